@@ -200,7 +200,7 @@ def _packages(stage: tuple[Instruction, ...]) -> set[str]:
 
 
 def _environment(stage: tuple[Instruction, ...]) -> dict[str, str]:
-    """Return the environment that a stage sets, without locale variables, which the base image may need."""
+    """Return the environment that a stage sets, without ``LANG``, which depends on the base image."""
     pairs = [instruction.words[0].split("=", 1) for instruction in stage if instruction.name == "ENV"]
     return {key: value for key, value in pairs if key != "LANG"}
 

@@ -42,7 +42,7 @@ class Harness:
         return {**os.environ, **folders, "HTTPBENCH_LOCKS": str(self.home), "COLUMNS": "240"}
 
     def argv(self, *words: str) -> list[str]:
-        """Return the command line. Tests run in parallel, so disturbed trials count and aren't repeated, unless a test sets ``--retries``."""
+        """Return the command line. Tests run in parallel, so disturbed trials count unless a test sets ``--retries``."""
         if words[:1] and words[0] in MEASURING and "--retries" not in words:
             words = (words[0], "--retries", "0", *words[1:])
         return [*self.before, sys.executable, "-c", PROGRAM, *words]

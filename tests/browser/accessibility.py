@@ -1,4 +1,4 @@
-"""What axe-core finds on a page."""
+"""Accessibility findings of axe-core."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from playwright.sync_api import Page
 
 
 def serious_findings(page: Page, axe: Path) -> list[tuple[str, str, list[str]]]:
-    """Each rule that is broken, how serious that is, and where, with all that the page can unfold. The page must allow scripts."""
+    """Unfold everything on the page and return each broken rule with its severity and place. The page must allow scripts."""
     page.evaluate("document.querySelectorAll('details').forEach(one => one.open = true)")
     page.add_script_tag(path=axe)
     found = page.evaluate("axe.run({resultTypes: ['violations']}).then(found => found.violations)")

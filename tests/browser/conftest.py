@@ -1,4 +1,4 @@
-"""Chromium of the system, steered by Playwright, and axe-core: what a reader sees. Where one is missing, tests are skipped."""
+"""Fixtures for the system's Chromium, driven by Playwright, and for axe-core. Tests are skipped if one is missing."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def browser() -> Iterator[Browser]:
     if program is None:
         pytest.skip("chromium is not installed: scripts/install-browser installs it")
     with sync_playwright() as playwright:
-        # Root, as in a container, has no sandbox; the page comes from our own hands.
+        # Chromium has no sandbox for root, which is usual in a container. The pages are ours, so it isn't needed.
         yield playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
 
 

@@ -1,4 +1,4 @@
-"""The dashboard in a browser: what a reader sees of stored runs, of a run in progress, and of the static copy."""
+"""Tests of the dashboard in a browser: stored runs, a run in progress and the static copy."""
 
 from __future__ import annotations
 
@@ -27,17 +27,17 @@ pytestmark = pytest.mark.browser
 Scheme = Literal["light", "dark"]
 SCHEMES: tuple[Scheme, ...] = ("light", "dark")
 WAIT_MS = 60_000
-"""For charts that are drawn when they are asked for."""
+"""Time limit for charts, which the server draws on request."""
 ATTACK = "<img src=x onerror=\"document.title='broken'\"></style></script><script>document.title='broken'</script>"
 COPIES = 11
 TABS_MAX = 400
 SCREENSHOTS = os.environ.get("HTTPBENCH_SCREENSHOTS")
-"""A folder: pictures for eyes."""
+"""Folder for screenshots, if a developer wants to look at them."""
 
 
 @pytest.fixture(scope="session")
 def store(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[str]]:
-    """Twelve runs of twelve servers, a search, a run with hostile texts, and one in progress; ids of the first twelve."""
+    """Store twelve runs of twelve servers, a search, a hostile run and a run in progress. Return the ids of the first twelve."""
     db = tmp_path_factory.mktemp("store") / "results.db"
     ids = make_store(db, make_servers_run(), COPIES, with_histograms=True)
     add_run(db, *make_search_run_named("search"))
@@ -79,7 +79,7 @@ def pages(store: tuple[Path, list[str]]) -> Mapping[str, str]:
 
 NAMES = ("runs", "found", "run", "search", "hostile", "running", "comparison", "targets", "target", "missing")
 FIRST = ("runs", "hostile", "running")
-"""Pages that `make test` looks at; the others take it a minute."""
+"""Pages that `make test` checks. The other pages would take another minute."""
 EVERY = [pytest.param(name, marks=[] if name in FIRST else [pytest.mark.slow]) for name in NAMES]
 
 
@@ -91,7 +91,7 @@ def opened(browser: Browser, address: str, *, width: int = 1000, **options: Any)
 
 
 def with_pictures(page: Page) -> None:
-    """Waits until all charts are there: a browser asks for those below when a reader comes near."""
+    """Scroll down and wait until all charts are loaded, because the browser loads them lazily."""
     page.evaluate("document.querySelectorAll('img').forEach(one => one.loading = 'eager')")
     page.evaluate("document.querySelectorAll('details').forEach(one => one.open = true)")
     deadline = time.monotonic() + WAIT_MS / 1000
@@ -102,7 +102,7 @@ def with_pictures(page: Page) -> None:
 
 
 @pytest.mark.parametrize("name", EVERY)
-def test_no_request_leaves_the_page_and_nothing_complains(browser: Browser, server: str, pages: Mapping[str, str], name: str) -> None:
+def test_a_page_sends_no_request_elsewhere_and_logs_no_error(browser: Browser, server: str, pages: Mapping[str, str], name: str) -> None:
     context = browser.new_context()
     page = context.new_page()
     requests: list[str] = []
@@ -121,7 +121,9 @@ def test_no_request_leaves_the_page_and_nothing_complains(browser: Browser, serv
 @pytest.mark.parametrize("scheme", SCHEMES)
 @pytest.mark.parametrize("name", EVERY)
 def test_axe_has_no_serious_finding(browser: Browser, server: str, pages: Mapping[str, str], axe: Path, name: str, scheme: Scheme) -> None:
-    page = opened(browser, server + pages[name], color_scheme=scheme, bypass_csp=True)  # axe is a script that the policy forbids
+    page = opened(
+        browser, server + pages[name], color_scheme=scheme, bypass_csp=True
+    )  # the content security policy forbids axe, which is a script
     assert serious_findings(page, axe) == []
     page.context.close()
 
@@ -148,7 +150,7 @@ def test_the_keyboard_reaches_everything(browser: Browser, server: str, pages: M
         return all.length
     }""")
     reached = set()
-    for _ in range(min(2 * wanted + 20, TABS_MAX)):  # a date has several stops
+    for _ in range(min(2 * wanted + 20, TABS_MAX)):  # a date field has several tab stops
         page.keyboard.press("Tab")
         reached.add(page.evaluate("document.activeElement.dataset.number"))
     assert {str(number) for number in range(wanted)} <= reached
@@ -157,7 +159,7 @@ def test_the_keyboard_reaches_everything(browser: Browser, server: str, pages: M
 
 @pytest.mark.slow
 @pytest.mark.parametrize("javascript", [True, False])
-def test_a_reader_searches_and_compares(browser: Browser, server: str, store: tuple[Path, list[str]], *, javascript: bool) -> None:
+def test_searching_and_comparing(browser: Browser, server: str, store: tuple[Path, list[str]], *, javascript: bool) -> None:
     page = opened(browser, server, java_script_enabled=javascript)
     page.get_by_label("Target").first.fill("nginx")
     page.keyboard.press("Enter")
@@ -168,7 +170,7 @@ def test_a_reader_searches_and_compares(browser: Browser, server: str, store: tu
     page.context.close()
 
 
-def test_the_page_of_a_run_in_progress_follows_it_to_its_end(browser: Browser, tmp_path: Path) -> None:
+def test_the_page_of_a_run_in_progress_updates_until_the_run_ends(browser: Browser, tmp_path: Path) -> None:
     db = tmp_path / "results.db"
     trials = make_rounds_of("c/a", "c/b")
     add_run(db, make_run(trials, id="r", status=RunStatus.RUNNING), trials[:2])
@@ -180,7 +182,7 @@ def test_the_page_of_a_run_in_progress_follows_it_to_its_end(browser: Browser, t
             harness.add("r", trial)
             expect(page.locator("#state")).to_have_text(f"running · {number} of 6 trials", timeout=WAIT_MS)
         expect(page.locator("#trials tbody tr")).to_have_count(5, timeout=WAIT_MS)
-        assert page.evaluate("window.known"), "the page was not loaded again"
+        assert page.evaluate("window.known"), "the page was reloaded"
         harness.finish("r", RunStatus.FINISHED, "2026-11-23T09:00:00.000Z")
         expect(page.locator("#state")).to_have_count(0, timeout=WAIT_MS)
         assert page.evaluate("window.known === undefined")
@@ -188,13 +190,13 @@ def test_the_page_of_a_run_in_progress_follows_it_to_its_end(browser: Browser, t
         page.context.close()
 
 
-def test_without_scripts_the_page_of_a_run_in_progress_loads_itself_again(browser: Browser, server: str) -> None:
+def test_the_page_of_a_run_in_progress_reloads_without_scripts(browser: Browser, server: str) -> None:
     page = opened(browser, server + addresses.run("running"), java_script_enabled=False)
     assert page.locator("noscript meta[http-equiv=refresh], meta[http-equiv=refresh]").count() == 1
     page.context.close()
 
 
-def test_the_token_leaves_the_address_and_no_script_reads_it(browser: Browser, store: tuple[Path, list[str]]) -> None:
+def test_the_token_disappears_from_the_address_and_scripts_cannot_read_it(browser: Browser, store: tuple[Path, list[str]]) -> None:
     with serving(store[0], "--token") as (_, address):
         plain, _, token = address.partition("?token=")
         page = opened(browser, address)

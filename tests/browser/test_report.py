@@ -1,4 +1,4 @@
-"""The HTML report in a browser: it asks for nothing, complains of nothing, and can be read and used by everybody."""
+"""Tests of the HTML report in a browser: no requests, no errors, accessible to all readers."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ pytestmark = pytest.mark.browser
 Scheme = Literal["light", "dark"]
 SCHEMES: tuple[Scheme, ...] = ("light", "dark")
 LARGE = ("servers", "proxies")
-"""Pages that take axe-core a quarter of a minute."""
+"""Pages that keep axe-core busy for 15 seconds."""
 ATTACK = "<img src=x onerror=\"document.title='broken'\"></style></script><script>document.title='broken'</script>"
 TABS_MAX = 400
 SCREENSHOTS = os.environ.get("HTTPBENCH_SCREENSHOTS")
-"""A folder: pictures for eyes."""
+"""Folder for screenshots, if a developer wants to look at them."""
 
 
 def hostile_run() -> tuple[Run, list[Trial]]:
-    """Names, logs and responses that would be scripts."""
+    """Return a run whose names, logs and responses contain scripts."""
     target = make_target("c/a").model_copy(update={"notes": ATTACK, "upstream": "javascript:document.title='broken'"})
     trials = [
         *make_rounds("c/a", (1000, 1010, 1020), response=make_response(headers=((ATTACK, ATTACK),), body=ATTACK)),
@@ -75,7 +75,9 @@ def opened(browser: Browser, path: Path, *, fragment: str = "", width: int = 100
 
 @pytest.mark.parametrize("scheme", SCHEMES)
 @pytest.mark.parametrize("name", PAGES)
-def test_no_request_no_message_and_no_script(browser: Browser, files: dict[str, Path], name: str, scheme: Scheme) -> None:
+def test_a_page_sends_no_request_logs_nothing_and_runs_no_script(
+    browser: Browser, files: dict[str, Path], name: str, scheme: Scheme
+) -> None:
     context = browser.new_context(color_scheme=scheme)
     page = context.new_page()
     requests: list[str] = []
@@ -97,7 +99,7 @@ def test_no_request_no_message_and_no_script(browser: Browser, files: dict[str, 
     [pytest.param(name, scheme, marks=[pytest.mark.slow] if name in LARGE else []) for name in PAGES for scheme in SCHEMES],
 )
 def test_axe_has_no_serious_finding(browser: Browser, files: dict[str, Path], axe: Path, name: str, scheme: Scheme) -> None:
-    page = opened(browser, files[name], color_scheme=scheme, bypass_csp=True)  # axe is a script, which the policy forbids
+    page = opened(browser, files[name], color_scheme=scheme, bypass_csp=True)  # the content security policy forbids axe, which is a script
     assert serious_findings(page, axe) == []
     page.context.close()
 
@@ -157,7 +159,7 @@ def test_the_json_can_be_saved(browser: Browser, files: dict[str, Path], tmp_pat
     page.context.close()
 
 
-def test_dark_and_light_differ_and_paper_is_white(browser: Browser, files: dict[str, Path]) -> None:
+def test_dark_and_light_differ_and_print_is_white(browser: Browser, files: dict[str, Path]) -> None:
     page = opened(browser, files["servers"])
     colour = "getComputedStyle(document.body).backgroundColor"
     page.emulate_media(color_scheme="light")

@@ -1,7 +1,7 @@
-"""Which targets ``make test`` builds and verifies: those in ``first.txt``, of each kind and of a few languages, which build in a minute.
+"""Test parameters for targets, and which of them ``make test`` builds and verifies.
 
-Each has its first scaling there. All others are marked ``slow`` and left to ``make test-all``: their toolchains and builds take most of
-its time.
+``make test`` verifies the targets in ``first.txt`` with their first scaling. They cover each kind and build in a minute.
+All other cases are marked ``slow`` and left to ``make test-all``, because their toolchains and builds take long.
 """
 
 from __future__ import annotations
@@ -22,22 +22,22 @@ c/curl zig/http-client rust/attohttpc rust/hyper rust/reqwest rust/ureq golang/h
 cpp/asio dlang/std-net-curl dlang/requests dlang/vibe-http dlang/arsd-http2
 """
 
-# Their libraries come from registries that a machine which only tests need not reach.
+# These languages get libraries from registries that a test machine may be unable to reach.
 FOREIGN_REGISTRY = {"dlang": "dub's registry", "elixir": "hex", "nim": "nimble's registry", "dotnet": "NuGet", "dart": "pub.dev"}
 
 NO_LIBRARY = ("epoll", "std-net-curl")
-"""Of these languages, what needs nothing beside the compiler."""
+"""Frameworks of these languages that need only the compiler."""
 
 
 def case(target: Target, *scaling: Scaling) -> pytest.ParameterSet:
-    """A target, and its scaling if that matters, as parameters of a test."""
+    """Return a test parameter for a target and, if it matters, its scaling."""
     is_first = target.id in FIRST and scaling in ((), target.scaling[:1])
     marks = () if is_first else pytest.mark.slow
     return pytest.param(target, *scaling, id="-".join((target.id, *scaling)), marks=marks)
 
 
 def built(target: Target) -> Path:
-    """Its build; a reason to skip where it cannot be had on this machine."""
+    """Build the target and return the folder. Skip the test if this machine can't get its library."""
     state = state_of(target)
     if target.language in FOREIGN_REGISTRY and target.framework not in NO_LIBRARY and state.state is not State.BUILT:
         pytest.skip(f"its library comes from {FOREIGN_REGISTRY[target.language]}; {state.fix}")

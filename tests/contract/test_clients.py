@@ -1,4 +1,4 @@
-"""Every client whose toolchain is installed keeps the contract."""
+"""Every client with an installed toolchain keeps the contract."""
 
 from __future__ import annotations
 

@@ -15,9 +15,9 @@ from httpbench.run.builds.build import build
 from httpbench.run.trial.inputs import Backend
 from tests.contract.cases import case
 
-# No package installs it, so a machine for tests may lack it.
+# No package contains these, so a test machine may lack them.
 BY_HAND = {
-    "proxy:cpp/draft-http-tunnel": "is built by hand from its sources",  # and loses bytes if the reader is slow, as its notes say
+    "proxy:cpp/draft-http-tunnel": "is built by hand from its sources",  # it also loses bytes if the reader is slow, see its notes
 }
 
 CATALOG = catalog.load()
@@ -27,7 +27,7 @@ CASES = [case(target, scaling) for target in PROXIES for scaling in target.scali
 
 
 def built(target: Target) -> Path:
-    """Its build; skips what cannot be installed on this machine."""
+    """Build the target and return the folder. Skip the test if no package contains the target and it isn't installed."""
     state = state_of(target)
     if target.id in BY_HAND and state.state is not State.BUILT:
         pytest.skip(f"it {BY_HAND[target.id]}; {state.fix}")

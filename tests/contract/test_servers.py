@@ -1,4 +1,4 @@
-"""Every server whose toolchain is installed keeps the contract, on one core and on all."""
+"""Every server with an installed toolchain keeps the contract, on one core and on all."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def test_the_contract_is_kept(target: Target, scaling: Scaling) -> None:
 
 @pytest.mark.timeout(900)
 @pytest.mark.parametrize(("target", "workload"), FURTHER)
-def test_each_test_that_it_declares_has_correct_responses(target: Target, workload: Workload) -> None:
+def test_responses_are_correct_for_every_declared_test(target: Target, workload: Workload) -> None:
     topology = host.read_topology()
     cores = cores_beside_database(target, workload, topology, host.partition(topology, Scaling.SINGLE))
     database = database_of(target, workload)

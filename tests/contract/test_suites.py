@@ -1,4 +1,4 @@
-"""The suites have the targets and the loads that they are known for."""
+"""Every suite has the expected targets and loads."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def test_every_word_of_a_suite_selects_a_target_of_its_kind(name: str) -> None:
     assert all(catalog.matching(targets, word) for word in suite(name).targets)
 
 
-def test_http_servers_have_few_and_many_connections_on_one_core_and_on_all() -> None:
+def test_http_servers_run_with_few_and_many_connections_on_one_core_and_on_all() -> None:
     for name, pipeline in (("http-servers", 1), ("http-servers-pipelined", 16)):
         assert suite(name).load == (SuiteLoad(connections=(8, 64, 128, 256), pipeline=pipeline, warmup_s=1, warmup_max_s=10),)
         assert suite(name).scaling == (Scaling.SINGLE, Scaling.MULTI)
@@ -75,7 +75,7 @@ def test_techempower_has_the_loads_of_its_program() -> None:
     assert rows == 2 * [1, 5, 10, 15, 20] + [1, 10, 20, 50, 100]
 
 
-def test_containers_have_the_load_of_autocannon_and_limits() -> None:
+def test_containers_have_limits_and_the_load_of_autocannon() -> None:
     found = suite("containers")
     assert found.load == (SuiteLoad(connections=(100,), pipeline=10, duration_s=30, timeout_s=10, warmup_s=1, warmup_max_s=10),)
     assert (found.isolate, found.cpus, found.memory) == ((Place.DOCKER,), 1, "512m")

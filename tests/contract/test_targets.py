@@ -1,4 +1,4 @@
-"""Every system that the project set out to measure is a target."""
+"""The catalog contains every system that the project wants to measure."""
 
 from __future__ import annotations
 
@@ -26,21 +26,21 @@ TARGETS = [*SERVERS.split(), *(f"client:{name}" for name in CLIENTS.split()), *(
 
 
 @pytest.mark.parametrize("name", TARGETS)
-def test_the_target_is_there(name: str) -> None:
+def test_the_catalog_has_the_target(name: str) -> None:
     assert name in catalog.load().targets
 
 
-def test_no_target_is_missing_in_this_list() -> None:
+def test_this_list_is_complete() -> None:
     assert set(catalog.load().targets) == set(TARGETS)
 
 
-def test_the_first_targets_are_of_every_kind() -> None:
+def test_the_first_targets_cover_every_kind() -> None:
     assert {catalog.load().targets[name].kind for name in FIRST} == set(Kind)
 
 
-def test_targets_say_how_to_install_what_they_require() -> None:
+def test_targets_tell_how_to_install_their_requirements() -> None:
     for target in catalog.load().targets.values():
         if target.kind is Kind.SERVER:
-            assert target.requires, f"{target.id} requires no program?"
+            assert target.requires, f"{target.id} lists no required program"
         for requirement in target.requires:
             assert requirement.apt or requirement.install

@@ -1,4 +1,4 @@
-"""From the source distribution to a wheel, and from the wheel into an environment without Rust: what a user of the package gets."""
+"""Build a wheel from the source distribution and install it in an environment without Rust, as a user would."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ SYSTEM_PATH = "/usr/local/bin:/usr/bin:/bin"
 
 
 def environment(folder: Path) -> Path:
-    """The programs of a new virtual environment."""
+    """Create a virtual environment and return its folder of programs."""
     subprocess.run([sys.executable, "-m", "venv", str(folder)], check=True)
     return folder / "bin"
 
@@ -30,7 +30,7 @@ def pip(programs: Path, *words: str) -> None:
 
 
 def distributions(folder: Path) -> tuple[Path, Path]:
-    """The source distribution, and the wheel that is built from it alone."""
+    """Build the source distribution and, from that alone, the wheel."""
     folder.mkdir()
     programs = environment(folder / "builder")
     pip(programs, "install", *tomllib.loads((root() / "pyproject.toml").read_text())["build-system"]["requires"])
@@ -43,14 +43,14 @@ def distributions(folder: Path) -> tuple[Path, Path]:
 
 @pytest.mark.slow
 @pytest.mark.timeout(1800)
-def test_distributions_hold_what_they_should_and_a_wheel_installs_it(tmp_path: Path) -> None:
-    """One test, for tests on two workers would build the wheel twice, which takes minutes."""
+def test_distributions_are_complete_and_the_wheel_installs(tmp_path: Path) -> None:
+    """Check both in one test: two tests on two workers would build the wheel twice, which takes minutes."""
     source, wheel = distributions(tmp_path / "dist")
-    _holds_what_it_should(source, wheel)
-    _installs_everything_into_a_clean_environment(wheel, tmp_path)
+    _check_contents(source, wheel)
+    _check_installation(wheel, tmp_path)
 
 
-def _holds_what_it_should(source_file: Path, wheel_file: Path) -> None:
+def _check_contents(source_file: Path, wheel_file: Path) -> None:
     with tarfile.open(source_file) as source:
         files = {name.partition("/")[2] for name in source.getnames()}
     assert {"LICENSE", "Cargo.lock", "targets/verified.toml", "suites/quick.toml", "src/httpbench/cli/main.py"} <= files
@@ -64,7 +64,7 @@ def _holds_what_it_should(source_file: Path, wheel_file: Path) -> None:
     assert any(name.endswith(f"httpbench/data/programs/httpbench-loadgen-{platform.machine()}") for name in names)
 
 
-def _installs_everything_into_a_clean_environment(wheel: Path, tmp_path: Path) -> None:
+def _check_installation(wheel: Path, tmp_path: Path) -> None:
     programs = environment(tmp_path / "venv")
     pip(programs, "install", f"{wheel}[charts]")
     home = tmp_path / "home"

@@ -1,4 +1,4 @@
-"""Every command of docs/tutorial.md, in order, as a reader types them, with shorter trials."""
+"""Run every command of docs/tutorial.md in order, with shorter trials."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ SHORTER = {
     "noise": ("--rounds", "3", "-d", "200ms", "--retries", "0"),
     "saturate": ("-d", "300ms", "--warmup", "100ms", "--max-trials", "6"),
 }
-"""Options that come last override those of the page."""
+"""Options added to a command. They come last, so they override those of the page."""
 
 MAY_FAIL = ("saturate",)
-"""With so few short trials no rate may hold."""
+"""Verbs that may fail: with so few and so short trials, perhaps no rate is sustainable."""
 
 
 def blocks(language: str) -> list[str]:
@@ -47,7 +47,7 @@ def test_every_command_works(harness: Harness, tmp_path: Path) -> None:
     assert shutil.which("python3", path=env["PATH"])
     for line in commands():
         if not line.startswith("httpbench "):
-            continue  # the set-up, which the tests have behind them
+            continue  # the set-up is done already
         verb = line.split()[1]
         words = " ".join([line, *SHORTER.get(verb, ())])
         words = re.sub(r"--precision \S+", "--precision 50% --min-rounds 3", words)

@@ -1,4 +1,4 @@
-"""A server of ``/json`` and ``/db`` that keeps the rules until it is under load. ``python lying_server.py PORT LIE``"""
+"""A server of ``/json`` and ``/db`` that keeps the rules until it is under load. Usage: ``python lying_server.py PORT LIE``."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import sys
 import time
 
 HONEST_REQUESTS = 40
-"""More than the harness sends before the load."""
+"""Number of requests that the harness exceeds only under load."""
 LIES = {"honest": None, "wrong": {"id": 0}, "same": {"id": 7, "randomNumber": 7}}
 
 

@@ -92,7 +92,7 @@ def test_tables_have_hyperfines_columns_and_its_plots_can_be_fed(harness: Harnes
     assert "client_wall_s" in csv[0]
 
 
-def test_verify_tells_clause_by_clause(harness: Harness) -> None:
+def test_verify_reports_each_clause(harness: Harness) -> None:
     good = harness.run("verify", "--targets", str(TARGETS), f"{PREFIX}/connects-each-time", f"{PREFIX}/declared")
     assert good.returncode == 1
     assert "✗ sends all requests over one connection: opened 10 connections for 10 requests" in good.stdout
@@ -116,7 +116,7 @@ def test_what_a_client_asks_is_shown(harness: Harness) -> None:
         (("c/nginx", f"{PREFIX}/honest"), "a run measures targets of one kind"),
     ],
 )
-def test_what_cannot_be_asked_is_said_before_anything_runs(harness: Harness, words: tuple[str, ...], said: str) -> None:
+def test_impossible_requests_are_refused_before_anything_runs(harness: Harness, words: tuple[str, ...], said: str) -> None:
     done = harness.run("bench", "--targets", str(TARGETS), *words)
     assert done.returncode == 2
     assert said in done.stderr

@@ -93,7 +93,7 @@ def test_a_target_that_runs_out_of_memory_is_named(harness: Harness, debian_base
 
 
 def kill_in_mid_trial(harness: Harness, golang: tuple[Path, str]) -> None:
-    """Leaves a container behind."""
+    """Kill the harness during a trial, which leaves a container behind."""
     folder, target = golang
     words = ("bench", "--targets", str(folder), target, "--isolate", "docker", "-d", "60s", "--warmup", "0s", "--rounds", "1")
     killed = harness.start(*words)
@@ -136,7 +136,7 @@ def test_ctrl_c_removes_the_container(harness: Harness, golang: tuple[Path, str]
 
 
 def test_the_stages_of_a_build_do_not_stay(harness: Harness, debian_base: str, tmp_path: Path) -> None:
-    """docker's first builder leaves an image without a name for each stage."""
+    """The legacy builder of docker leaves an untagged image for each stage."""
     target = containers.growing_target(tmp_path, debian_base)
     dockerfile = tmp_path / "growing" / "Dockerfile"
     marked = f"LABEL httpbench.target={tmp_path.name}\n"

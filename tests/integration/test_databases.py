@@ -49,12 +49,12 @@ def _commands() -> list[str]:
 
 
 def _segments() -> set[str]:
-    """Shared memory of PostgreSQL, which stays if a server is killed before it removes it."""
+    """Return PostgreSQL's shared memory segments. They stay if a server is killed before it removes them."""
     return {str(path) for path in Path("/dev/shm").iterdir() if path.name.startswith("PostgreSQL")}
 
 
 def _unused(segments: set[str]) -> set[str]:
-    """Those that no process has mapped."""
+    """Return the segments that no process has mapped."""
     for maps in Path("/proc").glob("[0-9]*/maps"):
         with contextlib.suppress(OSError):  # It has ended.
             text = maps.read_text()
@@ -63,13 +63,13 @@ def _unused(segments: set[str]) -> set[str]:
 
 
 def verify(harness: Harness, way: str, workload: str) -> tuple[int, list[str]]:
-    """The exit code, and the clauses that do not hold."""
+    """Verify a target and return the exit code and the broken clauses."""
     done = harness.run("verify", *ASKING, f"test/asking/{way}", "--workload", workload, timeout_s=280)
     return done.returncode, [line.strip(" ✗") for line in done.stdout.splitlines() if "✗" in line]
 
 
 def bench(harness: Harness, way: str, workload: str, *words: str) -> dict[str, Any]:
-    """The last trial."""
+    """Run a benchmark and return its last trial."""
     done = harness.run("bench", *ASKING, f"test/asking/{way}", "--workload", workload, *QUICK, *words, timeout_s=280)
     (result,) = json.loads(done.stdout)["results"]
     found: dict[str, Any] = result["rounds"][-1]

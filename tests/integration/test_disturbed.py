@@ -1,4 +1,4 @@
-"""Trials that another program disturbs are made again, and the program is named: for real. So is the lock on the cores of a run."""
+"""Tests of trials that a real program disturbs, which are repeated, and of the lock on the cores of a run."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ two_cores = pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="on one 
 
 @contextmanager
 def spinner(folder: Path, cpu: int) -> Iterator[int]:
-    """The process id of a program called «spinner» that keeps a CPU busy while the block lasts."""
+    """Keep a CPU busy with a program called ``spinner`` until the block ends, and yield its process id."""
     program = folder / "spinner"
     if not program.exists():
         program.symlink_to("/bin/sh")
@@ -42,12 +42,12 @@ def spinner(folder: Path, cpu: int) -> Iterator[int]:
 
 
 class Progress:
-    """What a run has said on standard error so far."""
+    """Progress that a run has printed on standard error so far."""
 
     def __init__(self, process: subprocess.Popen[str]):
         self._process = process
         self.ended: list[re.Match[str]] = []
-        """One for each trial."""
+        """One entry for each trial."""
         self.lines: list[str] = []
         threading.Thread(target=self._read, daemon=True).start()
 
@@ -62,7 +62,7 @@ class Progress:
         return [each for each in self.ended if each["round"] == str(number)]
 
     def is_over(self, number: int, retries: int) -> bool:
-        """Whether a round and its repeats were made."""
+        """Return whether a round and its repeats are finished."""
         made = self.of_round(number)
         if len(made) < PLANNED:
             return self._process.poll() is not None
@@ -72,7 +72,7 @@ class Progress:
 
 @pytest.mark.alone
 @two_cores
-def test_a_stranger_in_round_2_is_named_and_its_round_is_made_again(harness: Harness, tmp_path: Path) -> None:
+def test_a_disturbance_in_round_2_is_reported_and_the_round_repeated(harness: Harness, tmp_path: Path) -> None:
     retries, exported = 3, tmp_path / "run.json"
     load = ("-c", "8", "-d", "1s", "--warmup", "200ms", "--timeout", "5s", "--rounds", "3", "--retries", str(retries))
     (cpu, *_) = partition(read_topology(), Scaling.SINGLE).target
@@ -100,8 +100,10 @@ def test_a_stranger_in_round_2_is_named_and_its_round_is_made_again(harness: Har
 @pytest.mark.alone
 @two_cores
 def test_a_run_does_not_disturb_itself(harness: Harness) -> None:
-    """Neither the harness, which samples on the load generator's core where there are two, nor helpers of a target. What others did in a
-    trial shows in the same trial."""
+    """Neither the harness nor a target's helper processes count as disturbances.
+
+    With two cores, the harness samples on the load generator's core. A disturbance by another program is reported with its trial.
+    """
     load = ("-c", "64", "-d", "2s", "--warmup", "200ms", "--timeout", "5s", "--rounds", "3", "--retries", "2", "--export-json", "-")
     done = harness.run("bench", "--targets", str(TARGETS), "test/misbehaving/leaves-children", "c/epoll/edge", *load)
     trials = [trial for result in json.loads(done.stdout)["results"] for trial in result["rounds"]]
@@ -114,7 +116,7 @@ def test_a_run_does_not_disturb_itself(harness: Harness) -> None:
 
 @contextmanager
 def measuring(harness: Harness) -> Iterator[subprocess.Popen[str]]:
-    """A run that has begun its first trial, and that is killed when the block ends."""
+    """Start a run, wait for its first trial, and kill it when the block ends."""
     process = harness.start("bench", "--targets", str(TARGETS), GOOD, "-d", "60s", "--warmup", "0s", "--rounds", "1")
     try:
         until(lambda: harness.db.exists() and harness.runs(), limit_s=30)

@@ -1,4 +1,4 @@
-"""No process survives when the guard itself is refused, stopped or killed. With real processes."""
+"""Tests with real processes that no process survives if the guard is refused, stopped or killed."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ FAMILIES = {
 }
 SLEEPS = {"children": 2, "setsid": 2, "double fork": 3}
 SHELLS = {"children": 1, "setsid": 2, "double fork": 1}
-"""Those that stay: others end once they have started a sleep."""
+"""Number of processes that stay. The others end once they have started a sleep."""
 
 HARNESS = """
 import os, sys
@@ -50,7 +50,7 @@ def start(folder: Path, script: str) -> ProcessTree:
 
 
 def family_of(tree: ProcessTree, name: str) -> list[int]:
-    """All processes below the guard, once all have called exec, and those that only start others have ended."""
+    """Return the guard's descendants, once all have called exec and the launchers among them have ended."""
 
     def below() -> list[psutil.Process]:
         return psutil.Process(tree.guard_pid).children(recursive=True)
@@ -60,7 +60,7 @@ def family_of(tree: ProcessTree, name: str) -> list[int]:
 
 
 def sleeps(processes: list[psutil.Process]) -> int:
-    """How many of them sleep. A shell that started one may just be ending."""
+    """Return how many of them are sleeps. A shell that started one may just be ending."""
     count = 0
     for process in processes:
         with contextlib.suppress(psutil.NoSuchProcess):
@@ -126,7 +126,7 @@ def test_a_keeper_is_not_measured(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(os.geteuid() != 0 or shutil.which("setpriv") is None, reason="requires root and setpriv")
 def test_a_set_uid_target_does_not_kill_the_guard(tmp_path: Path) -> None:
-    """A program of another user that the harness may not signal stands for a set-uid program."""
+    """The target runs as another user whom the harness may not signal, like a set-uid program."""
     argv = ["setpriv", "--bounding-set", "-kill", sys.executable, "-c", HARNESS, str(tmp_path)]
     target = ["setpriv", "--reuid", "65534", "--clear-groups", "sleep", "1000"]
     with subprocess.Popen([*argv, *target], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as harness:
@@ -150,7 +150,7 @@ def test_a_signal_that_is_not_permitted_is_ignored(monkeypatch: pytest.MonkeyPat
 
 @pytest.fixture
 def delegated() -> Iterator[Path]:
-    """A control group of version 2 that belongs to this process."""
+    """Yield a version 2 control group that belongs to this process."""
     parent = Path("/sys/fs/cgroup")
     parent = parent if (parent / "cgroup.procs").exists() else parent / "unified"
     group = parent / f"httpbench-test-{os.getpid()}"
@@ -184,7 +184,7 @@ def test_a_delegated_control_group_is_killed_in_one_step(tmp_path: Path, delegat
 
 
 def test_children_are_found_without_the_kernels_lists_of_them(tmp_path: Path) -> None:
-    """As on a kernel without CONFIG_PROC_CHILDREN."""
+    """Simulate a kernel without CONFIG_PROC_CHILDREN."""
 
     def found(tree: ProcessTree) -> list[int]:
         below, pending = [], [tree.guard_pid]

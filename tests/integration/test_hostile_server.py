@@ -1,4 +1,4 @@
-"""A server that tries to drive the reader's terminal: by its name, its log, its status line, its headers and its bodies."""
+"""Tests of a server that tries to control the terminal through its name, log, status line, headers and bodies."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ QUICK = ("-c", "4", "-d", "300ms", "--warmup", "100ms", "--rounds", "1")
 
 @pytest.fixture
 def command(tmp_path: Path) -> str:
-    """The server under a name that is hostile too."""
+    """Copy the server to a file with a hostile name and return its command line."""
     script = tmp_path / "\x1b[2Jown\u202eed ::error::x ##[error]`|<b>.py"
     shutil.copy(TARGETS / "hostile" / "server.py", script)
     return f"{PYTHON} {shlex.quote(str(script))} {{port}}"
 
 
-def test_a_run_and_its_exports_are_not_obeyed(command: str, harness: Harness, tmp_path: Path) -> None:
+def test_a_run_and_its_exports_are_harmless(command: str, harness: Harness, tmp_path: Path) -> None:
     done = harness.run("run", f"{command} valid", f"{command} wrong", *QUICK, "--explain", "--export-json", str(tmp_path / "run.json"))
     shown = done.stdout + done.stderr
     assert "hint:" in shown, "one of them is invalid, with its reason"
@@ -46,7 +46,7 @@ def test_a_run_and_its_exports_are_not_obeyed(command: str, harness: Harness, tm
 
 
 @pytest.mark.parametrize("words", ["responses", "verify", "probe", "probe --details", "probe --json", "list", "list --json"])
-def test_verbs_that_show_a_server_are_not_obeyed(words: str, harness: Harness) -> None:
+def test_verbs_that_show_a_server_are_harmless(words: str, harness: Harness) -> None:
     verb, *options = words.split()
     done = harness.run(verb, "--targets", str(TARGETS), "test/hostile", *options)
     assert "Traceback" not in done.stderr

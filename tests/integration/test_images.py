@@ -18,7 +18,7 @@ BASE = f"{REGISTRY}/library/debian:bookworm-slim"
 
 @pytest.fixture(scope="module")
 def registry(debian_base: str) -> Iterator[dict[str, str]]:
-    """The environment in which all bases come from here; only Debian's is there."""
+    """Return an environment whose registry is this machine, which has only Debian's base image."""
     had = containers.docker("images", "--quiet", BASE)
     if not had:
         containers.docker("tag", debian_base, BASE)
@@ -29,7 +29,7 @@ def registry(debian_base: str) -> Iterator[dict[str, str]]:
 
 @pytest.mark.parametrize("target", ["c/epoll/edge", "c/nginx"])
 def test_an_image_keeps_the_contract(harness: Harness, registry: dict[str, str], target: str) -> None:
-    """One that is compiled in a stage of its own, and one that is a package."""
+    """Check a target that is compiled in its own stage and one from a package."""
     done = harness.run("verify", target, "--isolate", "docker", env={**harness.env, **registry}, timeout_s=280)
     assert done.returncode == 0, done.stdout + done.stderr
     assert f"{target}@docker single: passed" in done.stdout

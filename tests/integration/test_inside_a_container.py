@@ -1,4 +1,4 @@
-"""Test httpbench inside a container, as in docs/containers.md."""
+"""Tests of httpbench inside a container, as docs/containers.md describes it."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ IMAGE = "httpbench-test-image"
 
 @pytest.mark.parametrize("flags", [(), ("--privileged",)], ids=["default", "privileged"])
 def test_a_container_measures(harness: Harness, debian_base: str, flags: tuple[str, ...]) -> None:
-    """With the programs of this machine: an image of httpbench requires bases that a machine of tests may lack."""
+    """Use the programs of this machine, because a test machine may lack the base images of httpbench's own image."""
     env = {name: value for name, value in harness.env.items() if name in PASSED_ON or name.startswith("HTTPBENCH_")}
     env |= {name: str(harness.home) for name in ("HOME", "XDG_CACHE_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME")}
     programs = Path(os.environ.get("HTTPBENCH_PROGRAMS", root() / "target" / "release"))
-    system = [path for path in Path("/usr").iterdir() if path.is_dir() and path.name != "sbin"]  # the engine puts its init there
+    system = [path for path in Path("/usr").iterdir() if path.is_dir() and path.name != "sbin"]  # the engine puts its init program there
     folders = dict.fromkeys((*system, Path(sys.prefix), Path(sys.base_prefix), root(), programs, harness.home))
     shared = [word for folder in folders if folder != Path("/usr") for word in ("--volume", f"{folder}:{folder}")]
     passed = [word for name, value in env.items() for word in ("--env", f"{name}={value}")]
@@ -48,7 +48,7 @@ def test_a_container_measures(harness: Harness, debian_base: str, flags: tuple[s
 
 @pytest.fixture
 def image(docker_engine: str) -> Iterator[str]:
-    """Built by ``make image``."""
+    """Build the image with ``make image``."""
     registry, *bases = parse((root() / "Dockerfile").read_text()).arguments.values()
     for base in (base.replace("${REGISTRY}", registry) for base in bases):
         if subprocess.run([docker_engine, "image", "inspect", base], capture_output=True, check=False).returncode != 0:
@@ -59,7 +59,7 @@ def image(docker_engine: str) -> Iterator[str]:
 
 
 def _pull(engine: str, base: str) -> None:
-    """Skips the test if the image cannot be had."""
+    """Pull a base image, or skip the test if that fails."""
     try:
         done = subprocess.run([engine, "pull", base], capture_output=True, text=True, timeout=PULL_LIMIT_S, check=False)
     except subprocess.TimeoutExpired:

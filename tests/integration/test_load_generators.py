@@ -1,4 +1,4 @@
-"""The real generators, run against a real server on loopback: what they say must be what the server saw."""
+"""Tests of real load generators against a real server on loopback. Their results must match the server's counts."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ pytestmark = pytest.mark.alone
 
 SHORT = Load(connections=4, duration_s=1, warmup_s=0, timeout_s=1)
 CUT_OFF = 2 * SHORT.connections + 1
-"""Requests that the server saw and a generator did not count: those in flight at the end, and wrk's connection that tries the address."""
+"""Requests that the server saw but a generator didn't count: those in flight at the end, and the one wrk sends to test the address."""
 PRINTS_PERCENTILES_ONLY = {"perf-gauge", "autocannon"}
 KEEPS_CONNECTIONS = {"autocannon"}
 """It cannot open a connection for each request."""
@@ -34,7 +34,7 @@ def generator(request: pytest.FixtureRequest) -> LoadGenerator:
 
 
 def installed(name: str) -> LoadGenerator:
-    """The load generator with this name. Skips the test if it is not installed."""
+    """Return the load generator with this name, or skip the test if it isn't installed."""
     found = load.get(name)
     if found.locate() is None:
         pytest.skip(f"{name} is not installed: httpbench setup --load-generator {name}")
@@ -124,7 +124,7 @@ def test_the_request_is_the_workloads(generator: LoadGenerator, tmp_path: Path) 
     assert head.lower().count("host: ") == 1 and "example.org" in head
 
 
-def test_nobody_listening_is_one_clear_error(generator: LoadGenerator, tmp_path: Path) -> None:
+def test_a_closed_port_is_one_clear_error(generator: LoadGenerator, tmp_path: Path) -> None:
     job = Job(f"http://127.0.0.1:{free_port()}/", Workload(name="test", description="a test's"), SHORT, (), tmp_path)
     with pytest.raises(LoadError) as caught:
         generator.measurement(job, run(generator, job))
@@ -159,7 +159,7 @@ def test_workers_share_the_connections(tmp_path: Path) -> None:
 
 
 def test_the_tables_of_a_run_of_autocannon_are_its_own(tmp_path: Path) -> None:
-    """Byte for byte, what its own function prints of the same result."""
+    """The tables equal those that autocannon's own function prints, byte for byte."""
     generator = installed("autocannon")
     workload = Workload(name="test", description="a test's", expect=Expectation(body="Hello, World!"))
     with Server(Mode.SLOW, delay_s=0.003) as server:
@@ -177,11 +177,11 @@ def test_the_tables_of_a_run_of_autocannon_are_its_own(tmp_path: Path) -> None:
     assert result(found) == own.stdout
 
 
-def test_a_version_is_told(generator: LoadGenerator) -> None:
+def test_the_version_is_known(generator: LoadGenerator) -> None:
     assert generator.version()[0].isdigit()
 
 
-def test_native_says_its_phases_in_order(tmp_path: Path) -> None:
+def test_native_reports_its_phases_in_order(tmp_path: Path) -> None:
     native = load.get("native")
     if native.locate() is None:
         pytest.skip(f"native is not built: {native.requirement.label}")

@@ -128,7 +128,7 @@ def test_every_program_runs_under_one_congestion_control(tmp_path: Path) -> None
         assert "cannot use the congestion control nonesuch" in compare("--congestion-control", "nonesuch").stderr
 
 
-def test_what_is_missing_for_a_server_is_said() -> None:
+def test_missing_programs_for_a_server_are_reported() -> None:
     if shutil.which("go", path=SYSTEM_PATH):
         pytest.skip("go is where everything else is, so it cannot be missing")
     words = ("--cell", "keep-alive, 1 ", "--peer", "client_epoll")

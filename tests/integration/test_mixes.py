@@ -1,4 +1,4 @@
-"""Several workloads in one load, and bodies that are checked by a rule during the load."""
+"""Tests of mixed workloads, and of rules that check bodies under load."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ SHORT = ("-c", "4", "-d", "1500ms", "--warmup", "200ms", "--rounds", "1", "--ret
 
 
 def measured(harness: Harness, workload: str, lie: str) -> dict[str, Any]:
-    """The one trial of a run."""
+    """Run a mix against a lying server and return the only trial."""
     done = harness.run("run", "--workload", workload, *SHORT, f"{PYTHON} {shlex.quote(str(SERVER))} {{port}} {lie}", timeout_s=60)
     (result,) = json.loads(done.stdout)["results"]
     (trial,) = result["rounds"]

@@ -17,7 +17,7 @@ pytestmark = pytest.mark.skipif(
 
 
 def measured(harness: Harness, mode: str) -> dict[str, Any]:
-    """The only trial of a server in this mode."""
+    """Measure a server in this mode and return the only trial."""
     server = f"{PYTHON} {shlex.quote(str(TARGETS / 'polling' / 'server.py'))} {{port}} {mode}"
     done = harness.run(
         "run", server, "-c", "8", "-d", "1500ms", "--warmup", "100ms", "--rounds", "1", "--expect-status", "200", "--export-json", "-"

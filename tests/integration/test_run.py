@@ -26,7 +26,7 @@ COMPARED = re.compile(
 
 
 def run(harness: Harness, *words: str, **options: Any) -> subprocess.CompletedProcess[str]:
-    """A short one: four connections and a fifth of a second for each trial."""
+    """Run short trials: four connections for a fifth of a second each."""
     return harness.run("run", "-c", "4", "-d", "200ms", "--warmup", "50ms", "--timeout", "5s", *words, **options)
 
 

@@ -1,4 +1,4 @@
-"""What a process tree costs, against what the kernel told the processes themselves."""
+"""Tests that the sampler's numbers match what the kernel reported to the processes themselves."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ begin = used()
 
 @contextmanager
 def program(folder: Path, script: str) -> Iterator[ProcessTree]:
-    """A program that waits for the file ``go``, and leaves the file ``done`` with the processor time that it knows of."""
+    """Start a program that waits for the file ``go`` and writes its own CPU time to the file ``done``."""
     log = folder / "log"
     with ProcessTree([Command((sys.executable, "-c", COMMON + script), folder, {})], stdout=log, stderr=log) as tree:
         until((folder / "ready").exists)
@@ -53,7 +53,7 @@ def program(folder: Path, script: str) -> Iterator[ProcessTree]:
 
 
 def measure(folder: Path, script: str) -> tuple[Usage, float]:
-    """What the sampler saw, and what the program told."""
+    """Return the sampler's result and the program's own numbers."""
     with program(folder, script) as tree:
         sampler = TreeSampler(tree.guard_pid)
         sampler.start()
@@ -225,8 +225,10 @@ def test_a_window_lasts_from_mark_to_stop(tmp_path: Path) -> None:
 
 
 def test_sampling_stays_cheap() -> None:
-    """The bound of one hundredth of a core is ``benchmarks/sampler.py``'s own, on a quiet machine. What others do at the same time makes
-    caches cold, so here only a cost of another order is a failure."""
+    """Only a cost of a higher order of magnitude is a failure here, because other programs make the caches cold.
+
+    ``benchmarks/sampler.py`` checks the bound of 0.01 cores on a quiet machine.
+    """
     argv = [sys.executable, "benchmarks/sampler.py", "4"]
     done = subprocess.run(argv, cwd=ROOT, capture_output=True, text=True, timeout=60, check=False)
     share = re.match(r"([0-9.]+)% of a core: 10 processes", done.stdout)

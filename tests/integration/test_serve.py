@@ -69,7 +69,7 @@ def test_the_store_stays_as_it_is(db: Path) -> None:
     assert db.read_bytes() == before
 
 
-def test_a_port_in_use_is_said(db: Path) -> None:
+def test_a_port_in_use_is_an_error(db: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         argv = [sys.executable, "-m", "httpbench", "serve", "--db", str(db), "--port", str(taken.getsockname()[1])]
         done = subprocess.run(argv, capture_output=True, text=True, check=False, timeout=START_S)

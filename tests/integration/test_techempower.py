@@ -20,7 +20,7 @@ BASE = "httpbench.test/perl:5"
 """As the Dockerfiles name it: a minimal Debian holds Perl."""
 
 REGISTRY = "httpbench.database"
-"""Of the base of the databases' images: nobody else's."""
+"""Name of the base of the databases' images, which no other image uses."""
 QUICK = ("-c", "8", "-d", "500ms", "--warmup", "200ms", "--rounds", "1", "-q", "--export-json", "-")
 
 
@@ -81,6 +81,6 @@ def test_a_test_finds_its_database_by_name_in_a_container_beside_it(
 
 
 def _state_of_the_clone(folder: Path) -> str:
-    """What git sees of the folder: builds leave no file there."""
+    """Return git's status of the folder, where builds must leave no file."""
     done = subprocess.run(["git", "status", "--porcelain", "--ignored", folder], cwd=folder, capture_output=True, text=True, check=True)
     return done.stdout

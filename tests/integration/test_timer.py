@@ -57,7 +57,7 @@ def test_peak_memory_is_the_programs_and_not_of_what_started_it(tmp_path: Path) 
 
 
 @pytest.mark.parametrize(("script", "code"), [("exit 0", 0), ("exit 7", 7), ("kill -9 $$", -9)])
-def test_how_it_ended_is_told(tmp_path: Path, script: str, code: int) -> None:
+def test_the_exit_code_is_reported(tmp_path: Path, script: str, code: int) -> None:
     assert timed(tmp_path, "sh", "-c", script).code == code
 
 

@@ -83,7 +83,7 @@ def test_what_cannot_be_loaded_is_refused(tmp_path: Path) -> None:
 
 
 def _read_until(terminal: int, pattern: str, limit_s: float = 30) -> str:
-    """What the terminal shows, once the pattern is in it."""
+    """Read the terminal until it shows the pattern, and return its text."""
     text, deadline = "", time.monotonic() + limit_s
     while not re.search(pattern, text):
         assert time.monotonic() < deadline, f"no {pattern!r} within {limit_s} s in {text!r}"

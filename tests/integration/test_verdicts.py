@@ -28,7 +28,7 @@ def results(harness: Harness, *words: str, **options: Any) -> list[dict[str, Any
 
 
 @pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="on one core target and generator share it, and neither is to blame")
-def test_a_weak_generator_is_named_and_its_row_not_ranked(harness: Harness, tmp_path: Path) -> None:
+def test_a_weak_generator_is_the_limit_and_its_row_is_not_ranked(harness: Harness, tmp_path: Path) -> None:
     """A fifth of a core for the generator: by its CPU time alone it would look idle."""
     wrapper = tmp_path / "bin" / "httpbench-loadgen"
     wrapper.parent.mkdir()
@@ -72,7 +72,7 @@ def test_a_target_under_a_quota_is_the_limit_and_the_quota_is_named(harness: Har
         ("idles", "connections stalled|no correct response|requests failed.*timeout"),
     ],
 )
-def test_what_answers_and_then_does_not_is_invalid_and_named(harness: Harness, mode: str, sentences: str) -> None:
+def test_a_server_that_stops_responding_correctly_is_invalid(harness: Harness, mode: str, sentences: str) -> None:
     words = (f"{MISBEHAVING}/{mode}", "-c", "8", "-d", "1s", "--warmup", "0s", "--rounds", "1", "--timeout", "5s")
     (result,) = results(harness, *words)
     assert result["verdict"]["kind"] == "invalid"
@@ -80,7 +80,7 @@ def test_what_answers_and_then_does_not_is_invalid_and_named(harness: Harness, m
     assert re.search(sentences, "; ".join(result["verdict"]["reasons"])), result["verdict"]
 
 
-def test_500_from_the_first_answer_on_is_invalid_and_named(harness: Harness, tmp_path: Path) -> None:
+def test_status_500_from_the_first_response_is_invalid(harness: Harness, tmp_path: Path) -> None:
     """It answers its probes rightly, as a server whose database fails under load would."""
     server = f"{MISBEHAVING_SERVER} {{host}} {{port}} turns-500"
     load = ("-c", "8", "-d", "1s", "--warmup", "500ms", "--rounds", "1", "--timeout", "5s", "--retries", "0")

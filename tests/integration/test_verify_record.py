@@ -19,7 +19,7 @@ CLIENT = "client:python/http-client"
 
 
 def verify(*words: str) -> str:
-    """What the command prints. Raises what it raises."""
+    """Run the command and return its output. Its exceptions are raised here too."""
     done = CliRunner().invoke(cli, ["verify", *words])
     if done.exception is not None:
         raise done.exception

@@ -1,4 +1,4 @@
-"""Whatever goes wrong is one clear sentence, a row with its reason, no orphan, no lost trial, and the right exit code."""
+"""Tests that each fault gives one clear message and the right exit code, with no orphans and no lost trials."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def verdict_of(done: subprocess.CompletedProcess[str]) -> tuple[str, str]:
 
 
 def family_of(process: subprocess.Popen[str], at_least: int = 0) -> list[int]:
-    """Every process below it, as soon as there are so many."""
+    """Wait until the process has this many descendants and return them."""
 
     def members() -> list[int]:
         return [child.pid for child in psutil.Process(process.pid).children(recursive=True)]
@@ -84,7 +84,7 @@ def test_a_load_that_this_machine_cannot_make_is_refused_before_anything_is_buil
     assert harness.runs() == []
 
 
-def test_a_load_generator_that_is_missing_is_said_before_anything_is_built(harness: Harness, tmp_path: Path) -> None:
+def test_a_missing_load_generator_is_reported_before_anything_is_built(harness: Harness, tmp_path: Path) -> None:
     env = {**harness.env, "PATH": str(tmp_path)}
     done = harness.bench("test/unbuildable", "--load-generator", "hey", "-d", "1s", "--timeout", "1s", env=env)
     assert done.returncode == 1
@@ -211,7 +211,7 @@ def test_bad_input_is_one_sentence_and_exit_code_2(harness: Harness) -> None:
         assert "Traceback" not in done.stderr
 
 
-def test_progress_that_nobody_reads_fails_no_trial(harness: Harness) -> None:
+def test_unread_progress_fails_no_trial(harness: Harness) -> None:
     bench = [*harness.argv("bench", "--targets", str(TARGETS), f"{MISBEHAVING}/good", "-c", "8", "-d", "300ms", "--warmup", "0s")]
     process = subprocess.Popen(bench, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, env=harness.env)
     assert process.stderr
@@ -242,7 +242,7 @@ httpbench.cli.main()
     assert (done.returncode, done.stdout, done.stderr) == (130, "", "\ninterrupted\n")
 
 
-def test_output_that_cannot_be_written_is_said(harness: Harness) -> None:
+def test_output_that_cannot_be_written_is_an_error(harness: Harness) -> None:
     with Path("/dev/full").open("w") as full:
         done = subprocess.run(harness.argv("list"), stdout=full, stderr=subprocess.PIPE, text=True, check=False, timeout=60)
     assert done.returncode == 1

@@ -1,4 +1,4 @@
-"""What docs/ci.md tells a reader to paste is valid: workflows by their published schemas, scripts and options by their parsers."""
+"""Tests of the snippets in docs/ci.md: workflows are valid under their published schemas, and scripts and options parse."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ TOKENS = MarkdownIt("commonmark").parse(PAGE.read_text(encoding="utf-8"))
 
 
 def blocks(language: str) -> list[str]:
-    """The blocks of code in a language."""
+    """Return the code blocks in a language."""
     return [token.content for token in TOKENS if token.type == "fence" and token.info == language]
 
 
 def commands() -> list[str]:
-    """Each call of httpbench in a block, on one line."""
+    """Return each httpbench command in a block as one line."""
     lines = "\n".join([*blocks("sh"), *blocks("yaml")])
     joined = re.sub(r"\\\n\s*", " ", re.sub(r">-\n\s*(.*)\n\s*", r"\1 ", lines))
     return [found.strip() for found in re.findall(r"^\s*(?:- run: )?(httpbench .*)$", joined, re.MULTILINE)]
 
 
 @pytest.mark.parametrize(("schema", "mark"), [("github-workflows", "jobs:"), ("gitlab-ci", "script:")])
-def test_a_workflow_keeps_its_schema(tmp_path: Path, schema: str, mark: str) -> None:
+def test_a_workflow_is_valid_under_its_schema(tmp_path: Path, schema: str, mark: str) -> None:
     (workflow,) = [block for block in blocks("yaml") if mark in block]
     file = tmp_path / "workflow.yml"
     file.write_text(workflow)
@@ -40,14 +40,14 @@ def test_a_workflow_keeps_its_schema(tmp_path: Path, schema: str, mark: str) -> 
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-def test_a_workflow_that_is_wrong_is_found(tmp_path: Path) -> None:
+def test_an_invalid_workflow_is_detected(tmp_path: Path) -> None:
     file = tmp_path / "workflow.yml"
     file.write_text(blocks("yaml")[0].replace("runs-on:", "run-on:"))
     argv = [sys.executable, "-m", "check_jsonschema", "--builtin-schema", "vendor.github-workflows", str(file)]
     assert subprocess.run(argv, capture_output=True, timeout=60, check=False).returncode == 1
 
 
-def test_scripts_are_shell() -> None:
+def test_scripts_are_valid_shell() -> None:
     for script in blocks("sh"):
         done = subprocess.run(["sh", "-n"], input=script, capture_output=True, text=True, timeout=10, check=False)
         assert done.returncode == 0, done.stderr
@@ -61,5 +61,5 @@ def test_every_option_exists(line: str) -> None:
     command.make_context(words[1], words[2:])
 
 
-def test_every_way_of_the_page_is_tried() -> None:
+def test_every_ci_system_on_the_page_is_tested() -> None:
     assert len(commands()) >= 7

@@ -1,4 +1,4 @@
-"""No modules of a crate form a circle: of any two neighbours, at most one uses the other, directly or by way of a third."""
+"""Tests that the modules of a crate form no import cycle, directly or through a third module."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pytest
 from httpbench.catalog import root
 
 Module = tuple[str, ...]
-"""Names from the crate's root downwards."""
+"""Names of a module and its parents, from the crate's root down."""
 
 CRATES = sorted(Path(root(), "crates").glob("*/src"))
 COMMENT = re.compile(r"//.*")
@@ -26,7 +26,7 @@ def module_of(file: Path, source: Path) -> Module:
 
 
 def uses(module: Module, text: str) -> Iterator[Module]:
-    """The first part of each path that a file names, below the crate or below a module above it."""
+    """Yield the module at the beginning of each ``crate::`` or ``super::`` path in a file."""
     above, _, tests = COMMENT.sub("", text).partition("mod tests {")
     for part, within in ((above, module), (tests, (*module, "tests"))):
         for start, names in PATH.findall(part):
@@ -34,8 +34,8 @@ def uses(module: Module, text: str) -> Iterator[Module]:
             yield from ((*base, name) for name in re.findall(r"(?:^|[{,])\s*(\w+)", names))
 
 
-def neighbours(modules: dict[Module, str]) -> Iterator[tuple[Module, Module]]:
-    """Pairs of modules of one parent, of which the first uses the second."""
+def siblings(modules: dict[Module, str]) -> Iterator[tuple[Module, Module]]:
+    """Yield pairs of sibling modules where the first uses the second."""
     for module, text in modules.items():
         for used in uses(module, text):
             at = len(used) - 1
@@ -43,11 +43,11 @@ def neighbours(modules: dict[Module, str]) -> Iterator[tuple[Module, Module]]:
                 yield module[: at + 1], used
 
 
-def circle(source: Path) -> list[Module]:
-    """One circle of neighbours within a crate; empty without any."""
+def cycle(source: Path) -> list[Module]:
+    """Return one cycle of sibling modules in a crate, or an empty list."""
     modules = {module_of(file, source): file.read_text(encoding="utf-8") for file in source.rglob("*.rs")}
     graph: dict[Module, set[Module]] = {}
-    for user, used in neighbours(modules):
+    for user, used in siblings(modules):
         graph.setdefault(user, set()).add(used)
     try:
         TopologicalSorter(graph).prepare()
@@ -57,16 +57,16 @@ def circle(source: Path) -> list[Module]:
 
 
 @pytest.mark.parametrize("source", CRATES, ids=lambda source: source.parent.name)
-def test_modules_of_a_crate_form_no_circle(source: Path) -> None:
-    assert circle(source) == []
+def test_modules_of_a_crate_form_no_cycle(source: Path) -> None:
+    assert cycle(source) == []
 
 
-def test_a_circle_is_found(tmp_path: Path) -> None:
+def test_a_cycle_is_detected(tmp_path: Path) -> None:
     (tmp_path / "a").mkdir()
     (tmp_path / "lib.rs").write_text("pub mod a;\npub mod b;\n")
     (tmp_path / "a" / "mod.rs").write_text("mod c;\nuse crate::{b::X, Y};\n")
     (tmp_path / "a" / "c.rs").write_text("// use crate::d;\nuse super::Z;\n")
     (tmp_path / "b.rs").write_text("")
-    assert circle(tmp_path) == []
+    assert cycle(tmp_path) == []
     (tmp_path / "b.rs").write_text("mod tests {\n    use super::super::a;\n}\n")
-    assert set(circle(tmp_path)) == {("a",), ("b",)}
+    assert set(cycle(tmp_path)) == {("a",), ("b",)}

@@ -1,4 +1,4 @@
-"""The container image of httpbench itself: what it is built from, and what runs in it."""
+"""Tests of httpbench's own container image: its bases, its contents and its commands."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ COPIED = {
 }
 
 
-def test_it_is_built_from_bases_of_targets() -> None:
+def test_its_bases_are_those_of_targets() -> None:
     used = {base for path in manifests(root() / "targets") for base in parse((path.parent / "Dockerfile").read_text()).arguments.values()}
     own = {base.replace("rust:1.95-bookworm", "rust:1.95-slim-bookworm") for base in FILE.arguments.values()}
     assert own <= used
 
 
-def test_everything_that_a_wheel_is_built_from_is_copied() -> None:
+def test_all_inputs_of_the_wheel_are_copied() -> None:
     project = tomllib.loads((root() / "pyproject.toml").read_text())
     built = {name.removeprefix("/") for name in project["tool"]["hatch"]["build"]["targets"]["sdist"]["include"]}
     assert built <= COPIED | {"pyproject.toml"}
 
 
-def test_what_is_copied_is_there_and_sent_to_the_builder() -> None:
+def test_copied_files_exist_and_are_sent_to_the_builder() -> None:
     sent = {line.removeprefix("!") for line in (root() / ".dockerignore").read_text().splitlines() if line.startswith("!")}
     assert sent == COPIED
     assert all((root() / name).exists() for name in COPIED)

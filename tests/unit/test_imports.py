@@ -1,4 +1,4 @@
-"""Tests import nothing from each other: what several use is in ``tests/factories.py`` or beside it."""
+"""Tests that test modules don't import each other. Shared code belongs in ``tests/factories.py`` or beside it."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ OF_A_TEST = re.compile(r"^\s*(?:from|import) tests\.[\w.]*\btest_|^from tests[\w
 
 
 @pytest.mark.parametrize("line", ["from tests.unit.load.test_wrk import x", "import tests.unit.test_a", "from tests.unit import test_a"])
-def test_an_import_from_a_test_is_found(line: str) -> None:
+def test_an_import_from_a_test_is_detected(line: str) -> None:
     assert OF_A_TEST.search(f"import json\n{line}\n")
 
 
-def test_no_test_imports_from_another() -> None:
+def test_no_test_imports_another() -> None:
     guilty = [str(file.relative_to(TESTS)) for file in TESTS.rglob("*.py") if OF_A_TEST.search(file.read_text(encoding="utf-8"))]
     assert guilty == []

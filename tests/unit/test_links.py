@@ -1,4 +1,4 @@
-"""Links between our pages lead to pages and headings that exist."""
+"""Links between pages lead to pages and headings that exist."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ CODE = re.compile(r"^( *)```.*?^\1```|`[^`\n]*`", re.DOTALL | re.MULTILINE)
 
 
 def anchors(page: Path) -> set[str]:
-    """Of its headings, as GitHub makes them."""
+    """Return the anchors that GitHub makes for the headings of a page."""
     headings = re.findall(r"^#+ (.*)$", page.read_text(encoding="utf-8"), re.MULTILINE)
     return {re.sub(r"[^\w\- ]", "", heading.lower()).strip().replace(" ", "-") for heading in headings}
 

@@ -1,4 +1,4 @@
-"""Text leaves httpbench only through ``cli/terminal/console.py``, which escapes what servers wrote."""
+"""Tests that httpbench prints only through ``cli/terminal/console.py``, which escapes text from servers."""
 
 from __future__ import annotations
 
@@ -14,28 +14,28 @@ WAYS = {"print", "input", "Console", "click.echo", "click.secho", "click.style",
 STREAMS = {"sys.stdout", "sys.stderr", "sys.__stdout__", "sys.__stderr__"}
 MODULES = {"logging", "warnings", "pprint", "rich.progress", "rich.prompt", "rich.logging", "rich.pretty", "rich.traceback"}
 FILES = {"write_text", "write_bytes", "save"}
-"""Methods that write files, which matter where files are read by people: in ``cli`` and ``report``."""
+"""Methods that write files. Only ``cli`` and ``report`` are checked for them, because people read their files."""
 
 ALLOWED: dict[str, set[str]] = {
     "cli/terminal/console.py": {"click.echo", "click.style", "sys.stdout", "write_text"},
-    "cli/options/output.py": {"save"},  # of the console
-    "cli/verbs/completion.py": {"save"},  # of the console
-    "cli/main.py": {"sys.stdout", "sys.stderr"},  # sets how they encode
-    "cli/__init__.py": {"print", "sys.stderr"},  # one word, before modules are loaded
+    "cli/options/output.py": {"save"},  # the console's method
+    "cli/verbs/completion.py": {"save"},  # the console's method
+    "cli/main.py": {"sys.stdout", "sys.stderr"},  # sets their encoding
+    "cli/__init__.py": {"print", "sys.stderr"},  # one word, before other modules are loaded
     "cluster/dask/by_ssh.py": {"logging", "warnings"},  # silences Dask
-    "cluster/dask/conductor.py": {"print", "sys.stderr", "sys.stdout"},  # a process of its own, to the harness
+    "cluster/dask/conductor.py": {"print", "sys.stderr", "sys.stdout"},  # a separate process that prints for the harness
     "cluster/dask/hosts.py": {"logging", "warnings"},  # silences Dask
-    "report/charts/__init__.py": {"save"},  # of theme.py
-    "report/charts/theme.py": {"save", "write_text", "write_bytes"},  # charts hold ids and figures only
+    "report/charts/__init__.py": {"save"},  # the function in theme.py
+    "report/charts/theme.py": {"save", "write_text", "write_bytes"},  # charts contain only ids and numbers
     "host/tools/packages.py": {"sys.stderr"},  # for apt-get
-    "isolate/agent.py": {"sys.stdout"},  # a program at another host, to the harness
-    "isolate/burner.py": {"print"},  # a process of its own, to the harness
-    "isolate/guard.py": {"os.write"},  # a process of its own; its pipes and logs are read by the harness
+    "isolate/agent.py": {"sys.stdout"},  # a program on another host that prints for the harness
+    "isolate/burner.py": {"print"},  # a separate process that prints for the harness
+    "isolate/guard.py": {"os.write"},  # a separate process whose pipes and logs the harness reads
 }
 
 
 def ways_out(source: str, *, writes_files: bool) -> Iterator[str]:
-    """How a module prints, writes files, or gets hold of a stream."""
+    """Yield how a module prints, writes files or gets hold of a stream."""
     for node in ast.walk(ast.parse(source)):
         match node:
             case ast.Call(func=ast.Name(id=name)) if name in WAYS:
@@ -70,11 +70,11 @@ def ways_out(source: str, *, writes_files: bool) -> Iterator[str]:
         "path.write_text('x')",
     ],
 )
-def test_a_way_out_is_found(source: str) -> None:
+def test_printing_is_detected(source: str) -> None:
     assert list(ways_out(source, writes_files=True))
 
 
-def test_only_the_console_prints_and_writes_what_people_read() -> None:
+def test_only_the_console_prints_and_writes_files_for_people() -> None:
     found: dict[str, set[str]] = {}
     for path in sorted(SOURCES.rglob("*.py")):
         name = path.relative_to(SOURCES).as_posix()

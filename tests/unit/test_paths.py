@@ -1,4 +1,4 @@
-"""Ids for completion, read without the models, are those of the catalog."""
+"""Tests that completion, which reads ids without the models, agrees with the catalog."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def test_ids_are_those_of_the_catalog() -> None:
     assert ids([TARGETS]) == list(catalog.load([TARGETS]).targets)
 
 
-def test_a_folder_that_is_named_twice_or_not_there_changes_nothing(tmp_path: Path) -> None:
+def test_a_repeated_or_missing_folder_changes_nothing(tmp_path: Path) -> None:
     assert ids([TARGETS, TARGETS, tmp_path / "gone"]) == ids([TARGETS])
 
 

@@ -1,4 +1,4 @@
-"""docs/published.md: each block names a suite of ours and targets of it, and every cell of ours is filled by ``make results``."""
+"""Tests of docs/published.md: each block names a suite and its targets, and ``make results`` can fill every cell."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The same samples have the same percentiles, whichever way they come."""
+"""Tests that the same samples have the same percentiles, however they are stored."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from httpbench.stats.histogram import merged
 from tests.factories import make_histogram
 
 SAMPLES_NS = list(range(500, 500 + 1070))
-"""Buckets below 2048 ns hold one value each. Of 1070 samples the p99 is the 1060th, but the 1059th if its rank is rounded."""
+"""Samples below 2048 ns, where each bucket holds one value. The p99 of 1070 samples is the 1060th; rounding the rank gives the 1059th."""
 
 GENERATOR: dict[str, dict[str, Any]] = json.loads((Path(__file__).parent / "fixtures/loadgen_distributions.json").read_text())
-"""Distributions that httpbench-loadgen 0.1.0 printed, with the histograms that it took them from."""
+"""Distributions printed by httpbench-loadgen 0.1.0, with their histograms."""
 
 
 def of_steps(rounds: list[list[int]]) -> Distribution:
@@ -41,7 +41,7 @@ def of_rounds(rounds: list[list[int]]) -> Distribution:
     return found
 
 
-def test_samples_intervals_and_rounds_have_the_same_figures() -> None:
+def test_samples_intervals_and_rounds_have_the_same_percentiles() -> None:
     shuffled = np.random.default_rng(1).permutation(SAMPLES_NS).tolist()
     rounds = [shuffled[:300], shuffled[300:]]
     plain = distribution(np.array(shuffled))
@@ -51,7 +51,7 @@ def test_samples_intervals_and_rounds_have_the_same_figures() -> None:
 
 
 @pytest.mark.parametrize("name", GENERATOR)
-def test_figures_are_those_of_the_load_generator(name: str) -> None:
+def test_percentiles_agree_with_the_load_generator(name: str) -> None:
     printed = GENERATOR[name]
     samples = recorded(decoded(printed["histogram"]))
     assert samples.total == printed["count"]
@@ -70,7 +70,7 @@ def test_a_percentile_needs_ten_samples_beyond_it(percentile: float, needed: int
 
 @settings(deadline=None)
 @given(st.lists(st.integers(min_value=1, max_value=10**9), min_size=20, max_size=300))
-def test_percentiles_are_those_of_the_nearest_rank(times: list[int]) -> None:
+def test_percentiles_use_the_nearest_rank(times: list[int]) -> None:
     histogram = decoded(make_histogram(times))
     found = figures_us(recorded(histogram))
     for name, percentile in PERCENTILES.items():
@@ -81,10 +81,10 @@ def test_percentiles_are_those_of_the_nearest_rank(times: list[int]) -> None:
 
 @settings(deadline=None)
 @given(st.lists(st.lists(st.integers(min_value=1, max_value=10**10), max_size=50), min_size=1, max_size=4))
-def test_parts_together_are_the_whole(parts: list[list[int]]) -> None:
+def test_merged_parts_equal_the_whole(parts: list[list[int]]) -> None:
     whole = recorded(decoded(make_histogram([time for part in parts for time in part])))
     assert figures_us(together([recorded(decoded(make_histogram(part))) for part in parts])) == figures_us(whole)
 
 
-def test_no_samples_have_no_figures() -> None:
+def test_no_samples_give_no_percentiles() -> None:
     assert figures_us(recorded(decoded(make_histogram([])))) == {}

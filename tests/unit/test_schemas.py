@@ -1,4 +1,4 @@
-"""Published JSON schemas describe every property: its meaning, its unit, and what null means."""
+"""Tests that published JSON schemas describe every property."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ SCHEMAS = sorted([*Path(root(), "docs", "schemas").glob("*.json"), *Path(root(),
 
 
 def undescribed(schema: Any, path: str = "") -> Iterator[str]:
-    """Where in a schema a property has no description."""
+    """Yield the path of each property without a description."""
     if isinstance(schema, list):
         for at, part in enumerate(schema):
             yield from undescribed(part, f"{path}/{at}")
@@ -36,6 +36,6 @@ def test_every_property_is_described(file: Path) -> None:
     assert list(undescribed(json.loads(file.read_text(encoding="utf-8")))) == []
 
 
-def test_a_property_without_a_description_is_named() -> None:
+def test_a_property_without_a_description_is_listed() -> None:
     schema = {"properties": {"a": {"description": "A.", "properties": {"b": {"type": "null"}}}}}
     assert list(undescribed(schema)) == ["/properties/a/properties/b"]

@@ -1,4 +1,4 @@
-"""Commands that the README and the docs show exist: each verb, argument and option is accepted."""
+"""Tests that httpbench accepts every command in the README and the docs."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 
 UNKNOWN = re.compile(r"\b(DIR|FILE|VERB|TARGET|RUN|ADDRESS|OPTIONS|SUITE|MACHINE|LANGUAGE)\b|…|\[")
-"""What stands for something else: such a command is a pattern."""
+"""Placeholders. A command that contains one is a pattern and isn't checked."""
 
 
 def commands(page: Path) -> Iterator[str]:
-    """Those in blocks of code. What stands behind two spaces, or behind ``#``, explains them."""
+    """Yield the commands in code blocks. Text after two spaces or after ``#`` is a comment."""
     for token in MarkdownIt("commonmark").parse(page.read_text(encoding="utf-8")):
         if token.type not in ("fence", "code_block"):
             continue

@@ -1,4 +1,4 @@
-"""Text that others wrote, made safe to show."""
+"""Tests of how foreign text is made safe to show."""
 
 from __future__ import annotations
 
@@ -28,16 +28,16 @@ from tests.hostile import ALL, TEXTS, obeyed
         ("## heading, x ##[error]y ##vso[z]", "## heading, x #\\u0023[error]y #\\u0023vso[z]"),
     ],
 )
-def test_what_would_be_obeyed_is_an_escape(text: str, shown: str) -> None:
+def test_control_sequences_are_escaped(text: str, shown: str) -> None:
     assert printable(text) == shown
 
 
-def test_a_line_feed_within_a_sentence_is_an_escape() -> None:
+def test_a_line_feed_within_a_sentence_is_escaped() -> None:
     assert one_line("a\nhint: b\x1b") == "a\\nhint: b\\u001b"
 
 
 @given(TEXTS | st.text(st.characters(exclude_categories=())))
-def test_nothing_shown_is_obeyed_and_shown_again_it_is_the_same(text: str) -> None:
+def test_escaped_text_is_harmless_and_escaping_is_idempotent(text: str) -> None:
     shown = printable(text)
     assert obeyed(shown) == []
     assert printable(shown) == shown
@@ -50,5 +50,5 @@ def test_json_keeps_its_meaning(value: object) -> None:
     assert json.loads(printable(json.dumps(value, indent=2, ensure_ascii=False))) == value
 
 
-def test_the_hostile_text_of_tests_would_be_obeyed() -> None:
+def test_the_hostile_test_text_would_be_obeyed() -> None:
     assert len(obeyed(ALL)) >= 3

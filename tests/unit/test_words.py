@@ -6,5 +6,5 @@ from httpbench.text import listed
 
 
 @pytest.mark.parametrize(("names", "text"), [(["a"], "a"), (["a", "b"], "a and b"), (["a", "b", "c"], "a, b and c")])
-def test_a_sentence_names_several(names: list[str], text: str) -> None:
+def test_several_names_form_a_list(names: list[str], text: str) -> None:
     assert listed(iter(names)) == text

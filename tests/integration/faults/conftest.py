@@ -1,4 +1,4 @@
-"""What the tests of faults share, and the table that ``make faults`` prints: as measured, not as promised."""
+"""Fixtures for the tests of faults, and the table of measured results that ``make faults`` prints."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ ROWS = {row.test: row for row in rows()}
 
 @pytest.fixture
 def fault(request: pytest.FixtureRequest, tmp_path: Path, record_property: Any) -> Fault:
-    """The fault of this test, by the test's name."""
+    """Return the fault that the page lists for this test."""
     return Fault(ROWS[request.node.originalname], tmp_path, record_property)
 
 

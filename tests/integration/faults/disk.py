@@ -13,14 +13,14 @@ import pytest
 
 @contextmanager
 def small_disk(place: Path, size: str) -> Iterator[Path]:
-    """A new file system of this size."""
+    """Mount a new file system of this size."""
     with _mounted(place, "-t", "tmpfs", "-o", f"size={size}", "tmpfs"):
         yield place
 
 
 @contextmanager
 def read_only(place: Path) -> Iterator[Path]:
-    """The same folder, where not even root may write."""
+    """Mount the folder read-only, even for root."""
     with _mounted(place, "--bind", str(place)):
         subprocess.run(["mount", "-o", "remount,ro,bind", str(place)], check=True)
         yield place

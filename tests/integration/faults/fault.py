@@ -1,4 +1,4 @@
-"""Runs the command while one thing goes wrong, and measures what is left of it."""
+"""Run the command while one thing goes wrong, and measure the outcome."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ OTHER = "test/misbehaving/date-stands"  # good enough to be measured
 QUICK = ("-c", "8", "-d", "300ms", "--warmup", "100ms", "--rounds", "1", "--timeout", "300ms")
 ON_LOAD_HOSTS = ("httpbench-loadgen", "python3 -I -S")
 ORPHANS_END_S = 2.0  # a guard whose harness was killed kills its processes at once; a busy machine takes its time
-FINISHED = re.compile(r"^\[\d+/\d+\] ", re.MULTILINE)  # a line of progress: the trial has ended and is stored
-WRAPPED = re.compile(r" *\n  (?=\S)")  # where a note below a table goes on in the next line
+FINISHED = re.compile(r"^\[\d+/\d+\] ", re.MULTILINE)  # a progress line, printed once the trial is stored
+WRAPPED = re.compile(r" *\n  (?=\S)")  # a note below a table continues on the next line
 TRACEBACK = re.compile(
     r"^Traceback \(most recent call last\)", re.MULTILINE
 )  # at the margin: not in the log of a target, which is shown too
@@ -38,12 +38,12 @@ Planned = tuple[str, int, int]
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """A call of the command that has ended."""
+    """Outcome of a command."""
 
     exit_code: int
-    """As a shell shows it: 128 and the signal, if it was killed."""
+    """Exit code as a shell shows it: 128 plus the signal if the command was killed."""
     output: str
-    """Both streams."""
+    """Standard output and standard error."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +59,7 @@ class Measured:
 
 
 class Fault:
-    """A fault of the table, and a place of its own in which it happens."""
+    """A fault of the table, and the folder for its test."""
 
     def __init__(self, row: Row, home: Path, record: Callable[[str, object], None]):
         self.row = row
@@ -72,22 +72,22 @@ class Fault:
         self._network: Network | None = None
 
     def happens_in(self, network: Network) -> None:
-        """From now on the command runs on the target's host of this network, and must leave nothing on the load hosts either."""
+        """Run the command on the target's host of this network from now on. Orphans on load hosts count too."""
         self._network = network
         self.harness = replace(self.harness, before=tuple(network.target.argv()))
 
     @property
     def env(self) -> dict[str, str]:
-        """Of the command. Every program below it inherits TMPDIR, so none can hide by leaving its session or its parent."""
+        """Environment of the command. Its descendants inherit TMPDIR, so leaving the session or the parent hides none of them."""
         ssh = {"HTTPBENCH_SSH": self._network.ssh} if self._network else {}
         return {**self.harness.env, "TMPDIR": str(self._temporary), **ssh}
 
     def bench(self, *words: str, **options: Any) -> Ended:
-        """A short run of these targets and of one that keeps the contract."""
+        """Run a short benchmark of these targets and one that keeps the contract."""
         return self.end(self.start(*words, GOOD, **options))
 
     def start(self, *words: str, **options: Any) -> subprocess.Popen[str]:
-        """Starts a run of these targets; words override what makes it short."""
+        """Start a short run of these targets. Options in ``words`` override the short defaults."""
         options.setdefault("env", self.env)
         explained = ("--explain", "--export-json", str(self.export))
         return self.harness.start("bench", "--targets", str(TARGETS), *QUICK, *explained, *words, **options)
@@ -97,20 +97,20 @@ class Fault:
         return ended(process.returncode, out + err)
 
     def say(self, *words: str) -> str:
-        """What a later call of the command prints."""
+        """Run another httpbench command and return its output."""
         done = self.harness.run(*words, env=self.env)
         return done.stdout + done.stderr
 
     def stored(self) -> list[Planned]:
-        """The trials in the store."""
+        """Return the trials in the store."""
         if not self.harness.db.exists():
             return []
         with closing(sqlite3.connect(f"{self.harness.db.as_uri()}?mode=ro", uri=True)) as connection, suppress(sqlite3.OperationalError):
             return connection.execute("SELECT target, connections, round FROM trial").fetchall()
-        return []  # its tables are only just being made
+        return []  # the tables don't exist yet
 
     def exported(self) -> list[tuple[Planned, dict[str, Any]]]:
-        """The trials in the export, in the order in which they were made."""
+        """Return the exported trials in the order in which they ran."""
         if not self.export.exists() or not self.export.stat().st_size:
             return []
         results = json.loads(self.export.read_text())["results"]
@@ -118,15 +118,15 @@ class Fault:
         return sorted(found, key=lambda planned_and_trial: int(planned_and_trial[1]["number"]))
 
     def trials_of(self, target: str) -> list[dict[str, Any]]:
-        """The exported trials of one target."""
+        """Return the exported trials of one target."""
         return [trial for (name, *_), trial in self.exported() if name == target]
 
     def verdicts(self, target: str) -> list[str]:
-        """The kinds of verdict of a target's trials."""
+        """Return the kinds of verdict of a target's trials."""
         return [trial["verdict"]["kind"] for trial in self.trials_of(target)]
 
     def holds(self, end: Ended, *, trials: int) -> None:
-        """Asserts the law for this fault: its sentence and its exit code, this many trials kept, no orphan, lost trial or traceback."""
+        """Assert the expected message and exit code, the number of kept trials, and no orphans, lost trials or tracebacks."""
         orphans = self._orphans()
         stored = self.stored()
         exported = [planned for planned, _ in self.exported()]
@@ -146,13 +146,13 @@ class Fault:
         assert len({*stored, *exported}) == trials, end.output
 
     def _exit_codes(self) -> set[int]:
-        """A busy machine may make so short a trial invalid for reasons of its own. So 0 is certain only where every trial counts."""
+        """Return the allowed exit codes. A busy machine may invalidate such short trials, so 0 is certain only if all trials count."""
         verdicts = [Verdict.model_validate(trial["verdict"]) for _, trial in self.exported()]
         is_certain = all(verdict.counts for verdict in verdicts)
         return {self.row.exit_code} if self.row.exit_code != 0 or is_certain else {0, 1}
 
     def _orphans(self) -> list[str]:
-        """The names of processes below the command that are still there when they have had time to end."""
+        """Return the names of the command's descendants that still run after they had time to end, and kill them."""
         deadline = time.monotonic() + ORPHANS_END_S
         while (left := self.processes()) and time.monotonic() < deadline:
             time.sleep(0.01)
@@ -161,11 +161,11 @@ class Fault:
         return list(left.values())
 
     def runs_target(self) -> bool:
-        """Whether a target that misbehaves has been started."""
+        """Return whether a misbehaving target has started."""
         return any(" server.py " in name for name in self.processes().values())
 
     def processes(self) -> dict[int, str]:
-        """Every process that inherited our TMPDIR, and its command line, and ours on load hosts. A zombie has no environment."""
+        """Return the command lines of processes that inherited our TMPDIR, and of ours on load hosts. Zombies have no environment."""
         mark = f"TMPDIR={self._temporary}".encode()
         found = {}
         for folder in Path("/proc").iterdir():

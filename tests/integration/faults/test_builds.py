@@ -7,7 +7,7 @@ from tests.integration.faults.fault import GOOD, Fault
 
 
 def buildable(fault: Fault, script: str, timeout_s: int = 60) -> str:
-    """A target of the catalog whose build is this script; the folder to pass with ``--targets``."""
+    """Write a target that this script builds and return the folder for ``--targets``."""
     folder = fault.home / "targets"
     folder.mkdir()
     manifest = f"""

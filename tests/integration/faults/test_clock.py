@@ -1,4 +1,4 @@
-"""The wall clock of the harness is set back by a day in the middle of a run, by a library that stands in for the kernel's clock."""
+"""Test of a wall clock that is set back by a day during a run. A preloaded library replaces the kernel's clock."""
 
 from __future__ import annotations
 

@@ -36,7 +36,7 @@ def test_generator_hangs(fault: Fault) -> None:
 
 
 def test_generator_lies(fault: Fault) -> None:
-    """It prints JSON of another form, in the first trial."""
+    """In the first trial, the load generator prints JSON with an invalid structure."""
     real = shlex.quote(str(programs.require("httpbench-loadgen")))
     lied = fault.home / "lied"
     script = f"""#!/bin/sh

@@ -1,4 +1,4 @@
-"""The harness is ended from outside. What it had measured is stored and shown, and nothing goes on running."""
+"""Tests of a harness that is interrupted or killed: finished trials are kept, and no process is left."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ LONG = ("-d", "1s", "--warmup", "0s", GOOD, OTHER, "test/misbehaving/resets")  #
 
 
 def running(fault: Fault, **options: object) -> subprocess.Popen[str]:
-    """A run of which one trial is stored, and another is under way."""
+    """Start a run and wait until one trial is stored and the next one is running."""
     process = fault.start(*LONG, **options)
     under_way(fault)
     return process
@@ -51,7 +51,7 @@ def test_harness_gets_sighup(fault: Fault) -> None:
 
 
 def test_harness_is_killed(fault: Fault) -> None:
-    """Nobody is left to say anything: `report` says it later."""
+    """The killed harness can't print anything, so `report` must."""
     process = running(fault)
     process.kill()
     out, err = process.communicate(timeout=10)
@@ -63,7 +63,7 @@ def test_harness_is_killed(fault: Fault) -> None:
 
 
 def test_terminal_is_gone(fault: Fault) -> None:
-    """A real terminal is closed, as when a connection over SSH breaks. The export is written all the same; `report` says the rest later."""
+    """Close a real terminal, as when an SSH connection breaks. The export is still written, and `report` shows the rest later."""
     master, slave = pty.openpty()
 
     def take_terminal() -> None:
@@ -82,7 +82,7 @@ def test_terminal_is_gone(fault: Fault) -> None:
 
 
 def read_until_under_way(fault: Fault, terminal: int) -> str:
-    """What the run has shown until one trial is stored, and another is under way."""
+    """Return the run's output up to the moment when one trial is stored and the next one is running."""
     os.set_blocking(terminal, False)
     shown = bytearray()
     deadline = time.monotonic() + 60

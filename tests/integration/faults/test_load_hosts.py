@@ -1,4 +1,4 @@
-"""Faults of a load host, and of the way to it. They happen in network namespaces, which require root."""
+"""Faults of a load host and of the connection to it, in network namespaces, which require root."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ TWO_TRIALS = ("-d", "3s", "--rounds", "2", "--timeout", "10s", "-r", "load1", "-
 
 @contextmanager
 def loaded(fault: Fault) -> Iterator[tuple[Host, subprocess.Popen[str]]]:
-    """The load host, and a run of two trials whose first load it sends now."""
+    """Start a run of two trials and wait until the load host sends the first load."""
     with namespaces.network(fault.home / "network") as network:
         fault.happens_in(network)
         process = fault.start(*TWO_TRIALS)

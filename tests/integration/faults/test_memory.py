@@ -1,4 +1,4 @@
-"""A target that takes all the memory there is, in a control group of the test, so that the machine never suffers."""
+"""Test of a target that uses all memory of a control group, which protects the rest of the machine."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ import pytest
 from tests.integration.faults.fault import Fault
 
 MOUNT = Path("/sys/fs/cgroup")
-LIMIT_BYTES = 512 << 20  # far more than the harness and the load generator take
+LIMIT_BYTES = 512 << 20  # far more than the harness and the load generator need
 
 
 @contextmanager
 def memory_limited() -> Iterator[Path]:
-    """The file to write a process id to. Skips the test where there is no such group."""
+    """Create a group and yield the file to write a process id to. Skip the test if that isn't possible."""
     is_first_version = (MOUNT / "memory" / "memory.limit_in_bytes").exists()
     group = MOUNT / ("memory" if is_first_version else "") / f"httpbench-test-{os.getpid()}"
     limits = ("memory.limit_in_bytes", "memory.memsw.limit_in_bytes") if is_first_version else ("memory.max", "memory.swap.max")

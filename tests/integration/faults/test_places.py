@@ -22,7 +22,7 @@ READ_CAPABILITIES = {"dac_read_search": 2, "dac_override": 1}
 
 
 def test_full_disk(fault: Fault) -> None:
-    """All trials are in the export; the store keeps those that fitted, and stays readable."""
+    """The export has all trials. The store keeps those that fit and stays readable."""
     with small_disk(fault.harness.db.parent, "164k"):
         fault.holds(fault.bench("-c", "2,3,4,5,6"), trials=5)
         assert 1 <= len(fault.stored()) < 5
@@ -60,7 +60,7 @@ def keep_read_access() -> list[str]:
 
 @pytest.mark.slow
 def test_store_is_locked(fault: Fault) -> None:
-    """Another program locks the store during a run. The trials of that time are stored when it has let go."""
+    """Another program locks the store during a run. The harness stores the waiting trials once the lock is released."""
     process = fault.start("-c", "2,3,4,5,6,7", "-d", "1s", GOOD)
     until(fault.stored, limit_s=60)
     other = sqlite3.connect(fault.harness.db, isolation_level=None)
@@ -77,13 +77,13 @@ def test_store_is_locked(fault: Fault) -> None:
 
 
 def test_store_is_corrupt(fault: Fault) -> None:
-    """Refused before anything is measured, and the file is left as it is: something may be saved from it."""
+    """The harness refuses to start and leaves the file unchanged, because the user may be able to rescue data from it."""
     db = fault.harness.db
     with Store(db) as store:
         store.begin(make_run([make_trial()], id="a"))
         store.add("a", make_trial())
     content = db.read_bytes()
-    broken = content[:1024] + os.urandom(len(content) - 1024)  # the header of the file is whole
+    broken = content[:1024] + os.urandom(len(content) - 1024)  # the header stays intact
     db.write_bytes(broken)
     end = fault.bench()
     assert db.read_bytes() == broken

@@ -33,7 +33,7 @@ def test_port_is_taken_late(fault: Fault) -> None:
 
 @contextmanager
 def borrowed(port: int) -> Iterator[None]:
-    """Holds the listening socket of a target for longer than the target lives."""
+    """Hold a target's listening socket for longer than the target lives."""
 
     def borrow() -> None:
         connection, _ = lender.accept()
@@ -55,7 +55,7 @@ def borrowed(port: int) -> Iterator[None]:
 
 @pytest.mark.slow
 def test_port_is_released_late(fault: Fault) -> None:
-    """As the kernel does it with the sockets of an io_uring. The next target uses the same port."""
+    """The kernel releases sockets of an io_uring late. The next target uses the same port."""
     port = free_port()
     with borrowed(port):
         fault.holds(fault.bench("--port", str(port), "test/misbehaving/lends-its-port"), trials=2)

@@ -1,4 +1,4 @@
-"""Faults of targets that start, or stay, wrong."""
+"""Faults of targets that start incorrectly or fail later."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from tests.integration.faults.fault import GOOD, Fault
 
 
 def fails(fault: Fault, mode: str, *words: str) -> None:
-    """The law for a target that misbehaves in this way, beside one that is measured all the same."""
+    """Check a target that misbehaves in this way, next to one that must still be measured."""
     fault.holds(fault.bench(f"test/misbehaving/{mode}", *words), trials=2)
     assert fault.verdicts(f"test/misbehaving/{mode}")[0] in ("failed", "invalid")
     assert fault.verdicts(GOOD) != ["failed"]

@@ -1,4 +1,4 @@
-"""Faults of targets at their end. They keep their figures."""
+"""Faults of targets that don't stop cleanly. Their results still count."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ def keeps_its_figures(fault: Fault, mode: str, *words: str) -> None:
     for trial in fault.trials_of(target):
         assert trial["verdict"]["kind"] != "failed"
         assert trial["measurement"]
-        # A busy machine may make so short a trial invalid for reasons of its own; the way it ended must not.
+        # A busy machine may invalidate such a short trial, but the way the target stopped must not.
         assert trial["verdict"]["kind"] != "invalid" or len(trial["verdict"]["reasons"]) > 1
 
 

@@ -1,4 +1,7 @@
-"""Responds to TechEmpower's tests from PostgreSQL, through a few copies of psql, or cheats in one way. Usage: server.py HOST PORT WAY."""
+"""A server that answers TechEmpower's tests from PostgreSQL, through a few psql processes, or cheats in one way.
+
+Usage: server.py HOST PORT WAY
+"""
 
 import html
 import json
@@ -17,7 +20,7 @@ END = "-- end of the rows"
 BUSY = "SELECT count(*) FROM generate_series(1, 30000) AS n WHERE n < 0"  # costs the database some milliseconds
 Row = tuple[int, int]  # id and random number
 ADDED = (0, "Additional fortune added at request time.")
-kept: dict[int, int] = {}  # what the cheats remember
+kept: dict[int, int] = {}  # cached by the cheating modes
 pool: queue.Queue[subprocess.Popen[str]] = queue.Queue()
 
 
@@ -65,7 +68,10 @@ def updated(query: str) -> list[Row]:
 
 def page() -> str:
     found = [(int(number), message) for number, message in ask("SELECT id, message FROM fortune")]
-    lines = "".join(f"<tr><td>{n}</td><td>{text if WAY == 'unescaped' else html.escape(text)}</td></tr>" for n, text in sorted([ADDED, *found], key=lambda one: one[1]))
+    lines = "".join(
+        f"<tr><td>{n}</td><td>{text if WAY == 'unescaped' else html.escape(text)}</td></tr>"
+        for n, text in sorted([ADDED, *found], key=lambda one: one[1])
+    )
     head = "<!doctype html><html><head><title>Fortunes</title></head><body><table><tr><th>id</th><th>message</th></tr>"
     return f"{head}{lines}</table></body></html>"
 
@@ -76,11 +82,11 @@ def world(one: Row) -> dict[str, int]:
 
 class Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
-    wbufsize = -1  # a response leaves in one segment
+    wbufsize = -1  # send each response in one segment
 
     def do_GET(self) -> None:
         if "Content-Length" in self.headers or "Transfer-Encoding" in self.headers:
-            self.close_connection = True  # a body is never the next request
+            self.close_connection = True  # read the body, so that it isn't taken for the next request
         parts = urlsplit(self.path)
         media, body = "application/json", None
         if parts.path == "/json":

@@ -1,4 +1,4 @@
-"""A client that keeps the contract («honest»), or breaks it in one way. Asks for one URL so many times."""
+"""A client that requests one URL repeatedly and keeps the contract (``honest``) or breaks it in one way."""
 
 import http.client
 import os

@@ -1,8 +1,8 @@
-"""An honest small HTTP server, and five that look like it to a benchmark.
+"""A small HTTP server: an honest mode, and five cheating ones that look the same to a benchmark.
 
 Usage: server.py HOST PORT honest|length|position|any-bytes|frozen|ahead
 
-All but «position» and «any-bytes» keep every clause of the contract that one request at a time, a pipeline or a load can check.
+All but ``position`` and ``any-bytes`` keep every clause of the contract that single requests, a pipeline or a load can check.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ BODY = b"Hello, World!"
 STARTED = formatdate(usegmt=True)
 SINGLE = re.compile(rb"(GET|HEAD|POST) (/[!-~]*) HTTP/1\.1")
 
-numbers = itertools.count(1)  # its next() is one step, whatever the threads do
+numbers = itertools.count(1)  # next() is atomic, so threads can share it
 
 
 def answer(status: str = "200 OK", body: bytes = BODY, *, date: str | None = None, with_body: bool = True) -> bytes:
@@ -32,7 +32,7 @@ NOT_FOUND = ("404 Not Found", b"")
 
 
 class Client:
-    """One connection, read as requests."""
+    """A connection from which requests are read."""
 
     def __init__(self, connection: socket.socket):
         self.connection = connection
@@ -57,7 +57,7 @@ class Client:
         self.pending += data
 
     def heads(self) -> Iterator[bytes]:
-        """Request line and headers, as soon as their end is there."""
+        """Yield the request line and headers of each request."""
         while True:
             yield self.until(b"\r\n\r\n")
 
@@ -70,7 +70,7 @@ class Client:
 
 
 def honest(client: Client, date: str | None) -> None:
-    """Parses, routes, reads bodies."""
+    """Parse requests, route them and read their bodies."""
     for head in client.heads():
         line, *fields = head.split(b"\r\n")
         request = SINGLE.fullmatch(line)
@@ -89,7 +89,7 @@ def honest(client: Client, date: str | None) -> None:
 
 
 def by_length(client: Client) -> None:
-    """Knows how long the harness's requests are: the usual one, HEAD, and the one that asks to close."""
+    """Recognize the harness's requests by their lengths: the usual one, HEAD, and the one with ``Connection: close``."""
     usual = len(f"GET / HTTP/1.1\r\nHost: 127.0.0.1:{sys.argv[2]}")
     for head in client.heads():
         closing = len(head) == usual + len("\r\nConnection: close")
@@ -100,7 +100,7 @@ def by_length(client: Client) -> None:
 
 
 def by_position(client: Client) -> None:
-    """Answers the first questions, then every other one."""
+    """Answer the first requests correctly, then every other one."""
     for _ in client.heads():
         number = next(numbers)
         client.connection.sendall(answer() if number < 4 or number % 2 else answer(*NOT_FOUND))
@@ -112,7 +112,7 @@ def any_bytes(client: Client) -> None:
 
 
 def ahead(client: Client) -> None:
-    """Answers the first request of a connection before it has come."""
+    """Answer the first request of a connection before it arrives."""
     client.connection.sendall(answer())
     for number, head in enumerate(client.heads()):
         if number:

@@ -1,7 +1,8 @@
-"""An HTTP server whose every text would drive the terminal, the Markdown or the CI log that shows it as it is.
+"""An HTTP server whose texts contain control sequences for terminals, Markdown and CI logs.
 
 Usage: server.py PORT MODE
-valid: its heads are valid HTTP all the same; wrong: so too, and its bodies are wrong under load; controls: its heads hold control characters.
+
+valid: response heads are valid HTTP. wrong: heads are valid, but bodies are wrong under load. controls: heads contain control characters.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A small HTTP server that keeps the contract, or breaks it in one chosen way.
+"""A small HTTP server that keeps the contract or, depending on the mode, breaks it in one way.
 
 Usage: server.py HOST PORT MODE
 """
@@ -17,11 +17,11 @@ import time
 from email.utils import formatdate
 
 GOOD_BODY = b"Hello, World!"
-LOADED_AFTER = 200  # answers after which a server is surely under load, not being probed
+LOADED_AFTER = 200  # number of responses that a probe never reaches, only a load
 RESET_ON_CLOSE = struct.pack("ii", 1, 0)  # SO_LINGER with no time left: closing sends RST
-IDLE_AFTER = 100  # answers on one connection, which probes never ask for
+IDLE_AFTER = 100  # number of responses on one connection that a probe never reaches
 
-numbers = itertools.count(1)  # its next() is one step, whatever the threads do
+numbers = itertools.count(1)  # next() is atomic, so threads can share it
 eaten: list[bytes] = []
 
 
@@ -61,7 +61,7 @@ def write_without_end() -> None:
 
 
 def body_length(head: bytes, after: bytes) -> int | None:
-    """Bytes of the body on the wire; ``None`` if more must come before they are known. A chunked body is one chunk."""
+    """Return the size of the body on the wire, or ``None`` if it isn't known yet. A chunked body is one chunk."""
     fields = dict(line.lower().split(b": ", 1) for line in head.split(b"\r\n")[1:])
     if fields.get(b"transfer-encoding") == b"chunked":
         size, end, _ = after.partition(b"\r\n")
@@ -99,7 +99,7 @@ def serve(connection: socket.socket, mode: str) -> None:
 
 
 def leave(mode: str) -> None:
-    """Goes on as a daemon, which the harness no longer has as a child."""
+    """Continue as a daemon, which is no longer a child of the harness."""
     if os.fork():
         os._exit(0)
     os.setsid()
@@ -108,7 +108,7 @@ def leave(mode: str) -> None:
 
 
 def lend(listener: socket.socket, port: int) -> socket.socket:
-    """Gives a copy of the socket to a test, which may keep it for longer than this process lives. The connection shows how long that is."""
+    """Pass a copy of the listening socket to a test, which may outlive this process. The connection closes when this process ends."""
     test = socket.socket(socket.AF_UNIX)
     test.connect(f"\0httpbench-test-{port}")
     socket.send_fds(test, [b"."], [listener.fileno()])
@@ -130,7 +130,7 @@ def main() -> None:
         signal.signal(signal.SIGTERM, lambda *_: os.abort())
     if mode in ("setsid", "double-fork"):
         leave(mode)
-        time.sleep(0.3)  # as one that reads its configuration
+        time.sleep(0.3)  # like a server that reads its configuration
     if mode == "binds-late":
         time.sleep(1)
     if mode == "logs":
@@ -142,7 +142,7 @@ def main() -> None:
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     listener = socket.create_server((host, port), family=family, backlog=1024)
     if mode == "lends-its-port":
-        lent = lend(listener, port)  # noqa: F841 - the connection lasts as long as its name
+        lent = lend(listener, port)  # noqa: F841 - the reference keeps the connection open
     while True:
         connection, _ = listener.accept()
         if mode == "never-answers":

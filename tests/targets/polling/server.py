@@ -1,8 +1,9 @@
-"""A small HTTP server on one thread that uses CPU time when it has nothing to do, or seems to.
+"""A small single-threaded HTTP server that uses CPU time while idle, or seems to.
 
 Usage: server.py PORT MODE
-polls: asks its sockets again and again; blocks: sleeps until a request comes; starts: sleeps too, after a start-up that goes on for a
-second after the first response; collects: sleeps too, after a second of work that follows the requests.
+
+polls: checks its sockets in a loop. blocks: sleeps until a request arrives. starts: like blocks, but its start-up work continues for a
+second after the first response. collects: like blocks, but works for a second after the requests.
 """
 
 from __future__ import annotations
@@ -15,9 +16,9 @@ import time
 RESPONSE = b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 13\r\n\r\nHello, World!"
 WORK_S = 1.0
 PAUSE_S = 0.02
-"""Without requests, after which the load has ended."""
+"""Time without requests after which the load has ended."""
 MANY = 300
-"""Responses after which a server is under load, and has something to collect."""
+"""Number of responses after which the server is under load and has something to collect."""
 
 
 def work(seconds: float) -> None:
@@ -27,7 +28,7 @@ def work(seconds: float) -> None:
 
 
 def received(connection: socket.socket) -> bytes:
-    """What came; nothing where the connection has ended."""
+    """Return the received bytes, or nothing if the connection has ended."""
     try:
         return connection.recv(65_536)
     except ConnectionError:
@@ -65,7 +66,7 @@ def serve(port: int, mode: str) -> None:
 
 
 def start_up() -> None:
-    """Work beside the requests, as a compiler's thread would do it."""
+    """Work in a thread of its own, like a compiler's background thread."""
     import threading
 
     threading.Thread(target=work, args=(WORK_S,), daemon=True).start()

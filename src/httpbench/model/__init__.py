@@ -26,6 +26,7 @@ from httpbench.model.measurement import (
     Step,
 )
 from httpbench.model.noise import Noise
+from httpbench.model.observed import Criteria, Observed
 from httpbench.model.plan import Cores, TrialPlan
 from httpbench.model.probe import Label, Observation, Probed, Trait
 from httpbench.model.proof import Proof, ProofFile
@@ -59,6 +60,7 @@ __all__ = [
     "ContainerRun",
     "CoreOccupancy",
     "Cores",
+    "Criteria",
     "Database",
     "DatabaseRun",
     "Distribution",
@@ -88,6 +90,7 @@ __all__ = [
     "NetworkMode",
     "Noise",
     "Observation",
+    "Observed",
     "Orm",
     "Others",
     "OverSeconds",

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic import model_validator
+
 from httpbench.model.client_measurement import ClientMeasurement
 from httpbench.model.container import ContainerRun
 from httpbench.model.entry import Database
 from httpbench.model.frozen import Frozen
 from httpbench.model.measurement import Measurement
+from httpbench.model.observed import Criteria, Observed
 from httpbench.model.plan import TrialPlan
 from httpbench.model.probe import Probed
 from httpbench.model.response import SampledResponse
 from httpbench.model.strangers import Others
-from httpbench.model.usage import CoreOccupancy, LoadHostUse, Network, Usage
+from httpbench.model.usage import CoreOccupancy, Network, Usage
 from httpbench.model.verdict import Verdict
 
 
@@ -83,27 +89,14 @@ class Trial(Frozen):
     """What the load generator measured. Null: nothing, or the target is a client."""
     client: ClientMeasurement | None = None
     """What the timer measured. Null: nothing, or the target is no client."""
-    target_usage: Usage | None = None
-    """CPU and memory of the target. Null: not watched."""
-    target_polling_threads: float | None = None
-    """Mean number of the target's threads that ran or were ready to run while it got no requests, the least of several looks; from 0.5 on
-    it polls. Null: not watched."""
-    generator_usage: Usage | None = None
-    """CPU and memory of the load generator. Null: not watched."""
-    backend_usage: Usage | None = None
-    """CPU and memory of the server behind a proxy. Null: no proxy, or not watched."""
-    database_usage: Usage | None = None
-    """CPU and memory of the target's database. Null: none, or not watched."""
+    observed: Observed = Observed()
+    """What was seen of the programs, the machine and the network."""
+    criteria: Criteria = Criteria()
+    """What the trial is judged by besides its plan."""
     database: DatabaseRun | None = None
     """The database that the target asked, and what it counted. Null: none."""
     settling: Settling | None = None
     """The part of the warm-up that lasts until throughput is steady. Null: the warm-up had a fixed length."""
-    occupancy: tuple[CoreOccupancy, ...] = ()
-    """Use of the CPUs of target and load generator, and of their SMT siblings."""
-    others: Others | None = None
-    """What else ran on the machine. Null: not watched."""
-    network: Network | None = None
-    """Counters of the kernel's network stack. Null: not read."""
     response: SampledResponse | None = None
     """A response of the target. Null: none was kept."""
     learned: Learned | None = None
@@ -118,7 +111,45 @@ class Trial(Frozen):
     """Last lines of the output of the program that failed. Null: none."""
     container: ContainerRun | None = None
     """The container that the target ran in. Null: it ran as a process, or its container did not start."""
-    load_host: LoadHostUse | None = None
-    """What was seen of the load host. Null: the load generator ran on this machine, or nothing was measured."""
     commands: Commands | None = None
     """The command lines that made the trial. Null: it failed before they ran, or an earlier version stored it."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _lift_observed(cls, value: Any) -> Any:
+        """Read trials of earlier versions, whose fields include those of ``observed``."""
+        if not isinstance(value, Mapping):
+            return value
+        seen = {name: value[name] for name in Observed.model_fields if name in value}
+        if not seen:
+            return value
+        rest = {name: each for name, each in value.items() if name not in seen}
+        return {**rest, "observed": {**dict(rest.get("observed", {})), **seen}}
+
+    @property
+    def target_usage(self) -> Usage | None:
+        return self.observed.target_usage
+
+    @property
+    def generator_usage(self) -> Usage | None:
+        return self.observed.generator_usage
+
+    @property
+    def backend_usage(self) -> Usage | None:
+        return self.observed.backend_usage
+
+    @property
+    def database_usage(self) -> Usage | None:
+        return self.observed.database_usage
+
+    @property
+    def occupancy(self) -> tuple[CoreOccupancy, ...]:
+        return self.observed.occupancy
+
+    @property
+    def others(self) -> Others | None:
+        return self.observed.others
+
+    @property
+    def network(self) -> Network | None:
+        return self.observed.network

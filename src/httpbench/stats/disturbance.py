@@ -103,13 +103,13 @@ def others_cores(evidence: Evidence) -> float | None:
 def _programs(parts: Sequence[Part], evidence: Evidence) -> Iterator[Disturbance]:
     taken = {part: others for part in parts if (others := _others(part, evidence)) is not None and others >= _limit(part, evidence)}
     if taken:
-        by = blame(evidence.others, [Taken(cores, part.cpus, part.cpus - part.own_cpus) for part, cores in taken.items()])
+        by = blame(evidence.observed.others, [Taken(cores, part.cpus, part.cpus - part.own_cpus) for part, cores in taken.items()])
         named = [{"name": each.name, "cores": each.cores} for each in by]
         yield Disturbance(Reason.of(ReasonKind.OTHERS_TOOK, places=_places(taken), by=named), by)
 
 
 def _steal(parts: Sequence[Part], evidence: Evidence) -> Iterator[Disturbance]:
-    stolen = {part: sum(core.stolen for core in evidence.occupancy if core.cpu in part.cpus) for part in parts}
+    stolen = {part: sum(core.stolen for core in evidence.observed.occupancy if core.cpu in part.cpus) for part in parts}
     taken = {part: cores for part, cores in stolen.items() if cores >= _limit(part, evidence)}
     if taken:
         stolen_by = (Blamed(STOLEN_BY, sum(taken.values())),)
@@ -118,12 +118,13 @@ def _steal(parts: Sequence[Part], evidence: Evidence) -> Iterator[Disturbance]:
 
 def _quota(evidence: Evidence) -> Iterator[Disturbance]:
     """What other programs used of a quota that httpbench shares with them, where it stopped the run's programs."""
-    quota = evidence.others.quota if evidence.others else None
-    if quota is None or evidence.others is None or evidence.target_usage is None or quota.throttled_share < THROTTLED_SHARE_MIN:
+    seen = evidence.observed
+    quota = seen.others.quota if seen.others else None
+    if quota is None or seen.others is None or seen.target_usage is None or quota.throttled_share < THROTTLED_SHARE_MIN:
         return
-    usages = (evidence.target_usage, evidence.generator_usage, evidence.backend_usage, evidence.database_usage)
-    others = quota.used_cores - sum(usage.cpu_cores_mean for usage in usages if usage) - evidence.others.harness_cores
-    if others >= OTHERS_SHARE_MAX * quota.used_cores + TICKS_S / max(evidence.measurement.duration_s, TICKS_S):
+    usages = (seen.target_usage, seen.generator_usage, seen.backend_usage, seen.database_usage)
+    others = quota.used_cores - sum(usage.cpu_cores_mean for usage in usages if usage) - seen.others.harness_cores
+    if others >= OTHERS_SHARE_MAX * quota.used_cores + _ticks_share(evidence):
         share = quota.throttled_share
         yield Disturbance(Reason.of(ReasonKind.SHARED_QUOTA, cores=others, quota_cores=quota.used_cores, periods_share=share))
 
@@ -133,11 +134,11 @@ def _wait(parts: Sequence[Part], evidence: Evidence) -> Iterator[Disturbance]:
 
     Programs that share cores wait for each other. A server that was already running may be what the load generator waited for.
     """
-    if evidence.target_usage is None:
+    if evidence.observed.target_usage is None:
         return
     watched: dict[tuple[str, ...], tuple[Usage | None, int, int]] = {
-        ("target",): (evidence.target_usage, target_capacity(evidence), 0),
-        ("load generator",): (evidence.generator_usage, generator_capacity(evidence), 1),  # one of its threads only coordinates
+        ("target",): (evidence.observed.target_usage, target_capacity(evidence), 0),
+        ("load generator",): (evidence.observed.generator_usage, generator_capacity(evidence), 1),  # one of its threads only coordinates
     }
     for part in parts:
         usage, capacity, idle_threads = watched.get(part.names, (None, 1, 0))
@@ -152,7 +153,7 @@ def _wait(parts: Sequence[Part], evidence: Evidence) -> Iterator[Disturbance]:
 
 def _on_load_host(evidence: Evidence) -> Iterator[Disturbance]:
     """The same of the load host, whose cores the load generator has to itself. Who used them is not known from here."""
-    there, usage = evidence.load_host, evidence.generator_usage
+    there, usage = evidence.observed.load_host, evidence.observed.generator_usage
     if there is None or usage is None or not there.occupancy:
         return
     limit = OTHERS_SHARE_MAX * there.cores + _ticks_share(evidence)
@@ -192,22 +193,22 @@ def _others(part: Part, evidence: Evidence) -> float | None:
 
     ``None``: unknown, as for a server that was already running: it is not told apart from other programs.
     """
-    cores = [core for core in evidence.occupancy if core.cpu in part.cpus]
-    if part.used_cores is None or evidence.target_usage is None or not cores:
+    cores = [core for core in evidence.observed.occupancy if core.cpu in part.cpus]
+    if part.used_cores is None or evidence.observed.target_usage is None or not cores:
         return None
     least = sum(core.busy for core in cores) - part.used_cores
     most = least + _interrupts(part, evidence)
-    return max(least, min(pinned_cores(evidence.others, part.cpus), most), 0.0)
+    return max(least, min(pinned_cores(evidence.observed.others, part.cpus), most), 0.0)
 
 
 def _parts(evidence: Evidence) -> Iterator[Part]:
     """The programs of the run, those with cores in common together."""
     cores = evidence.cores
     programs: Iterable[tuple[str, tuple[int, ...], Usage | None]] = (
-        ("target", cores.target, evidence.target_usage),
-        ("load generator", cores.generator, evidence.generator_usage),
-        ("backend", cores.backend, evidence.backend_usage),
-        ("database", cores.database, evidence.database_usage),
+        ("target", cores.target, evidence.observed.target_usage),
+        ("load generator", cores.generator, evidence.observed.generator_usage),
+        ("backend", cores.backend, evidence.observed.backend_usage),
+        ("database", cores.database, evidence.observed.database_usage),
     )
     found: list[Part] = []
     for name, cpus, usage in programs:
@@ -230,9 +231,9 @@ def _together(one: Part, other: Part, capacity: int) -> Part:
 
 def _interrupts(part: Part, evidence: Evidence) -> float:
     """Cores' worth of time in interrupts: network work of the kernel for the run's programs, which wait for it."""
-    return sum(core.interrupts for core in evidence.occupancy if core.cpu in part.cpus)
+    return sum(core.interrupts for core in evidence.observed.occupancy if core.cpu in part.cpus)
 
 
 def _harness_cores(cpus: frozenset[int], evidence: Evidence) -> float:
     """CPU use of httpbench itself, where it may run on these CPUs."""
-    return evidence.others.harness_cores if evidence.others and cpus & set(evidence.cores.harness) else 0.0
+    return evidence.observed.others.harness_cores if evidence.observed.others and cpus & set(evidence.cores.harness) else 0.0

@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from httpbench.model import CoreOccupancy, Cores, Load, LoadHostUse, Measurement, Network, Others, Scaling, Trial, Usage, Workload
+from httpbench.model import Cores, Criteria, Load, Measurement, Observed, Scaling, Trial, Usage
 
 ERROR_SHARE_LIMIT = 0.001
 """Errors per request. A lost request costs a timeout that no percentile below it shows; one in a thousand is the p99.9."""
@@ -33,66 +33,48 @@ THREAD_FULL = 0.95
 """Share of a core from which a thread counts as full: it cannot run on two, so the other cores of its program do not help it."""
 
 
+USUAL = Criteria()
+
+
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """What is known of a trial that was measured."""
+    """Everything that the verdict of a measured trial is drawn from."""
 
     measurement: Measurement
     load: Load
     cores: Cores
-    target_usage: Usage | None
-    """Over the measured period, the whole process tree. ``None``: not sampled, and then the limit is unknown."""
-    generator_usage: Usage | None
-    target_polling_threads: float | None = None
-    """Busy threads of a target that got no requests. ``None``: unknown, so polling is not seen."""
-    backend_usage: Usage | None = None
-    """Of the server behind a proxy; ``None``: there is none."""
-    database_usage: Usage | None = None
-    """Of the target's database; ``None``: there is none."""
-    occupancy: tuple[CoreOccupancy, ...] = ()
-    """Of the measured cores. Empty: unknown, so other programs on them are not seen."""
-    others: Others | None = None
-    """What else ran on the machine. ``None``: unknown, so other programs are not named."""
-    network: Network | None = None
-    """``None``: unknown, so losses are not seen."""
-    load_host: LoadHostUse | None = None
-    """What was seen of the host of the load generator. ``None``: that is this machine."""
-    target_cpus: float | None = None
-    """CPU limit of the target's container, in cores. ``None``: none."""
+    observed: Observed
+    """What was seen. Without the CPU time of target or generator, the limit is unknown."""
     scaling: Scaling = Scaling.MULTI
     """With ``single`` a target is busy at one core, however many it was given."""
-    workload: Workload | None = None
-    """Where it is given, the bytes that came are compared with the bodies that must have come."""
-    response_bytes: int | None = None
-    """Size of a whole correct response, if all are alike and the generator counts headers; ``None``: only bodies are compared."""
-    error_share_limit: float = ERROR_SHARE_LIMIT
-    wrong_share_limit: float = 0.0
-    """Above zero only for a search, which overloads targets on purpose: «503» is a correct response then."""
+    target_cpus: float | None = None
+    """CPU limit of the target's container, in cores. ``None``: none."""
+    criteria: Criteria = USUAL
 
 
 def evidence_of(trial: Trial) -> Evidence | None:
-    """What the verdict of a stored trial was drawn from; ``None`` where nothing was measured."""
+    """Return what the verdict of a trial is drawn from; ``None`` if nothing was measured."""
     if trial.measurement is None:
         return None
-    cores, backend = trial.plan.cores, trial.backend_usage
-    if backend is not None and trial.target_usage is None:  # the baseline of proxies: the backend is what is measured
+    cores, observed, scaling = trial.plan.cores, trial.observed, trial.plan.scaling
+    if is_baseline(trial):
         cores = cores.model_copy(update={"target": cores.backend, "backend": (), "shared": cores.backend_shared})
+        observed = observed.model_copy(update={"target_usage": observed.backend_usage, "backend_usage": None})
+        scaling = Scaling.MULTI
     return Evidence(
         measurement=trial.measurement,
         load=trial.plan.load,
         cores=cores,
-        target_usage=trial.target_usage or backend,
-        target_polling_threads=trial.target_polling_threads,
-        generator_usage=trial.generator_usage,
-        backend_usage=backend if trial.target_usage else None,
-        database_usage=trial.database_usage,
-        occupancy=trial.occupancy,
-        others=trial.others,
-        network=trial.network,
-        load_host=trial.load_host,
-        scaling=trial.plan.scaling,
+        observed=observed,
+        scaling=scaling,
         target_cpus=trial.container.cpus if trial.container else None,
+        criteria=trial.criteria,
     )
+
+
+def is_baseline(trial: Trial) -> bool:
+    """Return whether the backend of proxies is itself what was measured."""
+    return trial.observed.target_usage is None and trial.observed.backend_usage is not None
 
 
 def target_capacity(evidence: Evidence) -> int:
@@ -106,13 +88,13 @@ def target_capacity(evidence: Evidence) -> int:
 
 def backend_capacity(evidence: Evidence) -> int:
     """Physical cores of the backend, on whichever machine it runs."""
-    there = evidence.load_host.backend_cores if evidence.load_host else 0
+    there = evidence.observed.load_host.backend_cores if evidence.observed.load_host else 0
     return there or evidence.cores.physical(evidence.cores.backend)
 
 
 def generator_capacity(evidence: Evidence) -> int:
     """Physical cores that the generator can fill: no more than it was given, than it has threads, than it has connections."""
-    cores = evidence.load_host.cores if evidence.load_host else max(evidence.cores.physical(evidence.cores.generator), 1)
+    cores = evidence.observed.load_host.cores if evidence.observed.load_host else max(evidence.cores.physical(evidence.cores.generator), 1)
     return min(cores, evidence.load.threads or cores, evidence.load.connections)
 
 
@@ -129,7 +111,7 @@ def generator_is_nearly_busy(evidence: Evidence) -> bool:
 def _generator_is_full(evidence: Evidence, share: float) -> bool:
     if hosts := evidence.measurement.load_hosts:
         return any(host.full >= share for host in hosts)  # the load is that of the fullest: the others keep to its pace
-    usage = evidence.generator_usage
+    usage = evidence.observed.generator_usage
     if usage is None:
         return False
     capacity, waited = generator_capacity(evidence), _kept_waiting(evidence)
@@ -148,7 +130,7 @@ def generator_cores(evidence: Evidence, usage: Usage) -> float:
 
 def generator_thread_is_full(evidence: Evidence) -> bool:
     """Whether one of its threads had no time to spare, polling aside; false if that is unknown."""
-    usage, reported = evidence.generator_usage, evidence.measurement.busy_cores
+    usage, reported = evidence.observed.generator_usage, evidence.measurement.busy_cores
     if usage is None or usage.thread_cores_max is None:
         return False
     useful = 1.0 if reported is None or usage.cpu_cores_mean <= 0 else min(reported / usage.cpu_cores_mean, 1.0)
@@ -174,7 +156,7 @@ def target_fill(evidence: Evidence, usage: Usage) -> tuple[float, float]:
 def _with_interrupts(evidence: Evidence, usage: Usage, cpus: Sequence[int], of_others: Collection[int]) -> float:
     """CPU time with the interrupts on these CPUs, where no other program used them. Kernels differ in whether they charge interrupts to
     the process that runs: what processes used without them is known as well, so none counts twice."""
-    cores = [core for core in evidence.occupancy if core.cpu in cpus]
+    cores = [core for core in evidence.observed.occupancy if core.cpu in cpus]
     used = usage.cpu_cores_mean
     if not cores or set(cpus) & set(of_others):
         return used
@@ -193,7 +175,7 @@ def throttled(usage: Usage | None) -> float | None:
 def _kept_waiting(evidence: Evidence) -> float:
     """Cores' worth of time that the generator was kept off its cores. On shared ones the target or its database does that, and is not to
     blame."""
-    usage, cores = evidence.generator_usage, evidence.cores
+    usage, cores = evidence.observed.generator_usage, evidence.cores
     return 0.0 if usage is None or cores.shared or cores.database_shared else usage.cpu_wait_cores_mean or 0.0
 
 
@@ -207,13 +189,13 @@ def generator_fill(evidence: Evidence) -> dict[str, Any]:
     if hosts := evidence.measurement.load_hosts:
         fullest = max(hosts, key=lambda host: host.full)
         return {"name": "generator", "fullest_thread_cores": fullest.full, "load_host": fullest.name}
-    assert evidence.generator_usage is not None
+    assert evidence.observed.generator_usage is not None
     waited, capacity = _kept_waiting(evidence), generator_capacity(evidence)
     return fill(
         "generator",
-        generator_cores(evidence, evidence.generator_usage),
+        generator_cores(evidence, evidence.observed.generator_usage),
         capacity,
-        host=evidence.load_host.name if evidence.load_host else None,
-        full_thread_of=evidence.generator_usage.threads if generator_thread_is_full(evidence) and capacity > 1 else None,
+        host=evidence.observed.load_host.name if evidence.observed.load_host else None,
+        full_thread_of=evidence.observed.generator_usage.threads if generator_thread_is_full(evidence) and capacity > 1 else None,
         waited_share=waited if waited >= 1 - GENERATOR_BUSY else None,
     )

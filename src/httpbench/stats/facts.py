@@ -62,7 +62,8 @@ def facts(trial: Trial) -> Facts | None:
     evidence = evidence_of(trial)
     if evidence is None:
         return None
-    measurement, target, generator = evidence.measurement, evidence.target_usage, evidence.generator_usage
+    measurement, seen = evidence.measurement, evidence.observed
+    target, generator = seen.target_usage, seen.generator_usage
     failed = failed_requests(measurement)
     rate = evidence.load.rate_rps
     lag = measurement.schedule_lag_us
@@ -70,27 +71,27 @@ def facts(trial: Trial) -> Facts | None:
         target_cores=target_cores(evidence, target) if target else None,
         target_capacity_cores=target_capacity(evidence),
         target_thread_cores_max=target.thread_cores_max if target else None,
-        target_polling_threads=trial.target_polling_threads,
+        target_polling_threads=seen.target_polling_threads,
         target_core_max=_fullest(_of(evidence, evidence.cores.target)),
         target_wait_cores=target.cpu_wait_cores_mean if target else None,
         target_throttled_share=target.throttled_share if target else None,
         generator_cores=generator.cpu_cores_mean if generator else None,
         generator_capacity_cores=generator_capacity(evidence),
         generator_thread_cores_max=generator.thread_cores_max if generator else None,
-        generator_core_max=_fullest(evidence.load_host.occupancy if evidence.load_host else _of(evidence, evidence.cores.generator)),
+        generator_core_max=_fullest(seen.load_host.occupancy if seen.load_host else _of(evidence, evidence.cores.generator)),
         generator_wait_cores=generator.cpu_wait_cores_mean if generator else None,
         others_cores=others_cores(evidence),
-        stolen_cores=sum(core.stolen for core in evidence.occupancy) if evidence.occupancy else None,
+        stolen_cores=sum(core.stolen for core in seen.occupancy) if seen.occupancy else None,
         achieved_share=throughput_rps(measurement) / rate if rate else None,
         schedule_lag_us_p99=lag.p99 if lag else None,
         little_ratio=little_ratio(evidence),
         failed_share=failed / max(measurement.requests.ok + failed, 1),
-        network=trial.network,
+        network=seen.network,
     )
 
 
 def _of(evidence: Evidence, cpus: Collection[int]) -> list[CoreOccupancy]:
-    return [core for core in evidence.occupancy if core.cpu in cpus]
+    return [core for core in evidence.observed.occupancy if core.cpu in cpus]
 
 
 def _fullest(cores: Iterable[CoreOccupancy]) -> float | None:

@@ -18,7 +18,7 @@ POLLING_THREADS_MIN = 0.5
 
 def limit_of_polling(evidence: Evidence, programs: list[dict[str, Any]]) -> Verdict | None:
     """Return the verdict if the target looks full only because it polls, else ``None``. ``programs``: how full each program was."""
-    busy = evidence.target_polling_threads
+    busy = evidence.observed.target_polling_threads
     if busy is None or busy < POLLING_THREADS_MIN:
         return None
     is_nearly_busy = generator_is_nearly_busy(evidence)

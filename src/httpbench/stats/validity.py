@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Literal
 
-from httpbench.model import Load, Measurement, Reason, ReasonKind, Step
-from httpbench.stats.evidence import Evidence, generator_fill, generator_is_busy
+from httpbench.model import Load, Measurement, Reason, ReasonKind, Step, Workload
+from httpbench.stats.evidence import ERROR_SHARE_LIMIT, Evidence, generator_fill, generator_is_busy
 
 ACHIEVED_SHARE_MIN = 0.99
 """Achieved / offered rate. Below, the target got fewer requests than the table says; 1% covers requests in flight at the end."""
@@ -58,7 +59,7 @@ def _wrong_responses(evidence: Evidence) -> Iterator[Reason]:
     requests = measurement.requests
     named = sum(count for kind, count in measurement.errors.items() if kind in WRONG_RESPONSES)
     unnamed = max(requests.completed - requests.ok - measurement.errors_total, 0)
-    if named + unnamed > evidence.wrong_share_limit * requests.completed:
+    if named + unnamed > (evidence.criteria.failed_share_max or 0.0) * requests.completed:
         yield Reason.of(ReasonKind.WRONG_RESPONSES, wrong=named + unnamed, completed=requests.completed, errors=_errors_made(measurement))
 
 
@@ -78,8 +79,9 @@ def _errors(evidence: Evidence) -> Iterator[Reason]:
     measurement = evidence.measurement
     failed = failed_requests(measurement)
     share = failed / (measurement.requests.ok + failed)
-    if share > evidence.error_share_limit:
-        limit = evidence.error_share_limit
+    allowed = evidence.criteria.failed_share_max
+    limit = ERROR_SHARE_LIMIT if allowed is None else allowed
+    if share > limit:
         yield Reason.of(ReasonKind.REQUESTS_FAILED, share=share, limit_share=limit, errors=_errors_made(measurement))
 
 
@@ -89,16 +91,24 @@ def _errors_made(measurement: Measurement) -> dict[str, int]:
 
 def _short_bodies(evidence: Evidence) -> Iterator[Reason]:
     """Most generators check the status alone; this finds truncated bodies behind a correct status."""
-    received = evidence.measurement.bytes_received
-    workload = evidence.workload
-    if not received or workload is None or workload.parts or workload.request.method == "HEAD":
+    received, least = evidence.measurement.bytes_received, evidence.criteria.response_bytes_min
+    if not received or least is None:
         return
-    size = len(workload.expect.body.encode()) if workload.expect.body else workload.expect.body_bytes or 0
-    needed, place = size * evidence.measurement.requests.ok, "bodies"
-    if evidence.response_bytes is not None:
-        needed, place = (evidence.response_bytes - HEADERS_VARY_BYTES) * evidence.measurement.requests.ok, "responses"
+    needed, place = least * evidence.measurement.requests.ok, evidence.criteria.response_part
     if received < BODY_BYTES_SHARE_MIN * needed:
         yield Reason.of(ReasonKind.TRUNCATED, received_bytes=received, expected_bytes=needed, place=place)
+
+
+def response_size(workload: Workload, response_bytes: int | None = None) -> tuple[int | None, Literal["bodies", "responses"]]:
+    """Return the least size of a correct response, in bytes, and what it counts; ``None`` if sizes cannot be compared.
+
+    ``response_bytes``: size of a whole correct response, if all are alike and the generator counts headers; ``None``: compare bodies.
+    """
+    if workload.parts or workload.request.method == "HEAD":
+        return None, "bodies"
+    if response_bytes is not None:
+        return response_bytes - HEADERS_VARY_BYTES, "responses"
+    return len(workload.expect.body.encode()) if workload.expect.body else workload.expect.body_bytes or 0, "bodies"
 
 
 def _rate_not_reached(evidence: Evidence) -> Iterator[Reason]:

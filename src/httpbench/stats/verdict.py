@@ -12,19 +12,21 @@ comes next, then whether the figures are true, and at last what they are limited
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
-from httpbench.model import Reason, ReasonKind, Usage, Verdict, VerdictKind
+from httpbench.model import ENDINGS, Observed, Reason, ReasonKind, Timing, Trial, Usage, Verdict, VerdictKind
 from httpbench.stats.disturbance import disturbances
 from httpbench.stats.evidence import (
     THREAD_FULL,
     Evidence,
     backend_capacity,
+    evidence_of,
     fill,
     generator_fill,
     generator_is_busy,
     generator_is_nearly_busy,
+    is_baseline,
     target_capacity,
     target_cores,
     target_fill,
@@ -59,11 +61,79 @@ WAITING_SHARE_MIN = 0.05
 """Share of its cores that a target waited for, from which it is said. No limit by itself: threads of one program wait for each other."""
 
 
-def judge(evidence: Evidence, *, accepts_disturbed: bool = False) -> Verdict:
-    """The verdict of a trial, with its reasons. Never ``failed``: that is a trial without a measurement.
+UNJUDGED = Verdict(kind=VerdictKind.UNKNOWN)
+"""Verdict of a trial until one is drawn."""
 
-    ``accepts_disturbed``: a disturbed trial counts, if its figures are true.
+FAILURES = frozenset(
+    (
+        ReasonKind.FAILED,
+        ReasonKind.USAGE,
+        ReasonKind.NOT_BUILT,
+        ReasonKind.REQUIREMENT_MISSING,
+        ReasonKind.NOT_STARTED,
+        ReasonKind.TARGET_DIED,
+        ReasonKind.NOT_STOPPED,
+        ReasonKind.CONTAINER_FAILED,
+        ReasonKind.LOAD_FAILED,
+        ReasonKind.CORES_IN_USE,
+        ReasonKind.NOT_STORED,
+    )
+)
+"""Incidents that make a trial failed: nothing was measured. Other incidents without a measurement make it invalid."""
+
+AFTERWARDS = frozenset((ReasonKind.WRONG_AFTER_LOAD, ReasonKind.BYTES_MAY_BE_LOST, *ENDINGS))
+"""Incidents that the verdict lists after what was measured."""
+
+HARMLESS = frozenset((ReasonKind.BYTES_MAY_BE_LOST, *ENDINGS))
+"""Incidents that leave the results valid."""
+
+CLIENT_BUSY_SHARE = 0.5
+"""A client that used a CPU for less than this share of its time mostly waited: for the server, or to be woken up."""
+
+
+def judged(trial: Trial) -> Trial:
+    """Return the trial with the verdict that is drawn from it."""
+    return trial.model_copy(update={"verdict": draw(trial)})
+
+
+def draw(trial: Trial) -> Verdict:
+    """Return the verdict of a trial: from its plan, its criteria, and what was measured and seen. Its present verdict does not matter.
+
+    A stored trial has the same verdict as when it was made.
     """
+    incidents = trial.observed.incidents
+    if trial.client is not None:
+        return _of_client(trial.client.whole, incidents)
+    evidence = evidence_of(trial)
+    if evidence is None:
+        has_failed = any(each.kind in FAILURES for each in incidents)
+        return Verdict(kind=VerdictKind.FAILED if has_failed else VerdictKind.INVALID, reasons=incidents)
+    limit = judge(evidence)
+    before = [*(each for each in incidents if each.kind not in AFTERWARDS), *_out_of_memory(trial.observed)]
+    after = [each for each in incidents if each.kind in AFTERWARDS]
+    kind = VerdictKind.BACKEND if limit.kind is VerdictKind.TARGET and is_baseline(trial) else limit.kind
+    if before or any(each.kind not in HARMLESS for each in after):
+        kind = VerdictKind.INVALID
+    is_accepted = kind is VerdictKind.DISTURBED and trial.criteria.accepts_disturbed
+    return Verdict(kind=kind, reasons=(*before, *limit.reasons, *after), is_accepted=is_accepted)
+
+
+def _of_client(timing: Timing, incidents: tuple[Reason, ...]) -> Verdict:
+    if incidents:
+        return Verdict(kind=VerdictKind.INVALID, reasons=incidents)
+    return Verdict(kind=VerdictKind.TARGET if timing.cpu_s >= CLIENT_BUSY_SHARE * timing.wall_s else VerdictKind.IDLE)
+
+
+def _out_of_memory(observed: Observed) -> Iterator[Reason]:
+    """Report processes that the kernel killed inside a container that went on running."""
+    kills = observed.target_usage.oom_kills if observed.target_usage else None
+    if kills and not any(each.kind is ReasonKind.TARGET_DIED_UNDER_LOAD for each in observed.incidents):
+        yield Reason.of(ReasonKind.OUT_OF_MEMORY, kills=kills)
+
+
+def judge(evidence: Evidence) -> Verdict:
+    """Return what limited a trial that was measured, with the reasons. Incidents are not considered."""
+    accepts_disturbed = evidence.criteria.accepts_disturbed
     wrong, disturbed = tuple(untrue(evidence)), tuple(each.reason for each in disturbances(evidence))
     if wrong and (not disturbed or accepts_disturbed or is_incorrect(evidence)):
         verdict = Verdict(kind=VerdictKind.INVALID, reasons=(*wrong, *disturbed))
@@ -76,7 +146,7 @@ def judge(evidence: Evidence, *, accepts_disturbed: bool = False) -> Verdict:
 
 
 def _limit(evidence: Evidence) -> Verdict:
-    target, generator = evidence.target_usage, evidence.generator_usage
+    target, generator = evidence.observed.target_usage, evidence.observed.generator_usage
     if generator is None:
         return Verdict(kind=VerdictKind.UNKNOWN, reasons=(Reason.of(ReasonKind.NOT_SAMPLED),))
     if target is None:
@@ -85,9 +155,10 @@ def _limit(evidence: Evidence) -> Verdict:
         return limit
     if limit := _limit_of_either(evidence, target):
         return limit
-    if evidence.backend_usage is not None and (limit := _limit_of_backend(evidence, evidence.backend_usage, generator)):
+    backend, database = evidence.observed.backend_usage, evidence.observed.database_usage
+    if backend is not None and (limit := _limit_of_backend(evidence, backend, generator)):
         return limit
-    if evidence.database_usage is not None and (limit := _limit_of_database(evidence, evidence.database_usage, generator)):
+    if database is not None and (limit := _limit_of_database(evidence, database, generator)):
         return limit
     if losses := _losses(evidence):
         return Verdict(kind=VerdictKind.NETWORK, reasons=(losses,))
@@ -118,7 +189,7 @@ def _limit_of_either(evidence: Evidence, target: Usage) -> Verdict | None:
     if share >= TARGET_FULL:
         both = (Reason.of(ReasonKind.BOTH_BUSY, programs=programs),) if generator_is_busy(evidence) else ()
         return Verdict(kind=VerdictKind.TARGET, reasons=(*_quota(evidence, target, capacity), *both))
-    if throttled(target) and throttled(evidence.generator_usage):
+    if throttled(target) and throttled(evidence.observed.generator_usage):
         return _verdict(VerdictKind.SHARED, ReasonKind.QUOTA_STOPPED_BOTH, programs=programs)
     if (share >= BOTH_TARGET or has_full_thread or throttled(target)) and generator_is_nearly_busy(evidence):
         return _verdict(VerdictKind.BOTH, ReasonKind.BOTH_NEARLY_FULL, programs=programs)
@@ -147,7 +218,7 @@ def _full_thread(evidence: Evidence, target: Usage) -> Reason:
 
 def _losses(evidence: Evidence) -> Reason | None:
     """What the network lost, where the wait for it is enough to have been the limit. An offered rate that was reached has none."""
-    sides = (evidence.network, evidence.load_host.network if evidence.load_host else None)
+    sides = (evidence.observed.network, evidence.observed.load_host.network if evidence.observed.load_host else None)
     timeouts = sum(side.retransmission_timeouts or 0 for side in sides if side)
     if not timeouts or evidence.load.rate_rps is not None:
         return None
@@ -164,7 +235,7 @@ def _limit_of_backend(evidence: Evidence, backend: Usage, generator: Usage) -> V
         capacity = backend_capacity(evidence)
         if backend.cpu_cores_mean < TARGET_BUSY * capacity:
             return None
-        host = evidence.load_host.name if evidence.load_host and evidence.load_host.backend_cores else None
+        host = evidence.observed.load_host.name if evidence.observed.load_host and evidence.observed.load_host.backend_cores else None
         programs = [fill("backend", backend.cpu_cores_mean, capacity, host=host)]
         return _verdict(VerdictKind.BACKEND, ReasonKind.BACKEND_BOUND, programs=programs)
     capacity = cores.physical({*cores.backend, *cores.generator})
@@ -212,7 +283,7 @@ def _sharing(evidence: Evidence, target: Usage, generator: Usage) -> list[_Progr
     """The programs on the cores that target and load generator share: a database on them uses them up as well."""
     cores = evidence.cores
     both = [_Program("generator", cores.generator, generator), _Program("target", cores.target, target)]
-    others = (("backend", cores.backend, evidence.backend_usage), ("database", cores.database, evidence.database_usage))
+    others = (("backend", cores.backend, evidence.observed.backend_usage), ("database", cores.database, evidence.observed.database_usage))
     shared = {*cores.target, *cores.generator}
     return both + [_Program(name, cpus, usage) for name, cpus, usage in others if usage is not None and shared & {*cpus}]
 

@@ -31,9 +31,9 @@ class Withheld:
 def withheld(evidence: Evidence) -> dict[str, Withheld]:
     """Way → how much; nothing where it was too little to matter."""
     found = {}
-    if share := throttled(evidence.target_usage):
+    if share := throttled(evidence.observed.target_usage):
         found["quota"] = Withheld(share, Reason.of(ReasonKind.QUOTA_STOPPED_TARGET, periods_share=share))
-    stolen = [core for core in evidence.occupancy if core.stolen >= STEAL_SHARE_MIN]
+    stolen = [core for core in evidence.observed.occupancy if core.stolen >= STEAL_SHARE_MIN]
     if stolen and not any(each.is_steal for each in disturbances(evidence)):
         taken = [{"cpu": core.cpu, "share": core.stolen} for core in stolen]
         found["steal"] = Withheld(max(core.stolen for core in stolen), Reason.of(ReasonKind.STEAL, cores=taken))

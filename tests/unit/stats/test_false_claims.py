@@ -13,7 +13,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from httpbench.model import CoreOccupancy, Trial, TrialPlan, Verdict, VerdictKind
+from httpbench.model import CoreOccupancy, Observed, Trial, TrialPlan, Verdict, VerdictKind
 from httpbench.run.rounds.repeats import with_repeats
 from httpbench.stats.disturbance import disturbances
 from httpbench.stats.evidence import Evidence
@@ -61,7 +61,8 @@ class Machine:
         busy = 1 + self._random.normal(0, TICKS_ERROR)
         usage = make_usage(1 - self._stranger)
         occupancy = (CoreOccupancy.model_construct(cpu=0, busy=busy, interrupts=0.0, stolen=0.0), IDLE)
-        return Evidence(MEASUREMENT, planned.load, planned.cores, usage, GENERATOR, occupancy=occupancy)
+        observed = Observed.model_construct(target_usage=usage, generator_usage=GENERATOR, occupancy=occupancy)
+        return Evidence(MEASUREMENT, planned.load, planned.cores, observed)
 
 
 Figures = dict[int, float]
@@ -113,7 +114,7 @@ def test_trials_of_the_simulation_are_judged_as_stored_ones_are() -> None:
     machine = Machine(np.random.default_rng(1), frozenset())
     machine._stranger = 0.3
     evidence = machine._evidence(make_plan())
-    trial = make_trial(make_plan(), target_usage=make_usage(0.7), generator_usage=GENERATOR, occupancy=evidence.occupancy)
+    trial = make_trial(make_plan(), target_usage=make_usage(0.7), generator_usage=GENERATOR, occupancy=evidence.observed.occupancy)
     assert trial.measurement is not None
     assert disturbances(evidence)
     quiet = [Machine(np.random.default_rng(seed), frozenset())._evidence(make_plan()) for seed in range(500)]

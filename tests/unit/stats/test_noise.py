@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from httpbench.model import Load, Noise, Request, Verdict, VerdictKind, Workload
+from httpbench.model import Load, Noise, Observed, Request, Verdict, VerdictKind, Workload
 from httpbench.stats.noise import floor, noise_of, other_load
 from tests.factories import make_failed, make_noise, make_pairs, make_plan
 
@@ -61,7 +61,7 @@ def test_what_failed_altogether_knows_nothing() -> None:
 
 def test_a_figure_that_no_pair_has_has_no_floor() -> None:
     run, trials = make_pairs([0.01, 0.01, 0.01])
-    found = noise_of(run, [trial.model_copy(update={"target_usage": None}) for trial in trials])
+    found = noise_of(run, [trial.model_copy(update={"observed": Observed()}) for trial in trials])
     assert found is not None
     assert floor(found, "cpu_us_per_request", 5) is None
 

@@ -12,9 +12,11 @@ from hypothesis import strategies as st
 from httpbench.model import (
     CoreOccupancy,
     Cores,
+    Criteria,
     Expectation,
     Load,
     Network,
+    Observed,
     Request,
     Requests,
     Scaling,
@@ -26,7 +28,7 @@ from httpbench.model import (
 )
 from httpbench.report.words.reasons import joined, sentence, sentences
 from httpbench.stats.evidence import Evidence
-from httpbench.stats.validity import failed_requests, little_ratio, rate_held
+from httpbench.stats.validity import failed_requests, little_ratio, rate_held, response_size
 from httpbench.stats.verdict import judge
 from tests.factories import APART, HELLO, SHARED, make_distribution, make_host_share, make_load_host_use, make_measurement, make_usage
 
@@ -42,8 +44,15 @@ def make_evidence(target_cores: float = 0.99, generator_cores: float = 0.6, **ch
         "cores": APART,
         "target_usage": make_usage(target_cores),
         "generator_usage": make_usage(generator_cores),
+        **changes,
     }
-    return Evidence(**{**values, **changes})
+    seen = {name: values.pop(name) for name in Observed.model_fields if name in values}
+    return Evidence(**values, observed=Observed(**seen))
+
+
+def sized(workload: Workload) -> Criteria:
+    size, part = response_size(workload)
+    return Criteria(response_bytes_min=size, response_part=part)
 
 
 def requests(completed: int, ok: int | None = None, **errors: int) -> Evidence:
@@ -84,7 +93,7 @@ def test_the_share_of_errors_can_be_chosen() -> None:
     evidence = requests(100, reset=5)
     verdict = judge(evidence)
     assert tuple(sentences(verdict)) == ("4.76% of requests failed, more than 0.10% (reset 5)",)
-    assert judge(dataclasses.replace(evidence, error_share_limit=0.05)).kind is not VerdictKind.INVALID
+    assert judge(dataclasses.replace(evidence, criteria=Criteria(failed_share_max=0.05))).kind is not VerdictKind.INVALID
 
 
 def test_wrong_answers_that_are_named_among_the_errors_are_counted_once() -> None:
@@ -96,12 +105,12 @@ def test_wrong_answers_that_are_named_among_the_errors_are_counted_once() -> Non
 @pytest.mark.parametrize(("per_answer", "kind"), [(13, VerdictKind.TARGET), (12, VerdictKind.INVALID)])
 def test_bodies_that_were_cut_short_are_found_by_their_bytes(per_answer: int, kind: VerdictKind) -> None:
     measurement = make_measurement(bytes_received=4_000_000 * per_answer)
-    assert kind_of(make_evidence(measurement=measurement, workload=PLAINTEXT)) is kind
+    assert kind_of(make_evidence(measurement=measurement, criteria=sized(PLAINTEXT))) is kind
 
 
 def test_answers_to_head_have_no_body_to_miss() -> None:
     head = PLAINTEXT.model_copy(update={"request": Request(method="HEAD")})
-    assert kind_of(make_evidence(measurement=make_measurement(bytes_received=4_000_000 * 5), workload=head)) is VerdictKind.TARGET
+    assert kind_of(make_evidence(measurement=make_measurement(bytes_received=4_000_000 * 5), criteria=sized(head))) is VerdictKind.TARGET
 
 
 @pytest.mark.parametrize(("reached", "kind"), [(9_900, VerdictKind.IDLE), (9_899, VerdictKind.INVALID)])
@@ -423,7 +432,7 @@ def test_a_disturbed_trial_that_is_accepted_counts_if_its_figures_are_true() -> 
     true, late = make_measurement(), make_measurement(errors={"timeout": 100_000})
     for measurement, kind in ((true, VerdictKind.DISTURBED), (late, VerdictKind.INVALID)):
         evidence = make_evidence(0.6, 0.2, load=Load(connections=64), occupancy=on_core(1.0), measurement=measurement)
-        found = judge(evidence, accepts_disturbed=True)
+        found = judge(dataclasses.replace(evidence, criteria=Criteria(accepts_disturbed=True)))
         assert (found.kind, found.counts) == (kind, kind is VerdictKind.DISTURBED)
         assert not judge(evidence).counts
 

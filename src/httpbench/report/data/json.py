@@ -24,6 +24,7 @@ from httpbench.model import (
     ContainerRun,
     CoreOccupancy,
     Cores,
+    Criteria,
     Database,
     DatabaseRun,
     Entry,
@@ -226,6 +227,10 @@ class Round(Frozen):
     """Use of the load host. Null: the load generator ran on the target's machine, or nothing was measured."""
     commands: Commands | None = None
     """Command lines of the trial. Null: it failed before they ran, or an earlier version stored it."""
+    incidents: tuple[Reason, ...] = ()
+    """Events that affect the verdict, such as the target's death. Earlier versions stored none."""
+    criteria: Criteria = Criteria()
+    """What the trial is judged by besides its plan."""
 
 
 class Result(Frozen):
@@ -436,6 +441,7 @@ def _result(row: Row, rank: int | None, added: dict[str, Difference]) -> Result:
 def _round(trial: Trial) -> Round:
     return Round(
         **same_fields(trial, Round),
+        **same_fields(trial.observed, Round),
         **same_fields(trial.plan, Round),
         unsteady=sentence(reason) if (reason := unsteady(trial) or not_shown_steady(trial)) else None,
         facts=facts(trial),

@@ -11,7 +11,7 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from httpbench.errors import UsageError
-from httpbench.model import Build, Run, Scaling, Target, Trial, TrialPlan
+from httpbench.model import Build, Observed, Run, Scaling, Target, Trial, TrialPlan
 from httpbench.report.data.json import Document, ExportedTarget, Result, Round, same_fields
 
 GZIP, ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
@@ -68,4 +68,5 @@ def _with_probe(trial: Trial, trials: Sequence[Trial], document: Document) -> Tr
 
 
 def _trial(result: Result, each: Round) -> Trial:
-    return Trial(plan=TrialPlan(**same_fields(result, TrialPlan), **same_fields(each, TrialPlan)), **same_fields(each, Trial))
+    plan = TrialPlan(**same_fields(result, TrialPlan), **same_fields(each, TrialPlan))
+    return Trial(plan=plan, observed=Observed(**same_fields(each, Observed)), **same_fields(each, Trial))

@@ -9,17 +9,16 @@ from __future__ import annotations
 from pathlib import Path
 
 from httpbench.errors import TargetDiedError
-from httpbench.model import ClientMeasurement, Commands, Limit, Reason, Timing, Trial, Verdict, VerdictKind
+from httpbench.model import ClientMeasurement, Commands, Limit, Observed, Trial
 from httpbench.run.client.reference import reference
 from httpbench.run.client.run_once import Client, ClientRun, run_client
 from httpbench.run.observer import Observer, Stage
 from httpbench.run.trial.inputs import TrialInputs
 from httpbench.stats.equal_work import Told, unequal
+from httpbench.stats.verdict import UNJUDGED, judged
 
 HELD_S = 0.05
 HELD_REQUESTS = 10
-BUSY_SHARE = 0.5
-"""A client with less than this share of its time on a processor mostly waited: for the server, or to be woken up."""
 
 
 def measure_client(inputs: TrialInputs, scratch: Path, observer: Observer) -> Trial:
@@ -46,10 +45,11 @@ def measure_client(inputs: TrialInputs, scratch: Path, observer: Observer) -> Tr
         **unequal(_told(inputs, held_requests), done_held, proof.printed),
         **unequal(_told(inputs, work.requests), done, whole.printed),
     }
-    return Trial(
+    trial = Trial(
         plan=inputs.plan,
         started_at=inputs.started_at,
-        verdict=_verdict(tuple(differences.values()), whole.timed.timing),
+        verdict=UNJUDGED,
+        observed=Observed(incidents=tuple(differences.values())),
         client=ClientMeasurement(
             timer=inputs.timer.name,
             timer_version=inputs.timer.version(),
@@ -62,6 +62,7 @@ def measure_client(inputs: TrialInputs, scratch: Path, observer: Observer) -> Tr
         log_tail=whole.log_tail if differences else None,
         commands=Commands(target=whole.command, load=whole.timed_by),
     )
+    return judged(trial)
 
 
 def _told(inputs: TrialInputs, requests: int) -> Told:
@@ -72,9 +73,3 @@ def _told(inputs: TrialInputs, requests: int) -> Told:
 def _require_success(ran: ClientRun, requests: int) -> None:
     if ran.timed.code != 0:
         raise TargetDiedError(f"crashed when it was told to make {requests:,} requests ({ran.timed})", log_tail=ran.log_tail)
-
-
-def _verdict(differences: tuple[Reason, ...], timing: Timing) -> Verdict:
-    if differences:
-        return Verdict(kind=VerdictKind.INVALID, reasons=differences)
-    return Verdict(kind=VerdictKind.TARGET if timing.cpu_s >= BUSY_SHARE * timing.wall_s else VerdictKind.IDLE)

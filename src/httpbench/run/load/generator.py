@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from httpbench.errors import LoadError
 from httpbench.load import Job, LoadGenerator, Output, Phase, Progress
-from httpbench.model import CoreOccupancy, Cores, LoadHostUse, Measurement, Network, Others, Usage
+from httpbench.model import Cores, Measurement, Observed
 from httpbench.run.database.running import RunningDatabase
 from httpbench.run.load.place import HERE, LoadPlace, RunningGenerator
 from httpbench.run.load.sampled_bodies import with_sampled_bodies
@@ -30,20 +30,9 @@ class UnderLoad:
 
     measurement: Measurement | None
     """``None``: the target died, and the generator has no figures of the time before."""
-    target_usage: Usage | None
-    """``None``: the harness did not start it."""
-    generator_usage: Usage
-    backend_usage: Usage | None
-    """``None``: there is no backend."""
-    occupancy: tuple[CoreOccupancy, ...]
-    others: Others
-    network: Network
-    death: str | None
+    observed: Observed
+    death: str | None = None
     """How the target ended, if it did."""
-    load_host: LoadHostUse | None = None
-    """``None``: the generator ran on this machine."""
-    database_usage: Usage | None = None
-    """``None``: there is no database."""
     command: tuple[str, ...] = ()
     """Command line of the generator."""
 
@@ -80,31 +69,7 @@ def run_generator(generator: LoadGenerator, job: Job, subject: Subject, report: 
         if died is None:
             raise
         measurement = None
-    return UnderLoad(
-        measurement=measurement,
-        target_usage=observed.target,
-        generator_usage=observed.generator,
-        backend_usage=observed.backend,
-        database_usage=observed.database,
-        occupancy=observed.occupancy,
-        others=observed.others,
-        network=observed.network,
-        death=died,
-        load_host=observed.load_host,
-        command=tuple(command),
-    )
-
-
-@dataclass(frozen=True, slots=True)
-class _Observed:
-    target: Usage | None
-    generator: Usage
-    backend: Usage | None
-    database: Usage | None
-    occupancy: tuple[CoreOccupancy, ...]
-    others: Others
-    network: Network
-    load_host: LoadHostUse | None
+    return UnderLoad(measurement, observed, died, tuple(command))
 
 
 class _Window:
@@ -122,7 +87,7 @@ class _Window:
         contained = _contained(subject)
         self._strangers = StrangerMeter(subject.cores.measured, roots=contained)
         self._report = report
-        self._observed: _Observed | None = None
+        self._observed: Observed | None = None
         self._marked = False
         self._samplers = [sampler for sampler in (self._target, self._backend, self._database) if sampler]
         for sampler in self._samplers:
@@ -148,14 +113,23 @@ class _Window:
         self._report(progress, self._target.current if self._target else None)
         return True
 
-    def close(self) -> _Observed:
+    def close(self) -> Observed:
         if self._observed is None:
             occupancy, network, quota = self._meter.read(), self._network.read(), self._quota.read()
             samplers = (self._target, self._backend, self._database)
             target, backend, database = (sampler.stop() if sampler else None for sampler in samplers)
             own, load_host = self._running.close()
             others = self._strangers.read().model_copy(update={"quota": quota})
-            self._observed = _Observed(target, own, backend, database, occupancy, others, network, load_host)
+            self._observed = Observed(
+                target_usage=target,
+                generator_usage=own,
+                backend_usage=backend,
+                database_usage=database,
+                occupancy=occupancy,
+                others=others,
+                network=network,
+                load_host=load_host,
+            )
         return self._observed
 
 

@@ -10,12 +10,14 @@ from contextlib import AbstractContextManager
 from dataclasses import replace
 from pathlib import Path
 
-from httpbench.model import Build, Kind, Reason, ReasonKind, Scaling, Target, Trial, Tuning, Verdict, VerdictKind, Workload
+from httpbench.model import Build, Kind, Reason, ReasonKind, Scaling, Target, Trial, Tuning, VerdictKind, Workload
 from httpbench.run.observer import Observer, Stage
 from httpbench.run.proxy.backend_there import started_there
 from httpbench.run.trial.inputs import Backend, TrialInputs
 from httpbench.run.trial.start import HOST, START_LIMIT_S, Place, RunningTarget, start
 from httpbench.run.trial.steps import measure
+from httpbench.run.trial.verdict import with_incident
+from httpbench.stats.verdict import judged
 
 BASELINE = Target(
     id="baseline",
@@ -63,7 +65,7 @@ def measure_proxy(inputs: TrialInputs, scratch: Path, observer: Observer) -> Tri
         with start(inputs.target, inputs.plan.scaling, inputs.workload, place) as running:
             trial = measure(inputs, running, scratch / "generator", observer, backend)
         if (death := backend.death()) is not None:
-            return _invalid(trial, Reason.of(ReasonKind.BACKEND_DIED_UNDER_LOAD, death=death))
+            return with_incident(trial, Reason.of(ReasonKind.BACKEND_DIED_UNDER_LOAD, death=death))
         backend.stop()
     return _explained(trial)
 
@@ -84,10 +86,8 @@ def _baseline(inputs: TrialInputs, backend: RunningTarget, scratch: Path, observ
     own = cores.model_copy(update={"target": cores.backend, "backend": (), "shared": cores.backend_shared})
     as_target = replace(inputs, plan=planned.model_copy(update={"cores": own, "scaling": Scaling.MULTI}))
     trial = measure(as_target, backend, scratch / "generator", observer)
-    verdict = trial.verdict
-    if verdict.kind is VerdictKind.TARGET:
-        verdict = verdict.model_copy(update={"kind": VerdictKind.BACKEND})
-    return trial.model_copy(update={"plan": planned, "verdict": verdict, "target_usage": None, "backend_usage": trial.target_usage})
+    observed = trial.observed.model_copy(update={"target_usage": None, "backend_usage": trial.observed.target_usage})
+    return judged(trial.model_copy(update={"plan": planned, "observed": observed}))
 
 
 def _explained(trial: Trial) -> Trial:
@@ -96,14 +96,7 @@ def _explained(trial: Trial) -> Trial:
     if measurement is None or trial.verdict.counts:
         return trial
     if any(measurement.errors.get(kind) for kind in BROKEN):
-        return _invalid(trial, Reason.of(ReasonKind.BYTES_DIFFER))
+        return with_incident(trial, Reason.of(ReasonKind.BYTES_DIFFER))
     if trial.verdict.kind is not VerdictKind.DISTURBED and any(measurement.errors.get(kind) for kind in MISSING):
-        verdict = trial.verdict
-        hint = Reason.of(ReasonKind.BYTES_MAY_BE_LOST, target=trial.plan.target)
-        return trial.model_copy(update={"verdict": verdict.model_copy(update={"reasons": (*verdict.reasons, hint)})})
+        return with_incident(trial, Reason.of(ReasonKind.BYTES_MAY_BE_LOST, target=trial.plan.target), last=True)
     return trial
-
-
-def _invalid(trial: Trial, reason: Reason) -> Trial:
-    verdict = Verdict(kind=VerdictKind.INVALID, reasons=(reason, *trial.verdict.reasons))
-    return trial.model_copy(update={"verdict": verdict})

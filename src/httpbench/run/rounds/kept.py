@@ -13,7 +13,20 @@ from dataclasses import dataclass
 
 from pydantic import JsonValue
 
-from httpbench.model import Commands, Expectation, MixPart, Probed, Reason, Request, Run, SampledResponse, Target, Trial, Workload
+from httpbench.model import (
+    Commands,
+    Expectation,
+    Measurement,
+    MixPart,
+    Probed,
+    Reason,
+    Request,
+    Run,
+    SampledResponse,
+    Target,
+    Trial,
+    Workload,
+)
 
 REDACTED = "<redacted>"
 BODY_CHARACTERS = 2000
@@ -72,15 +85,26 @@ def kept_run(run: Run, secrets: Secrets) -> Run:
 
 def kept_trial(trial: Trial, secrets: Secrets) -> Trial:
     """The trial without secrets, and with the sampled body cut."""
+    verdict = trial.verdict.model_copy(update={"reasons": tuple(_kept_reason(each, secrets) for each in trial.verdict.reasons)})
+    incidents = tuple(_kept_reason(each, secrets) for each in trial.observed.incidents)
     return trial.model_copy(
         update={
-            "verdict": trial.verdict.model_copy(update={"reasons": tuple(_kept_reason(each, secrets) for each in trial.verdict.reasons)}),
+            "verdict": verdict,
+            "measurement": trial.measurement and _kept_measurement(trial.measurement, secrets),
+            "observed": trial.observed.model_copy(update={"incidents": incidents}),
             "log_tail": trial.log_tail and secrets.out_of(trial.log_tail),
             "response": trial.response and _kept_response(trial.response, secrets),
             "probed": trial.probed and _kept_probe(trial.probed, secrets),
             "commands": trial.commands and _kept_commands(trial.commands, secrets),
         }
     )
+
+
+def _kept_measurement(measurement: Measurement, secrets: Secrets) -> Measurement:
+    sampled = measurement.sampled_bodies
+    if sampled is None or not sampled.problems:
+        return measurement
+    return measurement.model_copy(update={"sampled_bodies": sampled.model_copy(update={"problems": secrets.out_of_all(sampled.problems)})})
 
 
 def _kept_reason(reason: Reason, secrets: Secrets) -> Reason:

@@ -28,10 +28,11 @@ from httpbench.errors import (
     TargetDiedError,
     UsageError,
 )
-from httpbench.model import Reason, ReasonKind, Trial, TrialPlan, Verdict, VerdictKind
+from httpbench.model import Observed, Reason, ReasonKind, Trial, TrialPlan
 from httpbench.run.kinds import KINDS
 from httpbench.run.observer import Observer
 from httpbench.run.trial.inputs import TrialInputs
+from httpbench.stats.verdict import UNJUDGED, judged
 
 KINDS_OF_ERROR: dict[type[HttpbenchError], ReasonKind] = {
     BuildError: ReasonKind.NOT_BUILT,
@@ -58,8 +59,7 @@ def make_trial(inputs: TrialInputs, observer: Observer) -> Trial:
         with tempfile.TemporaryDirectory(prefix="httpbench-", ignore_cleanup_errors=True) as scratch, _kept_to(inputs.plan.cores.harness):
             trial = KINDS[inputs.target.kind].trial(inputs, Path(scratch), observer)
     except (LimitError, LostHostError) as error:
-        verdict = Verdict(kind=VerdictKind.INVALID, reasons=(_reason(error),))
-        return Trial(plan=inputs.plan, started_at=inputs.started_at, verdict=verdict)
+        return _without_results(inputs.plan, inputs.started_at, _reason(error))
     except HttpbenchError as error:
         return failed(inputs.plan, inputs.started_at, error)
     except OSError as error:
@@ -73,8 +73,11 @@ def make_trial(inputs: TrialInputs, observer: Observer) -> Trial:
 
 def failed(planned: TrialPlan, started_at: str, error: HttpbenchError) -> Trial:
     """A trial without figures, and why."""
-    verdict = Verdict(kind=VerdictKind.FAILED, reasons=(_reason(error, error.hint),))
-    return Trial(plan=planned, started_at=started_at, verdict=verdict, log_tail=error.log_tail)
+    return _without_results(planned, started_at, _reason(error, error.hint)).model_copy(update={"log_tail": error.log_tail})
+
+
+def _without_results(planned: TrialPlan, started_at: str, reason: Reason) -> Trial:
+    return judged(Trial(plan=planned, started_at=started_at, verdict=UNJUDGED, observed=Observed(incidents=(reason,))))
 
 
 def _reason(error: HttpbenchError, hint: str | None = None) -> Reason:

@@ -6,12 +6,13 @@ from dataclasses import replace
 from pathlib import Path
 
 from httpbench.databases import counting_problem
-from httpbench.model import Reason, ReasonKind, Trial, Verdict, VerdictKind, Workload
+from httpbench.model import Reason, ReasonKind, Trial, Workload
 from httpbench.run.database.running import started
 from httpbench.run.observer import Observer, Stage
 from httpbench.run.trial.inputs import Backend, TrialInputs
 from httpbench.run.trial.start import Place, start
 from httpbench.run.trial.steps import measure
+from httpbench.run.trial.verdict import with_incident
 
 
 def measure_server(inputs: TrialInputs, scratch: Path, observer: Observer) -> Trial:
@@ -44,7 +45,7 @@ def _beside_database(inputs: TrialInputs, placed: Backend, place: Place, scratch
         with start(inputs.target, inputs.plan.scaling, inputs.workload, place) as running:
             trial = measure(inputs, running, scratch / "generator", observer, database=database)
         if (death := database.death()) is not None:
-            return with_problem(trial, Reason.of(ReasonKind.DATABASE_DIED_UNDER_LOAD, death=death))
+            return with_incident(trial, Reason.of(ReasonKind.DATABASE_DIED_UNDER_LOAD, death=death))
         trial = trial.model_copy(update={"database": database.record(before)})
     return _judged(trial, inputs.workload)
 
@@ -54,10 +55,4 @@ def _judged(trial: Trial, workload: Workload) -> Trial:
     if trial.measurement is None or trial.database is None:
         return trial
     problem = counting_problem(workload, trial.measurement.requests.ok, trial.database)
-    return with_problem(trial, problem) if problem else trial
-
-
-def with_problem(trial: Trial, reason: Reason) -> Trial:
-    """The trial, invalid."""
-    verdict = Verdict(kind=VerdictKind.INVALID, reasons=(reason, *trial.verdict.reasons))
-    return trial.model_copy(update={"verdict": verdict})
+    return with_incident(trial, problem) if problem else trial

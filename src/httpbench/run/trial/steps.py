@@ -16,8 +16,9 @@ from httpbench.run.load.warmup import warm_up_for_fixed_time, warm_up_until_stea
 from httpbench.run.observer import Observer, Stage
 from httpbench.run.trial.inputs import TrialInputs
 from httpbench.run.trial.start import RunningTarget
-from httpbench.run.trial.verdict import verdict_of
+from httpbench.run.trial.verdict import criteria_of, incidents_of
 from httpbench.sample import accept_queue
+from httpbench.stats.verdict import UNJUDGED, judged
 
 PROBE_LIMIT_S = 0.8
 """For all that a probe sends; most servers take 0.3 s."""
@@ -48,31 +49,25 @@ def measure(
     observer.stage(Stage.STOP)
     stopped = running.stop()
     alike_bytes = running.response.size_bytes if learned and learned.body_bytes is not None else None
-    cpus = running.contained.cpus if running.contained else None
-    verdict = verdict_of(inputs, under_load, polling, problems, stopped, alike_bytes, cpus)
-    return Trial(
-        plan=inputs.plan,
-        started_at=inputs.started_at,
-        verdict=verdict,
-        measurement=under_load.measurement,
-        target_usage=under_load.target_usage,
-        target_polling_threads=polling,
-        generator_usage=under_load.generator_usage,
-        backend_usage=under_load.backend_usage,
-        database_usage=under_load.database_usage,
-        settling=settling,
-        occupancy=under_load.occupancy,
-        others=under_load.others,
-        network=under_load.network,
-        load_host=under_load.load_host,
-        response=running.response,
-        learned=learned,
-        accept_queue=queue,
-        probed=probed,
-        log_tail=log_tail if verdict.reasons else None,
-        container=running.contained,
-        commands=Commands(target=running.argv, copies=running.copies, load=under_load.command),
+    seen = {"target_polling_threads": polling, "incidents": incidents_of(under_load, problems, stopped)}
+    trial = judged(
+        Trial(
+            plan=inputs.plan,
+            started_at=inputs.started_at,
+            verdict=UNJUDGED,
+            measurement=under_load.measurement,
+            observed=under_load.observed.model_copy(update=seen),
+            criteria=criteria_of(inputs, alike_bytes),
+            settling=settling,
+            response=running.response,
+            learned=learned,
+            accept_queue=queue,
+            probed=probed,
+            container=running.contained,
+            commands=Commands(target=running.argv, copies=running.copies, load=under_load.command),
+        )
     )
+    return trial.model_copy(update={"log_tail": log_tail}) if trial.verdict.reasons else trial
 
 
 def _expected(inputs: TrialInputs, running: RunningTarget) -> tuple[Workload, Learned | None]:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from httpbench.analysis.groups import groups
-from httpbench.model import Interval, Load, Sample, Search, ServiceLevel, Trial, Verdict, VerdictKind
+from httpbench.model import Interval, Load, Observed, Sample, Search, ServiceLevel, Trial, Verdict, VerdictKind
 from httpbench.model.search import Bound
 from httpbench.report.charts import write_charts
 from httpbench.report.charts.drawing import GLYPHS, SHAPES, Drawing, label
@@ -122,7 +122,9 @@ def test_a_target_over_time_has_p99_9_and_throttling_where_they_are_known() -> N
     intervals = tuple(Interval(start_s=at, duration_s=1, completed=100, p50_us=100, p99_us=300, p99_9_us=700) for at in range(4))
     samples = tuple(Sample(at_s=at, cpu_cores=0.5, rss_bytes=1_000_000, processes=1) for at in range(1, 5))
     free = make_trial(measurement=make_measurement(intervals=intervals), target_usage=make_usage(samples=samples))
-    stopped = free.model_copy(update={"target_usage": make_usage(samples=samples, throttled_samples_s=(0.0, 0.25, 0.5, 0.0))})
+    stopped = free.model_copy(
+        update={"observed": Observed(target_usage=make_usage(samples=samples, throttled_samples_s=(0.0, 0.25, 0.5, 0.0)))}
+    )
     without, drawing = (of_kind("over-time", [trial]) for trial in (free, stopped))
     assert {row["ms"] for row in values(drawing) if "ms" in row} == {0.1, 0.3, 0.7}
     assert {"p99.9 (ms)", "Throttled (cores)"} <= set(drawing.header)

@@ -6,7 +6,7 @@ import json
 import random
 
 from httpbench.load import KeptResponse
-from httpbench.model import Expectation, ReasonKind, Rule, SampledBodies, Workload
+from httpbench.model import Expectation, Observed, ReasonKind, Rule, SampledBodies, Workload
 from httpbench.report.words.reasons import sentence
 from httpbench.run.load.sampled_bodies import with_sampled_bodies
 from httpbench.stats.evidence import Evidence
@@ -60,9 +60,7 @@ def test_a_few_rows_may_be_alike_by_chance() -> None:
 def test_wrong_samples_make_a_trial_invalid() -> None:
     def reasons(found: SampledBodies | None) -> list[str]:
         measurement = make_measurement(sampled_bodies=found)
-        evidence = Evidence(
-            measurement=measurement, load=make_plan().load, cores=make_plan().cores, target_usage=None, generator_usage=None
-        )
+        evidence = Evidence(measurement=measurement, load=make_plan().load, cores=make_plan().cores, observed=Observed())
         assert is_incorrect(evidence) == any(reason.kind is ReasonKind.WRONG_SAMPLES for reason in untrue(evidence))
         return [sentence(reason) for reason in untrue(evidence) if reason.kind is ReasonKind.WRONG_SAMPLES]
 

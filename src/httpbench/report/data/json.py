@@ -228,7 +228,7 @@ class Round(Frozen):
     commands: Commands | None = None
     """Command lines of the trial. Null: it failed before they ran, or an earlier version stored it."""
     incidents: tuple[Reason, ...] = ()
-    """Events that bear on the verdict, such as the target's death. Earlier versions stored none."""
+    """Events that affect the verdict, such as the target's death. Earlier versions stored none."""
     criteria: Criteria = Criteria()
     """What the trial is judged by besides its plan."""
 

@@ -14,7 +14,7 @@ from tests.integration.load_hosts.hosts import Hosts
 
 @pytest.fixture
 def connection(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[SshConnection]:
-    """An open connection to a load host that is this machine, without a network."""
+    """Open a connection to this machine as a load host, without a network."""
     monkeypatch.setenv("HTTPBENCH_SSH", fake_ssh(tmp_path))
     with SshConnection("load1") as connection:
         connection.open()
@@ -23,7 +23,7 @@ def connection(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[SshC
 
 @pytest.fixture
 def hosts(tmp_path: Path) -> Iterator[Hosts]:
-    """A target's host and one load host."""
+    """Make a host for targets and one load host."""
     with namespaces.network(tmp_path / "network") as network:
         home = tmp_path / "home"
         home.mkdir()

@@ -51,7 +51,7 @@ class Hosts:
         return (self.load1.folder / "sshd.log").read_text().count("Accepted publickey")
 
     def masters(self) -> list[int]:
-        """The ssh processes of the target's host that hold a connection."""
+        """Return the ssh processes on the host of the targets that hold a connection."""
         found = []
         for pid in self.network.target.pids():
             words = Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
@@ -60,7 +60,7 @@ class Hosts:
         return found
 
     def left_on_load1(self) -> list[str]:
-        """What of ours runs there."""
+        """Return our processes on the load host."""
         return [words for part in ("httpbench-loadgen", "python3 -I -S") for words in self.load1.programs(part).values()]
 
 
@@ -76,7 +76,7 @@ def trials(document: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def interrupted_run(hosts: Hosts) -> subprocess.Popen[str]:
-    """A run of three rounds whose first load generator runs on load1."""
+    """Start a run of three rounds whose first load generator runs on load1."""
     words = ("-c", "4", "-d", "3s", "--warmup", "0.1s", "--rounds", "3", "--timeout", "10s")
     running = hosts.start("bench", *TARGETS, GOOD, *words, *FROM_LOAD1, "--export-json", "-")
     until(lambda: hosts.load1.programs("--progress json") or running.poll() is not None, 60)
@@ -92,7 +92,7 @@ def assert_goes_on(others: list[dict[str, Any]]) -> None:
 
 
 def said(running: subprocess.Popen[str], pattern: str, limit_s: float) -> str:
-    """What it has printed on standard error, as soon as that matches."""
+    """Wait until standard error matches; return it."""
     assert running.stderr is not None
     text, deadline = "", time.monotonic() + limit_s
     while not re.search(pattern, text, re.MULTILINE) and time.monotonic() < deadline:

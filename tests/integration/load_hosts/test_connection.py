@@ -36,7 +36,7 @@ def ask_for_files(connection: SshConnection, *files: str) -> dict[str, str]:
         ),
     ],
 )
-def test_why_there_is_no_connection_is_one_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, said: str, message: str) -> None:
+def test_a_failed_connection_is_explained_in_one_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, said: str, message: str) -> None:
     monkeypatch.setenv("HTTPBENCH_SSH", refusing_ssh(tmp_path, said))
     with SshConnection("load1") as connection, pytest.raises(UsageError) as raised:
         connection.open()

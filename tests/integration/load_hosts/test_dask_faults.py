@@ -68,7 +68,7 @@ def servers() -> Iterator[tuple[Server, Server]]:
 
 @pytest.fixture
 def one(tmp_path: Path) -> Iterator[Cluster]:
-    """A cluster of one load host: tests add the other, which has a fault."""
+    """Start a cluster of one load host; tests add another with a fault."""
     with cluster(tmp_path / "dask", "load1") as made:
         yield made
 
@@ -138,7 +138,7 @@ def test_a_load_host_whose_disk_is_full_is_named(harness: Harness, one: Cluster,
     assert re.match(r"load host load2: .*No space left on device", trial["verdict"]["reasons"][0])
 
 
-def test_a_scheduler_that_is_lost_is_said(harness: Harness, one: Cluster, servers: tuple[Server, Server]) -> None:
+def test_a_lost_scheduler_is_reported(harness: Harness, one: Cluster, servers: tuple[Server, Server]) -> None:
     run = Run(harness, one, *servers)
     one.process.kill()
     first, second = run.verdicts()
@@ -171,7 +171,7 @@ def test_a_link_that_is_cut_for_3_s_is_named_soon_and_the_next_trial_counts(harn
 
 @contextlib.contextmanager
 def second_server(made: Lab) -> Iterator[str]:
-    """The URL of another server on the target's host."""
+    """Start another server on the host of the targets; return its URL."""
     address, port = made.network.target.address, "8081"
     pipes: dict[str, Any] = {"stdout": subprocess.PIPE}
     server = made.network.target.start(sys.executable, stalling_server.__file__, address, port, "1", **pipes)
@@ -191,6 +191,6 @@ def fill(folder: Path) -> None:
 
 
 def kill(made: Cluster, worker: Worker) -> None:
-    """A worker that its cluster then forgets."""
+    """Add a worker that its cluster then forgets."""
     worker.kill()
     made.workers.remove(worker)

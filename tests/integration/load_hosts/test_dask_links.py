@@ -20,13 +20,13 @@ LOAD = ("-c", "40", "--rate", "100", "-d", "2s", "--warmup", "500ms", "--rounds"
 
 
 def started(harness: Harness, made: Lab, *words: str) -> subprocess.Popen[str]:
-    """A run on the target's host."""
+    """Run a command on the host of the targets."""
     argv = harness.argv("run", "--url", made.url, "--scheduler", made.cluster.scheduler, *words, "--export-json", "-")
     return made.network.target.start(*argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=harness.env)
 
 
 def only_trial(running: subprocess.Popen[str]) -> tuple[dict[str, Any], str]:
-    """The trial of a run, and what the run said."""
+    """Return the trial of a run, and its messages."""
     output, said = running.communicate(timeout=120)
     assert output, said
     found: dict[str, Any] = json.loads(output)["results"][0]["rounds"][0]

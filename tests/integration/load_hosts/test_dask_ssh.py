@@ -25,7 +25,7 @@ TARGETS = ("--targets", str(Path(__file__).parents[2] / "targets"))
 
 
 def hosts_file(folder: Path, network: Network, own_programs: str | None = None) -> Path:
-    """A hosts.toml whose Python has what this one has, and load generators of this folder if one is named."""
+    """Write a hosts.toml whose Python has the packages of this one, and uses load generators in ``own_programs``, if given."""
     given = {"PYTHONPATH": os.environ.get("PYTHONPATH"), programs.OVERRIDE: own_programs or os.environ.get(programs.OVERRIDE)}
     variables = " ".join(f"{name}={shlex.quote(value)}" for name, value in given.items() if value)
     python = program(folder, "python", f'exec env {variables} {PYTHON} "$@"')
@@ -82,6 +82,6 @@ def test_an_ssh_connection_that_dies_leaves_nothing_behind(harness: Harness, tmp
 
 
 def ssh_sessions(host: Host) -> list[int]:
-    """The processes of the SSH server there that serve somebody who logged in."""
+    """Return the processes of the SSH server that serve an open session."""
     lines = {pid: Path(f"/proc/{pid}/cmdline").read_bytes() for pid in host.pids()}
     return [pid for pid, line in lines.items() if line.startswith(b"sshd: ") and b"[listener]" not in line]

@@ -23,7 +23,7 @@ VERSION = "0.1.0"
 
 @pytest.fixture
 def connection(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[SshConnection]:
-    """A host whose PATH has a folder of its own first, and that has a cache of its own; ours is a script here."""
+    """Make a host with its own first folder in PATH and its own cache; the native load generator is a script."""
     here, there = tmp_path / "here", tmp_path / "there"
     here.mkdir()
     there.mkdir()

@@ -40,7 +40,7 @@ def hosts(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hosts]:
 
 
 def _describe(network: Network, own: Path) -> None:
-    """Adds the hosts to the user's configuration; ssh takes the first value that it finds."""
+    """Add the hosts to the user's configuration. ssh uses the first value it finds."""
     _, second, _ = network.load_hosts
     entries = (
         f"Host by-port\n  HostName {second.address}\n  Port {PORT}\n  IdentityFile {own}\n"

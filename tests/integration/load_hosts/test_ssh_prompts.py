@@ -37,7 +37,7 @@ class Terminal:
     answered: int = 0
 
     def read(self) -> bool:
-        """Reads on; false at the end."""
+        """Read more output; return false at its end."""
         try:
             data = os.read(self.file, 65_536) if select.select([self.file], [], [], 0.2)[0] else b" "
         except OSError:  # the end of a pseudo-terminal
@@ -69,7 +69,7 @@ def start(hosts: Hosts, *words: str, ssh: str | None = None) -> Terminal:
 
 @contextmanager
 def password_server(hosts: Hosts) -> Iterator[str]:
-    """An SSH server that accepts a password, which it finds in an /etc/shadow of its own. The ssh command for it."""
+    """Start an SSH server that accepts a password from its own /etc/shadow; return the ssh command for it."""
     if shutil.which("openssl") is None:
         pytest.skip("not installed: openssl, which makes the hash of a password")
     made = subprocess.run(["openssl", "passwd", "-6", SECRET], capture_output=True, text=True, check=True).stdout.strip()

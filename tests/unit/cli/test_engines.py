@@ -22,7 +22,7 @@ CONTAINER = make_target(isolation=Isolation(engine=Engine.DOCKER))
 
 @pytest.fixture
 def calls(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The commands that docker got. It has one container, of a harness that is gone; its other answers are empty."""
+    """Record the commands that docker gets. It reports one container, left behind by a dead harness."""
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     script = f'echo "$@" >>{tmp_path}/calls\ncase $1 in ps) echo left;; inspect) echo "left {gone()}";; esac'
     docker(tmp_path, monkeypatch, script)
@@ -36,7 +36,7 @@ def docker(folder: Path, monkeypatch: pytest.MonkeyPatch, script: str) -> None:
 
 
 def gone() -> str:
-    """The label of a process that has ended."""
+    """Return the label of a process that has ended."""
     boot, namespace, pid, ticks = labels.owner_label().split("/")
     return f"{boot}/{namespace}/{pid}/{int(ticks) + 1}"
 
@@ -48,7 +48,7 @@ def leave_mark(tmp_path: Path) -> None:
 
 
 def said(*targets: Target) -> str:
-    """What a command that measures these targets says first."""
+    """Return the first messages of a command that measures these targets."""
     errors = io.StringIO()
     prepare_engines(targets, Console(file=errors, width=240))
     return errors.getvalue()
@@ -59,7 +59,7 @@ def test_processes_ask_no_engine_unless_something_was_left(calls: Path) -> None:
     assert not calls.exists()
 
 
-def test_processes_remove_what_a_killed_run_left_and_then_ask_no_more(calls: Path, tmp_path: Path) -> None:
+def test_leftovers_of_a_killed_run_are_removed_once(calls: Path, tmp_path: Path) -> None:
     leave_mark(tmp_path)
     assert said(PROCESS) == "removed 1 container left behind when an earlier run of httpbench was killed\n"
     assert calls.read_text().splitlines()[-1] == "rm --force --volumes left"

@@ -18,7 +18,7 @@ from httpbench.errors import CatalogError, HttpbenchError, RequirementError, Sel
         (HttpbenchError("failed"), 1),
     ],
 )
-def test_usage_errors_are_told_from_failures(error: HttpbenchError, code: int) -> None:
+def test_usage_errors_differ_from_failures(error: HttpbenchError, code: int) -> None:
     assert of_error(error) == code
 
 

@@ -14,7 +14,7 @@ CONTEXT = click.Context(cli)
 
 
 def errors(capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, words: str) -> str:
-    """What the command prints on standard error; it must end with the code of wrong usage."""
+    """Return the standard error of a command that must fail with wrong usage."""
     monkeypatch.setattr(sys, "argv", ["httpbench", *words.split()])
     with pytest.raises(SystemExit) as ended:
         run_command_line()

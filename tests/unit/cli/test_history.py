@@ -48,7 +48,7 @@ def test_a_figure_can_be_chosen_and_other_environments_be_shown(db: Path, capsys
     assert "1 run is not enough to find a change; at least 6 are required." in text
 
 
-def test_what_is_not_there_is_said(db: Path) -> None:
+def test_missing_data_is_an_error(db: Path) -> None:
     for words, said in ((["nosuch"], "measured nosuch"), ([A, "--figure", "time"], "no valid trial has time of c/a")):
         with pytest.raises(SelectionError, match=said):
             cli.main(["history", *words, "--db", str(db)], prog_name="httpbench", standalone_mode=False)

@@ -80,7 +80,7 @@ def _empty_charts() -> Iterator[None]:
 
 
 def hostile_run(text: str, kind: Kind = Kind.SERVER) -> tuple[RunModel, list[TrialModel]]:
-    """A run in which everything that others write is this text: one round that counts, one that is invalid, one that failed."""
+    """Make a run with this text wherever other programs write: one valid round, one invalid, one failed."""
     target = make_target(NAME, kind=kind, notes=text, run=("server", text), env={"NAME": text}, upstream=text, url=None)
     observed = Observation(trait=Trait.ROUTES, holds=False, sent=text, came=text)
     common: dict[str, Any] = {
@@ -218,7 +218,7 @@ def db(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def catalog(tmp_path: Path) -> Path:
-    """A target whose manifest is as hostile as its rules allow."""
+    """Make a target whose manifest is as hostile as the rules allow."""
     folder = tmp_path / "targets" / "hostile"
     folder.mkdir(parents=True)
     text = json.dumps(ALL)

@@ -26,7 +26,7 @@ KEYS += "state reason fix version proof recorded unchecked paths stages entry"
 
 
 def listed(*words: str) -> dict[str, dict[str, Any]]:
-    """The JSON of ``list``, by id."""
+    """Return the JSON of ``list``, by id."""
     return {target["id"]: target for target in json.loads(CliRunner().invoke(cli, ["list", "--json", *words]).output)}
 
 

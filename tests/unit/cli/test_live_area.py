@@ -30,7 +30,7 @@ class Clock:
 
 
 def measuring(width: int, rates: int = 90) -> list[str]:
-    """The lines of an area in which a trial is measured, half of the run over."""
+    """Return the lines of an area halfway through a run."""
     clock = Clock()
     area = Area(clock)
     area.last = "last: c/nginx: 251,002 requests/s"

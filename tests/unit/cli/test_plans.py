@@ -17,7 +17,7 @@ COUNT = len(host.read_topology().cores)
 
 
 def planned(monkeypatch: pytest.MonkeyPatch, *words: str) -> str:
-    """What ``bench --dry-run`` prints on both streams. Raises what the command raises."""
+    """Return the output of ``bench --dry-run`` on both streams, or raise its exception."""
     return shown(monkeypatch, "bench", *words, "--dry-run")
 
 
@@ -39,7 +39,7 @@ def shown(monkeypatch: pytest.MonkeyPatch, *words: str) -> str:
         (("dlang/arsd/threads", "--workers", "8"), "no targets left to measure"),
     ],
 )
-def test_a_number_that_cannot_be_met_is_one_sentence(monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...], sentence: str) -> None:
+def test_an_impossible_number_is_reported_in_one_sentence(monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...], sentence: str) -> None:
     with pytest.raises(UsageError) as caught:
         planned(monkeypatch, *words)
     assert sentence in caught.value.message and len(caught.value.message.splitlines()) == 1
@@ -52,7 +52,7 @@ def test_cores_and_workers_mean_multi(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "prefork, 8 workers" in lines["c/epoll/edge"]
 
 
-def test_a_target_that_takes_no_number_of_workers_is_left_out_with_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_target_with_a_fixed_number_of_workers_is_skipped_with_a_reason(monkeypatch: pytest.MonkeyPatch) -> None:
     shown = planned(monkeypatch, "c/nginx", "dlang/arsd/threads", "--workers", "8")
     assert "skipped dlang/arsd/threads: cannot be given a number of workers: its command has no {workers}" in shown
 
@@ -71,7 +71,7 @@ def test_a_load_that_its_load_generator_cannot_make_at_all_is_refused_by_the_pla
             planned(monkeypatch, *words, "--load-generator", "perf-gauge", "-p", "10")
 
 
-def test_a_load_of_the_command_line_is_refused_although_another_can_be_made(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_impossible_load_on_the_command_line_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(UsageError, match="1,000,000 connections are too many"):
         planned(monkeypatch, "c/nginx", "-c", "8,1M")
 
@@ -95,7 +95,7 @@ def test_run_and_saturate_have_the_same_sentences(monkeypatch: pytest.MonkeyPatc
     assert sentence in caught.value.message
 
 
-def test_a_command_gets_the_workers_that_it_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_command_gets_the_given_number_of_workers(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "multi, 8 workers" in shown(monkeypatch, "run", COMMAND, "--workers", "8", "--dry-run")
 
 

@@ -22,7 +22,7 @@ from tests.published import write_results
 
 @pytest.fixture
 def db(tmp_path: Path) -> Path:
-    """Runs of the last four days, one of them named and one still running."""
+    """Store runs of the last four days, one of them named and one still running."""
     path = tmp_path / "results.db"
     with Store(path) as store:
         for age, name in enumerate(("d3", "d2", "d1", "d0")):

@@ -15,7 +15,7 @@ from tests.dashboards import add_run
 from tests.factories import make_run
 
 
-def test_what_is_missing_is_said_with_the_command_that_installs_it(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_a_missing_package_is_reported_with_the_command_that_installs_it(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     find = importlib.util.find_spec
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name in ("starlette", "uvicorn") else find(name))
     with pytest.raises(UsageError, match="packages that are missing: starlette, uvicorn") as caught:

@@ -29,7 +29,7 @@ main()
 
 
 def loaded(*words: str, **env: str) -> list[str]:
-    """The modules that a call of the command has loaded."""
+    """Return the modules that the command has loaded."""
     argv = [sys.executable, "-c", PROGRAM, *words]
     done = subprocess.run(argv, capture_output=True, text=True, check=False, timeout=60, env={**os.environ, **env})
     return done.stdout.splitlines()[-1].split()

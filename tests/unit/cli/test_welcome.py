@@ -17,7 +17,7 @@ COLUMNS = 80
 
 
 def lines(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], *ready: str) -> list[str]:
-    """What it prints where these targets are ready."""
+    """Return the output on a machine where these targets are ready."""
 
     def states(targets: Sequence[Target]) -> list[TargetState]:
         return [TargetState(State.BUILT if target.id in ready else State.MISSING) for target in targets]

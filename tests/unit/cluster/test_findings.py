@@ -78,7 +78,7 @@ def test_work_that_a_device_leaves_to_the_kernel_is_noted(printed: str, severity
     assert (finding.severity, what in finding.what) == (severity, True)
 
 
-def test_without_ethtool_nothing_is_said_of_offloads(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_ethtool_there_is_no_finding_on_offloads(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("httpbench.host.capture", lambda _: None)
     assert "load1: offloads" not in found()
 

@@ -1,4 +1,4 @@
-"""What is copied to a load host: in a checkout what cargo builds, in a package what came with it, otherwise what runs here."""
+"""The file that is copied to a load host: built by cargo in a checkout, included in a package, or the local program."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ OTHER = next(machine for machine in remote_programs.MACHINES if machine != HERE)
 
 @pytest.fixture
 def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The build of a checkout, in which cargo can build for this machine alone."""
+    """Make a checkout in which cargo can build only for this machine."""
     (tmp_path / "Cargo.toml").touch()
     own = tmp_path / "target/release/httpbench-loadgen"
     own.parent.mkdir(parents=True)

@@ -94,7 +94,7 @@ class Words(click.ParamType[tuple[str, ...]]):
             return value
         words = tuple(dict.fromkeys(word.strip() for word in value.split(",")))
         if unknown := [word for word in words if word not in self.allowed]:
-            self.fail(f"«{unknown[0]}» is not a {self.noun}; use {', '.join(self.allowed)}, or a list of them", param, ctx)
+            self.fail(f'"{unknown[0]}" is not a {self.noun}; use {", ".join(self.allowed)}, or a list of them', param, ctx)
         return words
 
 

@@ -20,7 +20,7 @@ ORDERS = Orders("token", ("http://10.0.0.9/",), {"body": b"a=1"}, 20.0)
 
 @pytest.fixture
 def generator(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The folder of a load generator that takes 0.7 s."""
+    """Make a load generator that takes 0.7 s; return its folder."""
     (tmp_path / "result.json").write_text(json.dumps(agent_result()))
     program(tmp_path, "httpbench-loadgen", f'echo "$@" >&2; sleep 0.7; cat {tmp_path}/result.json')
     monkeypatch.setenv("HTTPBENCH_PROGRAMS", str(tmp_path))
@@ -36,7 +36,7 @@ def test_an_agent_says_that_it_is_there_until_its_result_is_there() -> None:
     assert len(beats) >= 2
 
 
-def test_a_result_that_cannot_be_read_is_said(generator: Path) -> None:
+def test_an_unreadable_result_is_an_error(generator: Path) -> None:
     (generator / "result.json").write_text("{}")
     with pytest.raises(LoadError, match="its result cannot be read"):
         perform(ORDERS, lambda: False, lambda: None)
@@ -49,7 +49,7 @@ def test_a_load_generator_that_fails_has_no_result(generator: Path) -> None:
 
 
 @pytest.mark.usefixtures("generator")
-def test_a_full_disk_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_full_disk_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     def full(_orders: Orders, folder: Path) -> list[str]:
         raise OSError(errno.ENOSPC, "No space left on device", str(folder / "body"))
 

@@ -26,7 +26,7 @@ def job(scratch: Path) -> Job:
     return Job("http://10.0.0.9:80/", WORKLOAD, Load(connections=64, rate_rps=1000, warmup_max_s=None), (1,), scratch, 0.25)
 
 
-def test_the_conductor_is_told_all_of_the_job(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_conductor_gets_the_whole_job(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HTTPBENCH_PROGRAMS", "/opt/programs")
     path = Path(MANY.argv(job(tmp_path), warmup=False)[-1])
     monkeypatch.delenv("HTTPBENCH_PROGRAMS")
@@ -63,14 +63,14 @@ def test_a_failure_is_the_conductors_sentence(tmp_path: Path) -> None:
         MANY.measurement(job(tmp_path), Output("", "", -9))
 
 
-def test_a_load_host_that_was_lost_is_told_from_a_load_that_failed(tmp_path: Path) -> None:
+def test_a_lost_load_host_differs_from_a_failed_load(tmp_path: Path) -> None:
     for code, is_lost in ((1, False), (EXIT_LOST, True)):
         with pytest.raises(LoadError) as caught:
             MANY.measurement(job(tmp_path), Output("", "error: load host load2 was lost\n", code))
         assert isinstance(caught.value, LostHostError) is is_lost
 
 
-def test_starts_that_are_apart_are_said_beyond_the_round_trip() -> None:
+def test_late_starts_are_noted_beyond_the_round_trip() -> None:
     assert not any("apart" in note for note in notes([make_host_share(), make_host_share("load2", start_ms=5.9)]))
     said = [note for note in notes([make_host_share(), make_host_share("load2", start_ms=12.0)]) if "apart" in note]
     assert said == ["Load hosts started up to 12 ms apart; load2 was last."]

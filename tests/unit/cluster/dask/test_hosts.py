@@ -47,7 +47,7 @@ def test_a_clock_that_jumped_is_named() -> None:
         check_clocks(before, {LOAD1: Offset(250_000_000, 1_000_000)})
 
 
-def test_starts_are_told_from_the_first_one() -> None:
+def test_starts_are_relative_to_the_first_one() -> None:
     load2 = Host("load2", "tcp://10.0.0.2:40000")
     shares = {load2: make_host_share("load2"), LOAD1: make_host_share("load1")}
     found = with_starts(shares, {LOAD1: 7_000_000, load2: 5_500_000})

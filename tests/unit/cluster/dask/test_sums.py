@@ -88,7 +88,7 @@ def test_nothing_recorded_is_nothing() -> None:
 
 
 def repacked(text: str, change: slice, by: bytes) -> str:
-    """The histogram with other bytes in its plain form."""
+    """Return the histogram with other bytes in its plain form."""
     plain = bytearray(zlib.decompress(base64.b64decode(text)[8:]))
     plain[change] = by
     small = zlib.compress(bytes(plain))

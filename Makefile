@@ -12,7 +12,7 @@
 # make all        run both
 
 .DELETE_ON_ERROR:
-.PHONY: bench results test test-all test-unit faults install portable toolchains check static clean help image shell single multi all
+.PHONY: bench results test test-all test-unit faults install portable toolchains check prose static clean help image shell single multi all
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -20,6 +20,7 @@ GENERATORS := $(addprefix --load-generator ,wrk hey autocannon hyperfine)
 # Targets in other languages need registries or toolchains that a test machine may lack.
 TESTED := c client:cpp crystal dlang/epoll dlang/std-net-curl golang java node python ruby rust zig
 FIRST = $(shell cat tests/contract/first.txt)
+PROSE := README.md CHANGELOG.md CONTRIBUTING.md docs crates/loadgen/README.md targets/README.md
 PYTHON ?= $(shell scripts/find-python)
 PROGRAMS := httpbench-loadgen httpbench-reference httpbench-timer
 BUILT := $(PROGRAMS:%=target/release/%)
@@ -88,13 +89,19 @@ toolchains:
 # both. They mostly wait, and none depends on response times, so three run at once. Failed builds are listed, and tests decide which of
 # them must succeed.
 check:
-	{ $(BIN)/httpbench build --skip-missing --jobs 2 $(FIRST); scripts/install-browser; } >$(VENV)/builds.log 2>&1 & builds=$$!; \
+	{ scripts/install-vale $(VENV); $(BIN)/httpbench build --skip-missing --jobs 2 $(FIRST); scripts/install-browser; } >$(VENV)/builds.log 2>&1 & builds=$$!; \
 	$(MAKE) --no-print-directory static || { kill $$builds; exit 1; }; \
 	wait $$builds; cat $(VENV)/builds.log
+	$(MAKE) --no-print-directory prose
 	cargo test --locked --quiet
 	$(BIN)/python -m pytest --numprocesses 3 --durations=10 -m "not slow and not alone and not container" tests/contract tests/integration tests/browser
 	@echo; echo "Not run: tests that make test-all runs, by file:"
 	@$(BIN)/python -m pytest --collect-only -qq -m "slow or alone or container" tests/contract tests/integration tests/e2e tests/browser
+
+# The style is in tools/vale. install-vale says why it is missing.
+prose:
+	git ls-files -z | xargs -0 $(BIN)/codespell
+	[ ! -x $(BIN)/vale ] || $(BIN)/vale --output line $(PROSE)
 
 static:
 	$(BIN)/ruff format --check .

@@ -29,11 +29,12 @@ from httpbench.model import (
     VerdictKind,
 )
 from httpbench.stats.clients import ClientSummary, summarise_clients
+from httpbench.stats.evidence import evidence_of
 from httpbench.stats.histogram import merged, merged_intervals
 from httpbench.stats.interval import ConfidenceInterval, interval
 from httpbench.stats.steady import not_shown_steady, unsteady
 from httpbench.stats.validity import failed_requests, rate_held
-from httpbench.stats.withheld import WITHHELD, withheld_in_rounds
+from httpbench.stats.withheld import WITHHELD, withheld, withheld_in_rounds
 
 NOT_THE_TARGETS_ALONE = (VerdictKind.GENERATOR, VerdictKind.BOTH)
 """Verdicts of which one round is enough for the row: its median is then no longer the target's alone."""
@@ -357,11 +358,16 @@ def _is_disturbed(verdict: Verdict) -> bool:
 
 def _own_reasons(trials: Sequence[Trial]) -> tuple[Reason, ...]:
     """Return each reason once, in order, without those that a note states for all rounds together."""
-    own = [
-        trial.verdict.model_copy(update={"reasons": tuple(reason for reason in trial.verdict.reasons if reason.kind not in WITHHELD)})
-        for trial in trials
-    ]
+    own = [trial.verdict.model_copy(update={"reasons": tuple(_without_withheld(trial))}) for trial in trials]
     return _reasons(own, len(own))
+
+
+def _without_withheld(trial: Trial) -> Sequence[Reason]:
+    """Drop the reasons about withheld CPU time. Earlier versions stored them as text, after the other reasons."""
+    reasons = trial.verdict.reasons
+    if all(reason.kind is ReasonKind.TEXT for reason in reasons) and (evidence := evidence_of(trial)):
+        return reasons[: max(len(reasons) - len(withheld(evidence)), 0)]
+    return [reason for reason in reasons if reason.kind not in WITHHELD]
 
 
 def _reasons(verdicts: Sequence[Verdict], rounds: int | None = None) -> tuple[Reason, ...]:

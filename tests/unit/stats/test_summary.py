@@ -209,3 +209,11 @@ def test_a_bad_end_is_reported_beside_the_limit(ending: ReasonKind) -> None:
     reasons = (bound, disturbed, ended)
     trials = [make_trial(make_plan(round_=number), Verdict(kind=VerdictKind.GENERATOR, reasons=reasons)) for number in range(3)]
     assert overall(trials).reasons == (bound, ended)
+
+
+def test_steal_that_an_earlier_version_stored_as_text_is_noted_once() -> None:
+    occupancy = tuple(CoreOccupancy(cpu=cpu, busy=0.2, stolen=0.06 if cpu == 0 else 0) for cpu in range(4))
+    plan = make_plan(cores=Cores(target=(0, 1, 2, 3), generator=(4,), harness=(5,), shared=False))
+    verdict = Verdict.model_validate({"kind": "target", "reasons": ["steal: other virtual machines took 6% of core 0"]})
+    rounds = [make_trial(plan, verdict, occupancy=occupancy)] * 2
+    assert [reason.kind for reason in overall(rounds).reasons] == [ReasonKind.WORST_ROUND]

@@ -68,7 +68,7 @@ class RoundTrips(Frozen):
 
     @property
     def jitter_us(self) -> float:
-        """Jitter of the round trips, in µs: maximum minus p50."""
+        """Jitter of the round trips, in µs: p50 minus minimum."""
         return self.p50_us - self.min_us
 
 

@@ -46,7 +46,7 @@ NEIGHBOURS = 3
 
 CORRELATION_MAX = 0.5
 CORRELATION_ERRORS = 2.5
-"""Part of an autocorrelation to ignore, times √runs, because it may be an error of the estimate."""
+"""Possible error of an autocorrelation estimate, times √runs. The estimate is reduced by this error."""
 CORRELATION_RUNS_MIN = 40
 """Minimum number of runs for an autocorrelation estimate. With fewer, the estimate is noise and would hide changes."""
 

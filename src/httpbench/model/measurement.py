@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
+from pydantic import Field
+
 from httpbench.model.frozen import Frozen, Name
+
+Percentile = Annotated[float | None, Field(description="Percentile, in µs. Null: fewer than ten samples beyond it, or not reported.")]
 
 
 class Distribution(Frozen):
@@ -20,26 +26,17 @@ class Distribution(Frozen):
     """Maximum, in µs. Null: no samples, or not reported."""
     tm99_9: float | None = None
     """Mean without the lowest and the highest 0.1% of samples, in µs. Null: no samples, or not reported."""
-    p25: float | None = None
-    """p25, in µs. Null: fewer than ten samples beyond it, or not reported."""
-    p50: float | None = None
-    """p50, in µs. Null: fewer than ten samples beyond it, or not reported."""
-    p75: float | None = None
-    """p75, in µs. Null: fewer than ten samples beyond it, or not reported."""
-    p90: float | None = None
-    """p90, in µs. Null: fewer than ten samples beyond it, or not reported."""
-    p95: float | None = None
-    """p95, in µs. Null: fewer than ten samples beyond it, or not reported."""
-    p99: float | None = None
-    """p99, in µs. Null: fewer than ten samples beyond it, or not reported."""
-    p99_9: float | None = None
-    """p99.9, in µs. Null: fewer than ten samples beyond it, or not reported."""
-    p99_99: float | None = None
-    """p99.99, in µs. Null: fewer than ten samples beyond it, or not reported."""
-    p2_5: float | None = None
-    """p2.5, in µs, of a load generator that keeps no histogram. Null: fewer than ten samples beyond it, or not reported."""
-    p97_5: float | None = None
-    """p97.5, in µs, of a load generator that keeps no histogram. Null: fewer than ten samples beyond it, or not reported."""
+    p25: Percentile = None
+    p50: Percentile = None
+    p75: Percentile = None
+    p90: Percentile = None
+    p95: Percentile = None
+    p99: Percentile = None
+    p99_9: Percentile = None
+    p99_99: Percentile = None
+    # Only load generators that keep no histogram report p2.5 and p97.5.
+    p2_5: Percentile = None
+    p97_5: Percentile = None
     resolution_us: float | None = None
     """Step in µs to which the load generator rounds times down; smaller values are null. Null: it doesn't round."""
     histogram: str | None = None

@@ -1,7 +1,7 @@
 """The nouns of httpbench, as frozen models.
 
-Whatever is read from TOML, planned, measured, stored or exported is one of these. They know nothing of files, processes or
-terminals. Units stand last in names; every latency is in microseconds; a figure that was not measured is ``None``, never zero.
+Everything that is read from TOML, planned, measured, stored or exported is one of these models. They don't use files, processes or
+terminals. Names end with their units. Latencies are in microseconds. A value that wasn't measured is ``None``, never zero.
 """
 
 from __future__ import annotations

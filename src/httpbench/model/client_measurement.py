@@ -1,4 +1,4 @@
-"""What was measured of a client: its time, and the work that the reference server has counted."""
+"""Measurements of a client: its time, and the work that the reference server counted."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from httpbench.model.frozen import Frozen, Name
 
 
 class Timing(Frozen):
-    """A process from its start until it was reaped."""
+    """The cost of a process from its start until it was reaped."""
 
     wall_s: float
     """Wall time from the start of the process until it was reaped, in seconds."""
@@ -15,7 +15,7 @@ class Timing(Frozen):
     system_s: float
     """CPU time in the kernel, in seconds."""
     rss_bytes_peak: int | None = None
-    """Peak resident memory, in bytes. Null: not reported, or not above what a process has before it becomes the program."""
+    """Peak resident memory, in bytes. Null: not reported, or not above that of a process before it executes the program."""
 
     @property
     def cpu_s(self) -> float:
@@ -23,52 +23,52 @@ class Timing(Frozen):
 
 
 class WorkDone(Frozen):
-    """What the reference server counted while a client ran: proof that it did the same work as the others."""
+    """Counts of the reference server while a client ran, which prove that every client did the same work."""
 
     requests: int
     """Requests received."""
     connections: int
     """Connections accepted."""
     in_flight_max: int
-    """Highest number of requests that waited for their response at the same moment."""
+    """Highest number of concurrent requests."""
     pipelined: int
-    """Requests that came before the response to the previous one on their connection was sent."""
+    """Requests that arrived before the response to the previous request on their connection was sent."""
     wrong_requests: int
-    """Requests with another method or path, or with a body, and what is not HTTP at all."""
+    """Requests with another method, path or body, and input that isn't HTTP."""
     body_bytes_sent: int
     """Bytes of all bodies sent."""
     bytes_sent: int
-    """Bytes sent: heads and bodies."""
+    """Bytes sent, including headers."""
     first_request: str = ""
-    """The head of the first request, as it came; empty: none came."""
+    """Head of the first request, as received. Empty: none arrived."""
 
 
 class ClientMeasurement(Frozen):
-    """A client that was timed as a whole process."""
+    """The measurement of a client, timed as a whole process."""
 
     timer: Name
     """Name of the timer."""
     timer_version: str
     """Version of the timer."""
     requests: int
-    """Number of requests that the client was told to make."""
+    """Number of requests that the client had to make."""
     whole: Timing
     """The whole process."""
     startup: Timing
-    """The same program, told to make no request."""
+    """The same program when it makes no requests."""
     done: WorkDone
-    """What the reference server counted in the timed run."""
+    """Counts of the reference server in the timed run."""
     done_held: WorkDone
-    """What it counted in an earlier, untimed run with delayed responses, so that a client that does not wait is detected."""
+    """Counts in an earlier, untimed run with delayed responses, which reveal a client that doesn't wait for them."""
 
     @property
     def requests_rps(self) -> float | None:
-        """With start-up taken off; ``None`` where that took as long as all."""
+        """Requests per second, without start-up; ``None`` if start-up took the whole time."""
         left_s = self.whole.wall_s - self.startup.wall_s
         return self.requests / left_s if left_s > 0 else None
 
     @property
     def cpu_us_per_request(self) -> float | None:
-        """Processor time of a request, with start-up taken off; ``None`` where that took as much as all."""
+        """CPU time per request, without start-up, in µs; ``None`` if start-up used all of it."""
         left_s = self.whole.cpu_s - self.startup.cpu_s
         return left_s * 1e6 / self.requests if left_s > 0 else None

@@ -1,4 +1,4 @@
-"""Containers: how a target's image is built, within which limits it runs, and what was seen of both."""
+"""Containers: how a target's image is built, its limits, and how it ran."""
 
 from __future__ import annotations
 
@@ -14,17 +14,20 @@ MEMORY_BYTES = 512 << 20
 PORT = 8080
 
 TRIED_SHARE_MIN = 0.90
-"""Share of a CPU limit that a burn must reach to have tried it."""
+"""Share of a CPU limit that a burn must reach to prove it."""
 
 
 SMALLEST_BYTES = 6 << 20
-"""The lowest memory limit that docker takes."""
+"""Lowest memory limit that docker accepts."""
 
 _UNITS = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30}
 
 
 def size_bytes(text: str) -> int:
-    """``512m``, ``1g``, ``64MiB`` in bytes, as docker counts them. Raises ``ValueError`` if it is no size, or too small for a limit."""
+    """Return a size such as ``512m``, ``1g`` or ``64MiB`` in bytes, with docker's units.
+
+    Raises ``ValueError`` if it isn't a size, or is too small for a limit.
+    """
     match = re.fullmatch(r"(\d+(?:\.\d+)?)([kmg]?)(?:i?b)?", text.strip().lower())
     found = int(float(match[1]) * _UNITS[match[2]]) if match else 0
     if found < SMALLEST_BYTES:
@@ -38,7 +41,7 @@ class Engine(StrEnum):
 
 
 class Place(StrEnum):
-    """Where a target runs."""
+    """The place where a target runs."""
 
     PROCESS = "process"
     DOCKER = "docker"
@@ -47,22 +50,22 @@ class Place(StrEnum):
 
 class NetworkMode(StrEnum):
     HOST = "host"  # the machine's own network
-    BRIDGE = "bridge"  # a network of the engine; the container has an address of its own
+    BRIDGE = "bridge"  # a network of the engine, in which the container has its own address
 
 
 class ContainerRecipe(Frozen):
-    """How the image of a target is built: ``[container]`` of a ``target.toml``. Its context is the target's folder."""
+    """The ``[container]`` table of a ``target.toml``: how to build its image, with the target's folder as context."""
 
     dockerfile: str = Field(default="Dockerfile", pattern=r"^[^/-][^:]*$")
     """Path of the Dockerfile, relative to the target's folder."""
     base: str | None = Field(default=None, pattern=r"^[^-\s][^\s]*$")
-    """Value of ``ARG BASE``, the image that the last stage starts from. Null: the Dockerfile's own."""
+    """Value of ``ARG BASE``, the base image of the last stage. Null: the Dockerfile's own."""
     build_args: dict[str, str] = {}
     """Values of further ``ARG`` lines, by name."""
     port: int = Field(default=PORT, ge=1, le=65_535)
-    """Port inside the container, if its network is a bridge. With the host network, the harness chooses a free one."""
+    """Port inside the container with a bridge network. With the host network, the harness chooses a free port."""
     fixed_port: bool = False
-    """Whether the image listens on ``port`` with the host network too: its command takes no port."""
+    """Whether the image also listens on ``port`` with the host network, because its command has no port option."""
 
 
 class Isolation(Frozen):
@@ -73,36 +76,36 @@ class Isolation(Frozen):
     cpus: float = Field(default=CPUS, gt=0)
     """CPU limit, in cores."""
     memory_bytes: int = Field(default=MEMORY_BYTES, ge=SMALLEST_BYTES)
-    """Memory limit, in bytes. Swap is not allowed beyond it."""
+    """Memory limit, in bytes. No additional swap is allowed."""
     network: NetworkMode = NetworkMode.HOST
     """Network of the container."""
     image: str | None = Field(default=None, pattern=r"^[^-\s][^\s]*$")
-    """Image that the command line names; its own command runs. Null: built from the target's Dockerfile."""
+    """Image from the command line, run with its own command. Null: built from the target's Dockerfile."""
     port: int | None = Field(default=None, ge=1, le=65_535)
-    """Port that ``image`` listens on. Null: the one that the image exposes."""
+    """Port that ``image`` listens on. Null: the port that the image exposes."""
 
 
 class ContainerRun(Frozen):
-    """One container as it ran: how it was started, and the limits that were in force."""
+    """A container as it ran: its command line, and the limits in force."""
 
     command: str
-    """Command line that started it, quoted for a shell."""
+    """Command line that started the container, quoted for a shell."""
     engine_version: str
     """Version of the engine."""
     image_id: str
     """Id of the image."""
     cpus: float | None
-    """CPU limit of its control groups, in cores. Null: none."""
+    """CPU limit of its control groups, in cores. Null: no limit."""
     memory_bytes: int | None
-    """Memory limit of its control groups, in bytes. Null: none."""
+    """Memory limit of its control groups, in bytes. Null: no limit."""
     cpuset: tuple[int, ...]
     """Logical CPUs that its control groups allow."""
     burned_cpus: float | None = None
-    """CPU that a short burn inside the limits could use, in cores. Null: the limits were read, but not tried."""
+    """CPU that a short burn within the limits could use, in cores. Null: the limits were read but not tested."""
 
     @property
     def was_tried(self) -> bool:
-        """Whether the burn came to the CPU limit. One that other programs held up shows nothing."""
+        """Whether the burn reached the CPU limit. If other programs slowed it down, it proves nothing."""
         if self.cpus is None or self.burned_cpus is None:
             return False
         return self.burned_cpus >= TRIED_SHARE_MIN * min(self.cpus, len(self.cpuset) or self.cpus)

@@ -1,4 +1,4 @@
-"""What the catalogue of another project says of a target."""
+"""Entries from the catalogs of other projects."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from enum import StrEnum
 from httpbench.model.frozen import Frozen, Name
 
 BROKEN = "broken"
-"""The tag of what its own project does not run."""
+"""Tag of targets that their own project doesn't run."""
 
 
 class Approach(StrEnum):
     REALISTIC = "realistic"  # as in production
-    STRIPPED = "stripped"  # without what a production system has
+    STRIPPED = "stripped"  # without parts that a production system has
 
 
 class Database(StrEnum):
@@ -22,7 +22,7 @@ class Database(StrEnum):
 
 
 PROVIDED = (Database.POSTGRES, Database.MYSQL)
-"""Databases that httpbench can start: those that Debian packages."""
+"""Databases that httpbench can start, because Debian packages them."""
 
 
 class Orm(StrEnum):
@@ -32,38 +32,38 @@ class Orm(StrEnum):
 
 
 class Entry(Frozen):
-    """What the catalogue of another project says of a target."""
+    """A target's entry in the catalog of another project."""
 
     catalogue: Name
-    """Name of the catalogue: ``techempower``, ``httparena`` or ``web-frameworks``."""
+    """Name of the catalog: ``techempower``, ``httparena`` or ``web-frameworks``."""
     name: str
-    """Name of the target there, as in that project's published results."""
+    """Name of the target in that project's published results."""
     display_name: str
     """Name of the target in that project's tables."""
     approach: Approach | None = None
-    """How its implementation is written. Null: not said."""
+    """Implementation approach. Null: not stated."""
     database: Database | None = None
-    """Database that it requires. Null: none."""
+    """Required database. Null: none."""
     orm: Orm | None = None
-    """How it maps rows to objects. Null: not at all, or not said."""
+    """How it maps rows to objects. Null: not at all, or not stated."""
     platform: str | None = None
-    """What the framework runs on, such as a runtime. Null: not said."""
+    """Platform of the framework, such as a runtime. Null: not stated."""
     webserver: str | None = None
-    """HTTP server in front of the framework. Null: none, or not said."""
+    """HTTP server in front of the framework. Null: none, or not stated."""
     versus: str | None = None
-    """Name of the target, there, that it is compared with. Null: none."""
+    """Name of the target in that catalog to compare it with. Null: none."""
     tags: tuple[str, ...] = ()
     """Tags, such as ``broken``."""
     tests: tuple[str, ...] = ()
-    """Tests that it declares, as they are named there. Empty: ``paths`` of the target has all of them."""
+    """Tests that it declares, by their names in that catalog. Empty: all of them are in ``paths`` of the target."""
     unsupported: str | None = None
-    """What httpbench cannot do with it, in a clause. Null: nothing."""
+    """Feature that httpbench doesn't support, as a clause. Null: none."""
     problems: tuple[str, ...] = ()
-    """What is wrong with its configuration, a sentence each."""
+    """Problems in its configuration, one sentence each."""
 
     @property
     def refusal(self) -> str | None:
-        """Why it cannot be run; ``None`` if it can."""
+        """Why the target can't run; ``None`` if it can."""
         if self.problems:
             return f"its configuration is wrong: {'; '.join(self.problems)}"
         if BROKEN in self.tags:

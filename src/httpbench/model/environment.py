@@ -6,7 +6,7 @@ from httpbench.model.frozen import Frozen
 
 
 class Environment(Frozen):
-    """What must match before two runs are compared."""
+    """The properties of a machine that must match before two runs are compared."""
 
     hostname: str
     """Name of the machine."""
@@ -19,43 +19,43 @@ class Environment(Frozen):
     smt: bool | None
     """Whether simultaneous multithreading is active. Null: unknown."""
     governor: str | None
-    """Frequency governor, joined by commas if CPUs differ. Null: there is none."""
+    """Frequency governor; several, separated by commas, if CPUs differ. Null: none."""
     turbo: bool | None
-    """Whether cores may exceed their nominal frequency. Null: the kernel does not control it."""
+    """Whether cores may exceed their nominal frequency. Null: not controlled by the kernel."""
     mitigations: dict[str, str]
-    """State of each known weakness of the CPU, by its name in ``/sys``."""
+    """State of each known CPU vulnerability, by its name in ``/sys``."""
     memory_bytes: int
     """Physical memory, in bytes."""
     kernel: str
-    """Release of the kernel."""
+    """Kernel release."""
     os: str
     """Name and version of the operating system."""
     virtualization: str | None
     """Name of the hypervisor. Null: bare metal."""
     load_average_1m: float
-    """Load average of the last minute, when the run began."""
+    """Load average over one minute at the start of the run."""
     open_files_limit: int
-    """Number of files that a process may open."""
+    """Maximum number of open files per process."""
     cgroup_version: int | None
     """Version of control groups, 1 or 2. Null: none."""
     cpu_quota_cores: float | None = None
-    """CPU time that the control groups allow, in cores' worth. Null: no limit."""
+    """CPU time that the control groups allow, in cores. Null: no limit."""
     memory_limit_bytes: int | None = None
     """Memory that the control groups allow, in bytes. Null: no limit."""
     container: str | None = None
-    """Container engine that httpbench runs under. Null: none."""
+    """Container engine in which httpbench runs. Null: none."""
     git_commit: str | None
-    """Commit of the folder that the targets come from; ends with ``+changes`` if it was modified. Null: no repository."""
+    """Commit of the folder with the targets, followed by ``+changes`` if it was modified. Null: not a repository."""
     httpbench_version: str
     """Version of httpbench."""
     versions: dict[str, str]
     """Version of each toolchain and library that the run used, by name."""
     tuning: dict[str, str] = {}
-    """Value of each knob of ``httpbench tune``, by name; those that the machine lacks are left out."""
+    """Value of each ``httpbench tune`` setting, by name. Settings that the machine lacks are omitted."""
 
 
 class RoundTrips(Frozen):
-    """Round trips of one byte over TCP from a load host to this machine, before the run, in µs."""
+    """Round trips of one byte over TCP from a load host to this machine before the run, in µs."""
 
     count: int
     """Number of round trips."""
@@ -68,23 +68,23 @@ class RoundTrips(Frozen):
 
     @property
     def jitter_us(self) -> float:
-        """How much slower than the fastest half of them were, at least."""
+        """Jitter of the round trips, in µs: p50 minus minimum."""
         return self.p50_us - self.min_us
 
 
 class LoadHost(Frozen):
-    """The machine that runs the load generators of a run, if it is not this one."""
+    """A machine other than this one that runs the load generators."""
 
     name: str
-    """As ssh knows it, such as ``user@host``."""
+    """Name for ssh, such as ``user@host``."""
     address: str
-    """Address of this machine at which the load host reaches targets. They listen on no other."""
+    """Address of this machine that the load host uses. Targets listen on no other."""
     cpus: tuple[int, ...]
-    """Logical CPUs that load generators may use there."""
+    """Logical CPUs that load generators may use on the load host."""
     cores: int
-    """Physical cores of these CPUs."""
+    """Number of physical cores of these CPUs."""
     backend_cpus: tuple[int, ...] = ()
-    """Logical CPUs of the backend of proxies there. Empty: it runs on the target's machine."""
+    """Logical CPUs of the proxies' backend on the load host. Empty: the backend runs on the target's machine."""
     round_trips: RoundTrips
     """Round trips before the run."""
     environment: Environment

@@ -1,4 +1,4 @@
-"""What every model is made of."""
+"""The base class of all models, and common types."""
 
 from __future__ import annotations
 
@@ -8,21 +8,21 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
 NAME_PATTERN = r"^[a-z0-9][a-z0-9_.+-]*$"
 Name = Annotated[str, StringConstraints(pattern=NAME_PATTERN)]
-"""A part of an id: lower case, no slash, so that ids can be told apart from options and paths."""
+"""A part of an id: lower case without slashes, so that ids differ from options and paths."""
 
 WorkloadName = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9_.+:,-]*$")]
-"""A name, or a mix: names with weights, such as ``json:3,db:1``."""
+"""A name, or a mix of names with weights, such as ``json:3,db:1``."""
 
 Id = Annotated[str, StringConstraints(pattern=r"^([a-z]+:)?[a-z0-9][a-z0-9_.+/@-]*$")]
-"""The id of a target: names, joined by slashes, after a client's or proxy's ``kind:``."""
+"""A target's id: names separated by slashes, with the prefix ``kind:`` for clients and proxies."""
 
 RequestPath = Annotated[str, StringConstraints(pattern=r"^/[!-~]*$")]
-"""Path and query as they stand in a request; spaces and letters beyond ASCII are percent-encoded."""
+"""Path and query as in a request, with spaces and non-ASCII letters percent-encoded."""
 
 Argv = Annotated[tuple[str, ...], Field(min_length=1)]
 
 
 class Frozen(BaseModel):
-    """A value: cannot change, compares by content, and refuses keys that it does not know."""
+    """A value that can't change, compares by content, and rejects unknown keys."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)

@@ -1,4 +1,4 @@
-"""By how much a figure may change."""
+"""Gates, which limit how much a result may change."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from httpbench.model.frozen import Frozen
 
 
 class Gate(Frozen):
-    """``rps<-3%``: fails where the requests per second have changed by less than −3%."""
+    """A gate such as ``rps<-3%``, which fails if requests per second changed by less than −3%."""
 
     figure: str
     """A key of :data:`httpbench.stats.figures.BY_NAME`."""
     side: Literal["<", ">"]
-    """Which side of the bound fails."""
+    """Side of the bound that fails."""
     change: float = Field(gt=-1)
-    """Of the figure, relative: −0.03."""
+    """Bound on the relative change: −0.03 is −3%."""
 
     def __str__(self) -> str:
         return f"{self.figure}{self.side}{self.change * 100:+g}%"

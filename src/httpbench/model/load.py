@@ -10,40 +10,40 @@ from httpbench.model.frozen import Frozen
 
 
 class Level(Frozen):
-    """A stretch of a load at one rate."""
+    """A part of a load with a constant rate."""
 
     rate_rps: float
     """Offered rate, in requests/s."""
     start_s: float
     """Start, in seconds since the measurement began."""
     duration_s: float
-    """Length, in seconds."""
+    """Duration, in seconds."""
 
 
 STEADY_S_MIN = 1.5
-"""Steady throughput cannot be detected sooner: it takes fourteen windows of 0.1 s."""
+"""Minimum time to detect steady throughput, in seconds: fourteen windows of 0.1 s."""
 
 
 class Load(Frozen):
-    """How requests are made: in a closed loop, or with ``rate_rps`` in an open loop.
+    """How requests are made: in a closed loop, or in an open loop with ``rate_rps``.
 
-    A client makes its own load, as the workload says; ``duration_s`` is then the longest time that its trial may take.
+    A client makes its own load according to the workload. ``duration_s`` is then the longest time that its trial may take.
     """
 
     connections: int = Field(default=64, ge=1, le=1_000_000)
     """Connections, over all threads of the load generator."""
     threads: int | None = Field(default=None, ge=1, le=1024)
-    """Threads of the load generator. Null: one for each of its cores."""
+    """Threads of the load generator. Null: one per core."""
     pipeline: int = Field(default=1, ge=1, le=1024)
     """Requests in flight per connection."""
     keepalive: bool = True
-    """Whether connections are kept alive; otherwise each request has a new one."""
+    """Whether connections are kept alive. Otherwise, each request uses a new one."""
     duration_s: float = Field(default=10, gt=0, le=86_400)
-    """Measured duration, in seconds. Of a client: the longest time that its trial may take."""
+    """Measured duration, in seconds. For a client: the longest time that its trial may take."""
     warmup_s: float = Field(default=2, ge=0, le=3600)
-    """Warm-up in seconds, on the measured connections if the load generator can do so."""
+    """Warm-up, in seconds, on the measured connections if the load generator supports it."""
     warmup_max_s: float | None = Field(default=None, gt=0, le=3600)
-    """Longest warm-up until throughput is steady, in seconds, ``warmup_s`` included. Null: only ``warmup_s``."""
+    """Longest warm-up until throughput is steady, in seconds, including ``warmup_s``. Null: only ``warmup_s``."""
     timeout_s: float = Field(default=2, gt=0, le=3600)
     """Request timeout, in seconds."""
     rate_rps: float | None = Field(default=None, gt=0)
@@ -80,7 +80,7 @@ class Load(Frozen):
 
     @property
     def steps(self) -> int:
-        """How many rates there are; 0 in a closed loop."""
+        """Number of rates; 0 in a closed loop."""
         if self.rate_rps is None:
             return 0
         if self.rate_from_rps is None or self.rate_step_rps is None:
@@ -89,7 +89,10 @@ class Load(Frozen):
 
     @property
     def levels(self) -> tuple[Level, ...]:
-        """The rates in their order, the last held to the end; none in a closed loop. Fewer than ``steps`` where time is too short."""
+        """The rates in order, with the last one held to the end.
+
+        Empty in a closed loop. There are fewer than ``steps`` if the time is too short.
+        """
         if self.rate_rps is None:
             return ()
         first, rise, each_s = self.rate_from_rps or self.rate_rps, self.rate_step_rps or 0.0, self.step_s or self.duration_s
@@ -106,5 +109,5 @@ class Load(Frozen):
 
     @property
     def offered(self) -> float | None:
-        """Requests that are due within the measurement; ``None`` in a closed loop."""
+        """Number of requests due within the measurement; ``None`` in a closed loop."""
         return sum(level.rate_rps * level.duration_s for level in self.levels) if self.levels else None

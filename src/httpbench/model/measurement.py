@@ -1,8 +1,14 @@
-"""What a load generator has measured."""
+"""Measurements of a load generator."""
 
 from __future__ import annotations
 
+from typing import Annotated
+
+from pydantic import Field
+
 from httpbench.model.frozen import Frozen, Name
+
+Percentile = Annotated[float | None, Field(description="Percentile, in µs. Null: fewer than ten samples beyond it, or not reported.")]
 
 
 class Distribution(Frozen):
@@ -20,30 +26,21 @@ class Distribution(Frozen):
     """Maximum, in µs. Null: no samples, or not reported."""
     tm99_9: float | None = None
     """Mean without the lowest and the highest 0.1% of samples, in µs. Null: no samples, or not reported."""
-    p25: float | None = None
-    """p25, in µs. Null: fewer than ten samples beyond it, or not reported."""
-    p50: float | None = None
-    """p50, in µs. Null: fewer than ten samples beyond it, or not reported."""
-    p75: float | None = None
-    """p75, in µs. Null: fewer than ten samples beyond it, or not reported."""
-    p90: float | None = None
-    """p90, in µs. Null: fewer than ten samples beyond it, or not reported."""
-    p95: float | None = None
-    """p95, in µs. Null: fewer than ten samples beyond it, or not reported."""
-    p99: float | None = None
-    """p99, in µs. Null: fewer than ten samples beyond it, or not reported."""
-    p99_9: float | None = None
-    """p99.9, in µs. Null: fewer than ten samples beyond it, or not reported."""
-    p99_99: float | None = None
-    """p99.99, in µs. Null: fewer than ten samples beyond it, or not reported."""
-    p2_5: float | None = None
-    """p2.5, in µs, of a load generator that keeps no histogram. Null: fewer than ten samples beyond it, or not reported."""
-    p97_5: float | None = None
-    """p97.5, in µs, of a load generator that keeps no histogram. Null: fewer than ten samples beyond it, or not reported."""
+    p25: Percentile = None
+    p50: Percentile = None
+    p75: Percentile = None
+    p90: Percentile = None
+    p95: Percentile = None
+    p99: Percentile = None
+    p99_9: Percentile = None
+    p99_99: Percentile = None
+    # Only load generators that keep no histogram report p2.5 and p97.5.
+    p2_5: Percentile = None
+    p97_5: Percentile = None
     resolution_us: float | None = None
-    """The load generator rounds times down to a multiple of this, in µs; figures below it are null. Null: it does not."""
+    """Step in µs to which the load generator rounds times down; smaller values are null. Null: it doesn't round."""
     histogram: str | None = None
-    """HdrHistogram V2, compressed, base64; its values are nanoseconds. Null: not kept."""
+    """Histogram of nanoseconds: HdrHistogram V2, compressed, base64. Null: not kept."""
 
 
 class Requests(Frozen):
@@ -52,9 +49,9 @@ class Requests(Frozen):
     completed: int
     """Complete responses, correct or not."""
     ok: int
-    """Correct responses: with the expected status and, if it was checked, the expected body."""
+    """Correct responses: with the expected status and, if checked, the expected body."""
     unsent: int = 0
-    """Requests of an open loop that were due within the window, but no connection was free."""
+    """Requests of an open loop that were due within the window but found no free connection."""
 
 
 class Interval(Frozen):
@@ -63,7 +60,7 @@ class Interval(Frozen):
     start_s: float
     """Start, in seconds since the measurement began."""
     duration_s: float
-    """Length, in seconds."""
+    """Duration, in seconds."""
     completed: int
     """Complete responses."""
     errors: int = 0
@@ -71,29 +68,28 @@ class Interval(Frozen):
     offered_rps: float | None = None
     """Mean offered rate, in requests/s. Null: closed loop, or not reported."""
     p50_us: float | None = None
-    """p50, in µs: of response times in an open loop, otherwise of service times. Null: fewer than ten samples beyond it, or not
-    reported."""
+    """p50, in µs: response time in an open loop, otherwise service time. Null: fewer than ten samples beyond it, or not reported."""
     p90_us: float | None = None
-    """p90, in µs, as ``p50_us``; only with a rising rate."""
+    """p90, in µs, like ``p50_us``; only with a rising rate."""
     p99_us: float | None = None
-    """p99, in µs, as ``p50_us``."""
+    """p99, in µs, like ``p50_us``."""
     p99_9_us: float | None = None
-    """p99.9, in µs, as ``p50_us``."""
+    """p99.9, in µs, like ``p50_us``."""
     bytes_received: int | None = None
     """Bytes received. Null: not reported."""
 
 
 class OverSeconds(Frozen):
-    """A count of each second, summed up over the seconds of a measurement."""
+    """Statistics of a count per second, over the seconds of a measurement."""
 
     mean: float
     """Mean."""
     stddev: float
     """Standard deviation."""
     min: float
-    """Lowest second."""
+    """Minimum."""
     p1: float
-    """p1: the lowest second, if there are fewer than 101."""
+    """p1: the minimum with fewer than 101 seconds."""
     p2_5: float
     """p2.5."""
     p50: float
@@ -103,7 +99,7 @@ class OverSeconds(Frozen):
 
 
 class PerSecond(Frozen):
-    """What came back in each second of a measurement."""
+    """Responses and bytes per second of a measurement."""
 
     seconds: int
     """Number of seconds."""
@@ -114,14 +110,14 @@ class PerSecond(Frozen):
 
 
 class Step(Frozen):
-    """The part of a measurement in which one rate was offered."""
+    """A part of a measurement at one offered rate."""
 
     rate_rps: float
     """Offered rate, in requests/s."""
     start_s: float
     """Start, in seconds since the measurement began."""
     duration_s: float
-    """Length, in seconds."""
+    """Duration, in seconds."""
     completed: int
     """Complete responses."""
     errors: int
@@ -131,52 +127,51 @@ class Step(Frozen):
 
 
 START_SPREAD_MS_MAX = 5.0
-"""Starts of load hosts that are further apart than this, and the round trip, are said."""
+"""Start delay of a load host, in ms beyond the round trip, from which reports mention it."""
 
 
 class HostShare(Frozen):
-    """What one of several load hosts did of a load that they made together."""
+    """The part of one load host in a load shared by several."""
 
     name: str
     """Name of the load host."""
     connections: int
-    """Its connections."""
+    """Connections of this load host."""
     threads: int
     """Threads of its load generator."""
     completed: int
-    """Complete responses that it got."""
+    """Complete responses on this load host."""
     throughput_rps: float
-    """Its correct responses per second."""
+    """Correct responses per second on this load host."""
     busy: float
-    """Useful work of the busiest thread of its load generator, as a share of the measured duration, 0 to 1."""
+    """Time that the busiest thread of its load generator worked, as a share of the measured duration, 0 to 1."""
     waiting: float | None
-    """Share of the measured duration in which a thread was ready to run and had no CPU, 0 to 1: that of the worst thread. Null: not
-    reported."""
+    """Share of the measured duration in which the most delayed thread was ready to run but had no CPU, 0 to 1. Null: not reported."""
     stalled_us: float
-    """Time for which a thread stood still for 10 ms or more at once, in µs: that of the worst thread."""
+    """Time in stalls of at least 10 ms, for the thread with the most, in µs."""
     lag_us_p99: float | None
     """p99 of the load generator's own lag behind the schedule, in µs. Null: closed loop, or fewer than ten samples beyond it."""
     start_ms: float
-    """When it began, in ms after the first load host, within half of both round trips."""
+    """Start of its load, in ms after the first load host; accurate to half of both round trips."""
     round_trip_ms: float
-    """Shortest round trip in which its clock was read, through the Dask scheduler, in ms."""
+    """Shortest round trip while reading its clock through the Dask scheduler, in ms."""
 
     @property
     def is_late(self) -> bool:
-        """Whether it began noticeably later than the first."""
+        """Whether this host started noticeably later than the first."""
         return self.start_ms > START_SPREAD_MS_MAX + self.round_trip_ms
 
     @property
     def full(self) -> float:
-        """Share of the time in which its busiest thread worked, or waited for a CPU."""
+        """Share of the time in which its busiest thread worked or waited for a CPU."""
         return self.busy + (self.waiting or 0.0)
 
 
 class PartMeasurement(Frozen):
-    """What came of one of the requests of a mix. Requests that were never sent count in the whole alone."""
+    """The results of one workload in a mix. Requests that were never sent count only in the total."""
 
     name: str
-    """Name of its workload."""
+    """Name of the workload."""
     weight: int
     """Requests in each turn of the mix."""
     sent: int
@@ -188,22 +183,22 @@ class PartMeasurement(Frozen):
     throughput_rps: float
     """Correct responses per second."""
     time_us: Distribution
-    """Response times in an open loop, otherwise service times, in µs."""
+    """Times in µs: response times in an open loop, otherwise service times."""
 
 
 class SampledBodies(Frozen):
-    """Whole responses that were kept during the load, and compared with the rule of the workload after it."""
+    """Whole responses kept during the load and checked against the workload's rule afterward."""
 
     checked: int
-    """Responses that were compared."""
+    """Responses checked."""
     wrong: int
-    """Responses that were not correct."""
+    """Incorrect responses."""
     problems: tuple[str, ...] = ()
-    """What was wrong, each problem once; at most five."""
+    """Distinct problems, at most five."""
 
 
 class Measurement(Frozen):
-    """What a load generator reported of one measured period."""
+    """The report of a load generator on one measured period."""
 
     generator: Name
     """Name of the load generator."""
@@ -214,7 +209,7 @@ class Measurement(Frozen):
     requests: Requests
     """Counts of requests."""
     errors: dict[str, int] = {}
-    """Count per kind of error; a kind that did not happen may be left out."""
+    """Count per kind of error. Kinds that didn't occur may be missing."""
     bytes_received: int | None = None
     """Bytes received. Null: not reported."""
     throughput_rps: float
@@ -228,28 +223,28 @@ class Measurement(Frozen):
     connect_time_us: Distribution | None = None
     """Connect times, in µs. Null: not reported."""
     intervals: tuple[Interval, ...] = ()
-    """Slices of the measured duration; empty: not reported."""
+    """Slices of the measured duration. Empty: not reported."""
     per_second: PerSecond | None = None
-    """Responses and bytes of each second, summed up by a load generator that reports no slices. Null: not reported."""
+    """Responses and bytes per second, from a load generator that reports no slices. Null: not reported."""
     steps: tuple[Step, ...] = ()
-    """One for each rate of a rising rate; otherwise empty."""
+    """One step for each rate of a rising rate, otherwise empty."""
     busy_cores: float | None = None
-    """Cores' worth of time in which the load generator had work to do, polling aside. Null: not reported."""
+    """Time in which the load generator had work to do, without polling, in cores. Null: not reported."""
     means_every_request: bool = False
-    """Whether the mean service time covers every request, on connections that carry load all the time. Only then must Little's
-    law hold for it in a closed loop."""
+    """Whether the mean service time covers every request, on connections that always carry load. Only then must Little's law hold in a
+    closed loop."""
     unfinished: int = 0
-    """Requests in flight at the end that are older than the p99: percentiles count their age as a lower bound. 0: none, or not reported."""
+    """Requests in flight at the end that are older than the p99. Percentiles count their age as a lower bound. 0: none, or not reported."""
     unfinished_s: float = 0.0
     """Sum of these ages, in seconds."""
     load_hosts: tuple[HostShare, ...] = ()
-    """What each load host did; empty: the load came from this machine."""
+    """Shares of the load hosts. Empty: the load came from this machine."""
     parts: tuple[PartMeasurement, ...] = ()
-    """Of a mix, what came of each of its requests; otherwise empty."""
+    """Results of each workload in a mix, otherwise empty."""
     sampled_bodies: SampledBodies | None = None
-    """What whole responses of the load showed. Null: none were kept, because every body was compared or none has a rule."""
+    """Results of checking whole responses. Null: none were kept, because every body was compared or no workload has a rule."""
     notes: tuple[str, ...] = ()
-    """What the figures of this load generator leave out."""
+    """Limits of this load generator's measurements."""
 
     @property
     def errors_total(self) -> int:
@@ -257,6 +252,8 @@ class Measurement(Frozen):
 
     @property
     def times_us(self) -> Distribution | None:
-        """Those that stand for the measurement: at the highest rate, where there were several; of the response where there is a rate;
-        else of the service."""
+        """Times that represent the measurement.
+
+        These are response times with a rate, otherwise service times; with a rising rate, those of its highest step.
+        """
         return self.steps[-1].response_time_us if self.steps else self.response_time_us or self.service_time_us

@@ -8,7 +8,7 @@ from httpbench.model.workload import Request
 
 
 class Noise(Frozen):
-    """How much one server differs from itself on a machine, measured by A/A pairs."""
+    """How much a server differs from itself on a machine, measured by A/A pairs."""
 
     run: str
     """Id of the run that measured the A/A pairs."""
@@ -21,19 +21,19 @@ class Noise(Frozen):
     kernel: str
     """Release of its kernel."""
     tuning: dict[str, str]
-    """Value of each knob of ``httpbench tune``, by name."""
+    """Value of each ``httpbench tune`` setting, by name."""
     httpbench_version: str = ""
-    """Version of httpbench. Empty: measured by a version that did not store it."""
+    """Version of httpbench. Empty: not stored by the version that measured it."""
     cpus_allowed: tuple[int, ...] = ()
     """Logical CPUs that httpbench could use. Empty: not stored."""
     cpu_quota_cores: float | None = None
-    """CPU time that the control groups allowed, in cores' worth. Null: no limit."""
+    """CPU time that the control groups allowed, in cores. Null: no limit."""
     target: str
-    """Id of the server that was compared with itself."""
+    """Id of the server."""
     connections: int
     """Connections of the load."""
     load: Load | None = None
-    """The load. Null: only ``connections`` and ``duration_s`` were stored, and the rest had its default."""
+    """The load. Null: only ``connections`` and ``duration_s`` were stored, and the rest had default values."""
     workload: str = "plaintext"
     """Name of the workload."""
     request: Request = Request()
@@ -41,6 +41,6 @@ class Noise(Frozen):
     duration_s: float
     """Measured duration of each trial, in seconds."""
     rounds: int
-    """Number of pairs that count."""
+    """Number of valid pairs."""
     deviation: dict[str, float]
-    """By figure: root mean square, over the pairs, of the logarithm of their ratio. 0 without noise."""
+    """Root mean square of the logarithm of the pairs' ratios, by result. 0: no noise."""

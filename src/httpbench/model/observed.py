@@ -1,4 +1,4 @@
-"""What a trial's watchers saw, and what the trial is judged by besides its plan."""
+"""Observations of a trial, and the criteria for judging it."""
 
 from __future__ import annotations
 
@@ -11,40 +11,40 @@ from httpbench.model.usage import CoreOccupancy, LoadHostUse, Network, Usage
 
 
 class Observed(Frozen):
-    """Everything that was seen of a trial besides what the load generator or the timer measured."""
+    """Everything observed in a trial except the measurements of the load generator or timer."""
 
     target_usage: Usage | None = None
     """CPU and memory of the target. Null: not watched."""
     target_polling_threads: float | None = None
-    """Mean number of the target's threads that ran or were ready to run while it got no requests, the least of several looks; from 0.5 on
-    it polls. Null: not watched."""
+    """Mean number of the target's threads that ran or were ready to run while it got no requests; the lowest of several checks. From 0.5
+    on, the target counts as polling. Null: not watched."""
     generator_usage: Usage | None = None
     """CPU and memory of the load generator. Null: not watched."""
     backend_usage: Usage | None = None
     """CPU and memory of the server behind a proxy. Null: no proxy, or not watched."""
     database_usage: Usage | None = None
-    """CPU and memory of the target's database. Null: none, or not watched."""
+    """CPU and memory of the target's database. Null: no database, or not watched."""
     occupancy: tuple[CoreOccupancy, ...] = ()
-    """Use of the CPUs of target and load generator, and of their SMT siblings."""
+    """Use of the CPUs of the target and the load generator, and of their SMT siblings."""
     others: Others | None = None
-    """What else ran on the machine. Null: not watched."""
+    """Other programs on the machine. Null: not watched."""
     network: Network | None = None
     """Counters of the kernel's network stack. Null: not read."""
     load_host: LoadHostUse | None = None
-    """What was seen of the load host. Null: the load generator ran on the target's machine, or nothing was measured."""
+    """Observations of the load host. Null: the load generator ran on the target's machine, or nothing was measured."""
     incidents: tuple[Reason, ...] = ()
-    """Events that bear on the verdict, such as the target's death or a wrong response after the load. Trials that versions before this
-    field stored have none."""
+    """Events that affect the verdict, such as the target's death or a wrong response after the load. Empty in trials stored before this
+    field existed."""
 
 
 class Criteria(Frozen):
-    """What a trial is judged by besides its plan."""
+    """The criteria, besides its plan, for judging a trial."""
 
     failed_share_max: float | None = None
-    """Share of failed requests that the service level allows, 0 to 1. Null: as few as any valid trial may have."""
+    """Share of failed requests that the service level allows, 0 to 1. Null: the default for valid trials."""
     response_bytes_min: int | None = None
-    """Least size of a correct response, in bytes. Null: sizes are not compared."""
+    """Minimum size of a correct response, in bytes. Null: sizes aren't compared."""
     response_part: Literal["bodies", "responses"] = "bodies"
-    """What ``response_bytes_min`` counts: bodies alone, or responses with their headers."""
+    """Scope of ``response_bytes_min``: only bodies, or whole responses with headers."""
     accepts_disturbed: bool = False
     """Whether the trial counts even if other programs disturbed it."""

@@ -12,7 +12,7 @@ from httpbench.model.target import Scaling
 
 
 class Cores(Frozen):
-    """Which logical CPUs each program gets."""
+    """The logical CPUs of each program."""
 
     target: tuple[int, ...]
     """Logical CPUs of the target."""
@@ -21,65 +21,65 @@ class Cores(Frozen):
     harness: tuple[int, ...]
     """Logical CPUs of the harness."""
     backend: tuple[int, ...] = ()
-    """Logical CPUs of the server behind a proxy; empty for servers and clients."""
+    """Logical CPUs of the server behind a proxy. Empty for servers and clients."""
     database: tuple[int, ...] = ()
-    """Logical CPUs of the target's database; empty: there is none."""
+    """Logical CPUs of the target's database. Empty: no database."""
     shared: bool
-    """Whether the target and the load generator have a CPU in common; every table says so."""
+    """Whether the target and the load generator share a CPU, which every table then reports."""
     siblings: tuple[tuple[int, ...], ...] = ()
-    """Logical CPUs that share a physical core (SMT), one group for each such core; a CPU in no group is a core of its own. A group may
-    contain CPUs that no program of the run may use."""
+    """Groups of logical CPUs that share a physical core (SMT). A CPU in no group is a core of its own. A group may contain CPUs that no
+    program of the run may use."""
 
     def physical(self, cpus: Collection[int]) -> int:
-        """How many physical cores these logical CPUs are on."""
+        """Return the number of physical cores of these logical CPUs."""
         core_of = {cpu: group[0] for group in self.siblings for cpu in group}
         return len({core_of.get(cpu, cpu) for cpu in cpus})
 
     def with_siblings(self, cpus: Collection[int]) -> frozenset[int]:
-        """These logical CPUs, and all others on the same physical cores."""
+        """Return these logical CPUs and all others on the same physical cores."""
         return frozenset(cpus).union(*(group for group in self.siblings if set(group) & set(cpus)))
 
     @property
     def measured(self) -> frozenset[int]:
-        """Logical CPUs of the physical cores that target, load generator, backend and database run on."""
+        """Logical CPUs of the physical cores that the target, load generator, backend and database use."""
         return self.with_siblings({*self.target, *self.generator, *self.backend, *self.database})
 
     @property
     def backend_shared(self) -> bool:
-        """The backend and the generator have a core in common; every table says so too."""
+        """Whether the backend and the generator share a core, which every table then reports."""
         return bool(set(self.backend) & set(self.generator))
 
     @property
     def database_shared(self) -> bool:
-        """The database and the generator have a core in common; every table says so too."""
+        """Whether the database and the generator share a core, which every table then reports."""
         return bool(set(self.database) & set(self.generator))
 
 
 class TrialPlan(Frozen):
-    """One trial: a target, started, warmed up, measured and stopped once under one workload and one load."""
+    """One trial: a target started, warmed up, measured and stopped once under one workload and one load."""
 
     number: int
-    """Place in the run, from 0; repeats follow all planned trials."""
+    """Position in the run, from 0; repeats follow all planned trials."""
     round: int
     """Round, from 0."""
     target: Id
     """Id of the target."""
     scaling: Scaling
-    """How the target uses cores."""
+    """Scaling of the target over its cores."""
     workload: WorkloadName
     """Name of the workload."""
     load: Load
-    """How the requests are made."""
+    """Load of the trial."""
     load_generator: Name
-    """Name of the load generator; for clients of the timer."""
+    """Name of the load generator, or of the timer for clients."""
     cores: Cores
-    """Which CPUs each program gets."""
+    """Logical CPUs of each program."""
     workers: int | None = None
-    """Number of workers or copies of the target that the user chose. Null: one for each of its physical cores."""
+    """Number of workers or copies of the target. Null: one per physical core."""
     attempt: int = Field(default=0, ge=0)
-    """0: as planned. Higher: a repeat, because the attempts before it were disturbed."""
+    """Number of the attempt. 0: as planned; higher: a repeat after disturbed attempts."""
 
     @property
     def cell(self) -> tuple[str, Scaling, str, str, Load]:
-        """What its rounds have in common."""
+        """Fields of the plan that all rounds of a cell share."""
         return (self.target, self.scaling, self.workload, self.load_generator, self.load)

@@ -1,4 +1,4 @@
-"""What a server does beyond what a load requests."""
+"""Results of probing a server for features that a load doesn't exercise."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from httpbench.model.frozen import Frozen
 
 
 class Label(StrEnum):
-    """How real a server is, lowest first."""
+    """How complete an HTTP server is, from the least complete."""
 
-    CANNED = "canned"  # its responses are not made from requests
-    LOOP = "loop"  # responds to any bytes
-    PARSER = "parser"  # refuses nonsense, and gives every path the same response
+    CANNED = "canned"  # its responses don't depend on requests
+    LOOP = "loop"  # responds to any input
+    PARSER = "parser"  # rejects invalid input, but gives every path the same response
     ROUTER = "router"  # routes by path, but breaks a rule of HTTP
-    SERVER = "server"  # routes by path, and reads whole requests as HTTP defines them
+    SERVER = "server"  # routes by path, and reads whole requests according to HTTP
 
 
 class Trait(StrEnum):
-    """What experiments look at. :mod:`httpbench.probe.label` says which of them decide."""
+    """A behavior that an experiment tests. :mod:`httpbench.probe.label` lists those that determine the label."""
 
     ASKED = "asked"
     ROUTES = "routes"
@@ -38,30 +38,30 @@ class Trait(StrEnum):
 
 
 class Observation(Frozen):
-    """One experiment."""
+    """The result of one experiment."""
 
     trait: Trait
-    """What the experiment looks at."""
+    """Behavior that the experiment tests."""
     holds: bool | None
-    """Whether the server does it. Null: unknown; ``came`` says why."""
+    """Whether the server has this behavior. Null: unknown; ``came`` has the reason."""
     sent: str
-    """What was sent, in words or as text."""
+    """Input that was sent, in words or as text."""
     came: str
-    """What came back, or why nothing is known."""
+    """Output that was received, or why the result is unknown."""
 
 
 class Probed(Frozen):
-    """What a probe found of a target."""
+    """The results of probing a target."""
 
     label: Label | None
-    """How much of an HTTP server the target is. Null: too little could be observed."""
+    """How complete an HTTP server the target is. Null: too little could be observed."""
     reasons: tuple[str, ...]
-    """Why the label is not a higher one, one clause each; empty for ``server``."""
+    """Reasons why the label isn't higher, one clause each; empty for ``server``."""
     response_bytes: int
-    """Size of its correct response: header block and body, in bytes."""
+    """Size of the correct response, including headers, in bytes."""
     observations: tuple[Observation, ...]
     """All experiments."""
 
     def holds(self, trait: Trait) -> bool | None:
-        """``None`` if it is unknown, or if the experiment was not made."""
+        """Return whether the server has this behavior; ``None`` if unknown or not tested."""
         return next((seen.holds for seen in self.observations if seen.trait is trait), None)

@@ -1,4 +1,4 @@
-"""What ``httpbench verify --record`` keeps of a target: when and where it was verified."""
+"""Records of ``httpbench verify --record``: when and where a target was verified."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ class Proof(Frozen):
     os: str
     """Operating system."""
     toolchain: dict[str, str] = {}
-    """Version of each program that the target requires, where it is known."""
+    """Version of each program that the target requires, if known."""
     version: str | None = None
-    """Version of the library. Null: the target prints none."""
+    """Version of the library. Null: the target doesn't print one."""
     scaling: tuple[Scaling, ...] = ()
-    """Ways to use cores in which it passed. Empty: it was built, and failed."""
+    """Scalings that passed. Empty: it was built but failed."""
     sources: str | None = Field(default=None, pattern=r"^[0-9a-f]{12}$")
-    """Fingerprint of the sources that were verified. Null: not recorded."""
+    """Fingerprint of the verified sources. Null: not recorded."""
     note: str | None = None
-    """What the record does not cover, in a sentence. Null: nothing."""
+    """Limits of the record, as a sentence. Null: none."""
 
 
 class ProofFile(Frozen):
-    """``targets/verified.toml``."""
+    """The file ``targets/verified.toml``."""
 
     target: tuple[Proof, ...] = ()
     """One entry per target, sorted by id."""

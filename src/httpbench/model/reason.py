@@ -1,6 +1,6 @@
-"""Reasons of verdicts, as values: a kind, and the numbers and names that its sentence contains.
+"""Reasons of verdicts, as values: a kind, and the numbers and names for its sentence.
 
-``report/words/reasons.py`` makes the sentences. Code decides by kinds and never searches sentences.
+``report/words/reasons.py`` makes the sentences. Code decides by kind and never searches sentences.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class ReasonKind(StrEnum):
     REQUESTS_FAILED = "requests_failed"
     TRUNCATED = "truncated"
     RATE_NOT_REACHED = "rate_not_reached"
-    GENERATOR_SHORT = "generator_short"  # a full generator may be why the rate was not reached
+    GENERATOR_SHORT = "generator_short"  # a full generator may be why the rate wasn't reached
     RATE_NOT_HELD = "rate_not_held"
     STALLED = "stalled"
     IMPOSSIBLE_THROUGHPUT = "impossible_throughput"
@@ -63,12 +63,12 @@ class ReasonKind(StrEnum):
     STOLEN_ON_HOST = "stolen_on_host"
     WAITED_ON_HOST = "waited_on_host"
 
-    # Throughput was not steady.
+    # Throughput wasn't steady.
     RATE_CHANGED = "rate_changed"
     WARMUP_STILL_CHANGED = "warmup_still_changed"
     WARMUP_TOO_SHORT = "warmup_too_short"
 
-    # The target, or a program beside it, did something wrong.
+    # The target, or a program it depends on, misbehaved.
     TARGET_DIED_UNDER_LOAD = "target_died_under_load"
     BACKEND_DIED_UNDER_LOAD = "backend_died_under_load"
     DATABASE_DIED_UNDER_LOAD = "database_died_under_load"
@@ -84,7 +84,7 @@ class ReasonKind(StrEnum):
     HELD_PORT = "held_port"
     FILLED_LOG = "filled_log"
 
-    # A client did other work than required.
+    # A client didn't do exactly the required work.
     CLIENT_REQUESTS = "client_requests"
     CLIENT_IN_FLIGHT = "client_in_flight"
     CLIENT_PIPELINED = "client_pipelined"
@@ -93,7 +93,7 @@ class ReasonKind(StrEnum):
     CLIENT_BYTES = "client_bytes"
     CLIENT_PRINTED = "client_printed"
 
-    # An exception ended the trial: one kind for each class.
+    # An exception ended the trial. There is one kind per exception class.
     FAILED = "failed"
     USAGE = "usage"
     NOT_BUILT = "not_built"
@@ -108,12 +108,12 @@ class ReasonKind(StrEnum):
     CORES_IN_USE = "cores_in_use"
     NOT_STORED = "not_stored"
 
-    # A service level did not hold.
+    # A service level didn't hold.
     NOT_MEASURED = "not_measured"
     TOO_FEW_RESPONSES = "too_few_responses"
     LATENCY_MISSED = "latency_missed"
 
-    # Several rounds or trials have reasons in common.
+    # Several rounds or trials share a reason.
     REPEATED = "repeated"
     WORST_ROUND = "worst_round"
     ROUNDS_DIFFER = "rounds_differ"
@@ -134,41 +134,41 @@ ENDINGS = frozenset(
         ReasonKind.FILLED_LOG,
     )
 )
-"""Kinds of bad behavior at the end of a target. Its results count all the same."""
+"""Kinds of misbehavior when a target ends. They leave its results valid."""
 
 
 class Reason(Frozen):
-    """Why a trial has its verdict."""
+    """A reason for a trial's verdict."""
 
     kind: ReasonKind
     """Kind of reason."""
     data: dict[str, JsonValue] = {}
-    """Numbers and names of its sentence, in the units that the names state."""
+    """Numbers and names for its sentence. Names end with their units."""
 
     @classmethod
     def of(cls, kind: ReasonKind, **data: Any) -> Self:
-        """Make a reason; data that is ``None`` is left out."""
+        """Return a reason, without data that is ``None``."""
         return cls(kind=kind, data={name: value for name, value in data.items() if value is not None})
 
     @classmethod
     def text(cls, text: str) -> Self:
-        """Make a reason of a sentence, as earlier versions stored them."""
+        """Return a reason for a sentence stored by an earlier version."""
         return cls.of(ReasonKind.TEXT, text=text)
 
     @model_validator(mode="before")
     @classmethod
     def _read_text(cls, value: Any) -> Any:
-        """Read the sentences of earlier versions."""
+        """Accept sentences stored by earlier versions."""
         return {"kind": ReasonKind.TEXT, "data": {"text": value}} if isinstance(value, str) else value
 
     @property
     def family(self) -> str:
-        """What reasons have in common that differ only in their numbers or in counts of errors."""
+        """Key that is equal for reasons that differ only in numbers or error counts."""
         return f"{self.kind} {json.dumps(_without_numbers(self.data), sort_keys=True)}"
 
     @property
     def dumped(self) -> dict[str, JsonValue]:
-        """The reason as data of another one."""
+        """Return the reason as data of another reason."""
         return {"kind": str(self.kind), "data": self.data}
 
 

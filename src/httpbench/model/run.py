@@ -1,4 +1,4 @@
-"""A run: its trials, its machines, and what was asked."""
+"""A run: its trials, its machines, and its options."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ from httpbench.model.workload import Workload
 
 
 class Precision(Frozen):
-    """Rounds until the intervals are narrow enough; the plan then holds the highest number of rounds."""
+    """A required precision, which decides the number of rounds. The plan then contains the highest number."""
 
     rounds_min: int = Field(ge=1)
     """Lowest number of rounds."""
     rounds_max: int = Field(ge=1)
     """Highest number of rounds."""
     half_width: float = Field(gt=0)
-    """Half the width of an interval at which rounds end, relative: 0.02 is ± 2%."""
+    """Half the relative width of an interval that ends the rounds: 0.02 is ± 2%."""
 
 
 class RunStatus(StrEnum):
     RUNNING = "running"
     FINISHED = "finished"
     INTERRUPTED = "interrupted"
-    STOPPED = "stopped"  # after the first round, which was invalid for one reason
+    STOPPED = "stopped"  # after a first round that was invalid for one reason
 
 
 class Run(Frozen):
@@ -51,7 +51,7 @@ class Run(Frozen):
     environment: Environment
     """The machine and its state."""
     plan: tuple[TrialPlan, ...]
-    """All trials in their order, without repeats."""
+    """All planned trials in order, without repeats."""
     targets: dict[str, Target]
     """Targets by id."""
     workloads: dict[str, Workload]
@@ -59,27 +59,26 @@ class Run(Frozen):
     table: Table = Table.HTTP_SERVERS
     """Columns of its tables."""
     baseline: str | None = None
-    """Id of the target that the others are compared with. Null: none."""
+    """Id of the target to compare the others with. Null: none."""
     precision: Precision | None = None
-    """Rounds until intervals are narrow enough. Null: a fixed number."""
+    """Required precision. Null: a fixed number of rounds."""
     retries: int = Field(default=0, ge=0)
-    """How often a disturbed trial is repeated at most."""
+    """Maximum number of repeats of a disturbed trial."""
     scale: float = Field(default=1.0, gt=0)
-    """Factor on the suite's rates and times; every table shows it."""
+    """Factor on the suite's rates and times, which every table shows."""
     measures_noise: bool = False
-    """Whether its rounds are A/A pairs: one server against itself."""
+    """Whether the rounds are A/A pairs: one server against itself."""
     noise: Noise | None = None
-    """The known noise of this machine when the run began. Null: unknown, or no longer valid."""
+    """Noise of this machine known at the start of the run. Null: unknown, or no longer valid."""
     search: Search | None = None
-    """Search for the highest rate; ``plan`` then holds only the first trial. Null: no search."""
+    """Search for the highest rate; ``plan`` then contains only the first trial. Null: no search."""
     gates: tuple[Gate, ...] = ()
-    """Gates of its targets against the baseline."""
+    """Gates of the targets against the baseline."""
     name: str | None = None
     """Name of the run, for ``report`` and ``compare``. Null: none."""
     tags: tuple[str, ...] = ()
-    """Words that the user gave it, by which ``serve`` finds it."""
+    """Words assigned by the user, by which ``serve`` finds the run."""
     load_host: LoadHost | None = None
     """The machine that ran the load generators. Null: this one."""
     published: str | None = None
-    """Project that published the figures, such as ``techempower``; most of the environment is then unknown. Null: httpbench measured
-    them."""
+    """Project that published the results, such as ``techempower``; most of the environment is then unknown. Null: measured by httpbench."""

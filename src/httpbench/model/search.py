@@ -1,4 +1,4 @@
-"""The search for the highest rate that keeps a service level."""
+"""The search for the highest rate that meets a service level."""
 
 from __future__ import annotations
 
@@ -12,35 +12,35 @@ Figure = Literal["mean", "p50", "p75", "p90", "p95", "p99", "p99_9", "p99_99", "
 
 
 class Bound(Frozen):
-    """A bound on one figure of the response times."""
+    """A bound on one statistic of the response times."""
 
     figure: Figure
-    """Figure of the response times."""
+    """Statistic of the response times."""
     limit_us: float = Field(gt=0)
-    """Highest value that keeps the service level, in µs."""
+    """Upper bound of the service level, in µs."""
 
 
 class ServiceLevel(Frozen):
-    """What must hold at a rate, besides reaching the rate."""
+    """The conditions that must hold at a rate, besides achieving it."""
 
     bounds: Annotated[tuple[Bound, ...], Field(min_length=1)]
     """Bounds on response times."""
     failed_share_max: float = Field(default=0.001, ge=0, le=1)
-    """Highest share of requests without a correct response, 0 to 1."""
+    """Maximum share of requests without a correct response, 0 to 1."""
 
 
 class Search(Frozen):
-    """The highest rate at which a service level holds, found by trials that may contradict each other."""
+    """A search for the highest rate at which a service level holds, although trials may disagree."""
 
     level: ServiceLevel
     """The service level."""
     width: float = Field(default=0.01, ge=0.002, le=0.5)
-    """Relative distance to the lowest rate that fails, at which the search ends: 0.01 is 1%."""
+    """Relative distance to the lowest failed rate at which the search ends: 0.01 is 1%."""
     trials_per_rate: int = Field(default=3, ge=1, le=99)
-    """Trials per rate in the last phase; a rate holds if at least half of them hold."""
+    """Trials per rate in the last phase. A rate holds if at least half of them hold."""
     duration_s: float = Field(gt=0)
-    """Measured duration of a trial that counts, in seconds; longer at rates so low that a percentile would have too few responses."""
+    """Measured duration of a trial that counts, in seconds; longer if a percentile would have too few responses."""
     scout_duration_s: float = Field(gt=0)
-    """Measured duration of the first trials, in seconds: one per rate, which only show where to look."""
+    """Measured duration of a scout, in seconds. Each scout rate gets one trial, which only shows where to look."""
     trials_max: int = Field(default=200, ge=2)
-    """Highest number of trials; the search then ends even if the result is wider than ``width``."""
+    """Maximum number of trials. The search then ends even if the result is wider than ``width``."""

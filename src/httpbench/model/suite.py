@@ -1,4 +1,4 @@
-"""Suites: targets, workloads and loads that are measured together."""
+"""Suites: targets, workloads and loads to measure together."""
 
 from __future__ import annotations
 
@@ -13,36 +13,36 @@ from httpbench.model.target import Kind, Scaling
 
 
 class Table(StrEnum):
-    """Which columns a run's tables have; its suite chooses."""
+    """The columns of a run's tables, chosen by its suite."""
 
-    HTTP_SERVERS = "http-servers"  # throughput and the whole range of latencies
-    APP_SERVERS = "app-servers"  # throughput against what it costs in memory and CPU
-    HTTP_CLIENTS = "http-clients"  # whole processes: mean and spread, relative to the fastest, and what a request costs
-    COMMANDS = "commands"  # targets from the command line: no language, no category
-    TCP_PROXIES = "tcp-proxies"  # latency at the highest rate, and what each adds to the backend's own
+    HTTP_SERVERS = "http-servers"  # throughput and all latency percentiles
+    APP_SERVERS = "app-servers"  # throughput against its cost in memory and CPU
+    HTTP_CLIENTS = "http-clients"  # mean and spread of whole processes, relative to the fastest, and cost per request
+    COMMANDS = "commands"  # targets from the command line, without language and category
+    TCP_PROXIES = "tcp-proxies"  # latency at the highest rate, and what each proxy adds to the backend's own
 
 
 class SuiteLoad(Frozen):
     """One load of a suite."""
 
     connections: tuple[int, ...] = (64,)
-    """Connections; several numbers make one load each."""
+    """Connections. Several numbers make one load each."""
     threads: int | None = None
-    """Threads of the load generator. Default: one for each of its cores."""
+    """Threads of the load generator. Default: one per core."""
     pipeline: int = 1
     """Requests in flight per connection."""
     keepalive: bool = True
-    """Whether connections are kept alive; otherwise each request has a new one."""
+    """Whether connections are kept alive. Otherwise, each request uses a new one."""
     duration_s: float = 10
     """Measured duration, in seconds. With a rising rate: how long the highest rate is held."""
     warmup_s: float = 2
     """Warm-up, in seconds."""
     warmup_max_s: float | None = None
-    """Longest warm-up until throughput is steady, in seconds, ``warmup_s`` included. Default: only ``warmup_s``."""
+    """Longest warm-up until throughput is steady, in seconds, including ``warmup_s``. Default: only ``warmup_s``."""
     timeout_s: float = 2
     """Request timeout, in seconds."""
     rate_rps: float | None = None
-    """Open loop at this rate, in requests/s; of a rising rate the highest. Default: closed loop."""
+    """Open loop at this rate, in requests/s; for a rising rate, the highest. Default: closed loop."""
     rate_from_rps: float | None = None
     """First rate of a rising rate, in requests/s. Default: the rate is constant."""
     rate_step_rps: float | None = None
@@ -52,7 +52,7 @@ class SuiteLoad(Frozen):
     requests_per_connection: int | None = None
     """Requests per connection before reconnecting. Default: unlimited."""
     caps: dict[str, float] = {}
-    """Highest rate offered to a target, by its id, in requests/s: for targets that are known to hold no more."""
+    """Highest rate to offer a target, by its id, in requests/s: for targets that are known to reach no more."""
 
 
 def _one_or_several(value: object) -> object:
@@ -66,34 +66,34 @@ OneOrSeveral = Annotated[
     Field(min_length=1),
     WithJsonSchema({"anyOf": [_A_NAME, {"type": "array", "items": _A_NAME, "minItems": 1}]}, mode="validation"),
 ]
-"""In a file a name, or an array of names."""
+"""A name or an array of names."""
 
 
 class Suite(Frozen):
-    """Targets × workloads × loads, and the number of rounds."""
+    """A suite: targets × workloads × loads, and the number of rounds."""
 
     name: Name
     """Name of the suite."""
     description: str
-    """What the suite shows, in a sentence."""
+    """What the suite shows, as a sentence."""
     kind: Kind = Kind.SERVER
-    """Kind of its targets."""
+    """Kind of targets."""
     targets: Annotated[tuple[str, ...], Field(min_length=1)]
     """Ids of targets, or parts of ids, as on the command line."""
     workloads: Annotated[tuple[WorkloadName, ...], Field(min_length=1)]
     """Names of workloads."""
     scaling: tuple[Scaling, ...] = (Scaling.SINGLE,)
-    """Scalings to measure; a target without one of them is left out there."""
+    """Scalings to measure. Targets that lack one are left out of it."""
     load_generator: OneOrSeveral = ("native",)
-    """Load generator, or an array of several: each puts every load on every target. For clients the timer."""
+    """Load generator, or an array of several to use for each load and target. For clients, the timer."""
     rounds: int = Field(default=3, ge=1, le=1000)
     """Number of rounds."""
     table: Table = Table.HTTP_SERVERS
     """Columns of its tables."""
     load: Annotated[tuple[SuiteLoad, ...], Field(min_length=1)]
-    """Loads; each is measured with each target and workload."""
+    """Loads to measure with each target and workload."""
     isolate: Annotated[tuple[Place, ...], Field(min_length=1)] = (Place.PROCESS,)
-    """Where targets run; each place makes a row of its own."""
+    """Where targets run; each place makes its own row."""
     cpus: float = Field(default=CPUS, gt=0)
     """CPU limit of each container, in cores."""
     memory: str = f"{MEMORY_BYTES >> 20}m"

@@ -1,4 +1,4 @@
-"""What is measured: targets, and the files that describe them."""
+"""Targets, and the files that describe them."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from httpbench.model.entry import Database, Entry
 from httpbench.model.frozen import Argv, Frozen, Id, Name, RequestPath
 
 PLACEHOLDERS = ("host", "port", "workers", "scratch", "backend_host", "backend_port", "url", "requests")
-"""What the harness fills in, in a target's command line and environment, where it stands in braces."""
+"""Placeholders that the harness replaces in a target's command line and environment, where they are written in braces."""
 
 Package = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9+.-]*[a-z0-9+]$")]
-"""A Debian package (Debian Policy, section 5.6.1). Never an option of apt-get, nor ``name-``, with which apt-get removes a package."""
+"""A Debian package (Debian Policy, section 5.6.1). It can't be an option of apt-get, or ``name-``, which makes apt-get remove a package."""
 
 
 class Kind(StrEnum):
@@ -38,51 +38,52 @@ class Category(StrEnum):
 class Tuning(StrEnum):
     DEFAULT = "default"  # as the documentation shows it
     TUNED = "tuned"  # the documented production settings
-    ENGINE = "engine"  # below the framework's public surface
+    ENGINE = "engine"  # below the framework's public interface
 
 
 class Scaling(StrEnum):
     SINGLE = "single"  # one thread of work
-    MULTI = "multi"  # fills the cores that it is given
-    PREFORK = "prefork"  # one copy per core, started by the harness, on one port with SO_REUSEPORT
+    MULTI = "multi"  # fills the cores it gets
+    PREFORK = "prefork"  # one copy per core, started by the harness on one port with SO_REUSEPORT
 
 
 class Limit(StrEnum):
-    """What a target cannot do by design. Declared in its manifest, checked to be so, and shown beside its figures."""
+    """Something a target can't do by design. Its manifest declares it, the harness checks it, and tables show it."""
 
-    NO_ROUTER = "no-router"  # responds to every path alike
-    NO_METHOD = "no-method"  # responds to every method alike, HEAD included
+    NO_ROUTER = "no-router"  # ignores the path
+    NO_METHOD = "no-method"  # ignores the method, including HEAD
     NO_HEAD = "no-head"  # responds to HEAD with a body
     NO_CLOSE = "no-close"  # ignores `Connection: close`
     NO_PIPELINING = "no-pipelining"  # responds to only one of several requests that arrive together
-    NO_SPLIT = "no-split"  # requires a whole request in one read
-    NO_BODY = "no-body"  # takes the body of a request for further requests
-    NO_BODY_PIPELINING = "no-body-pipelining"  # loses a request that is pipelined behind a body, in some versions of the library
-    NO_KEEPALIVE = "no-keepalive"  # a client that connects anew for each request
-    NO_HALF_CLOSE = "no-half-close"  # a proxy that closes both directions as soon as one has ended
-    STALLS = "stalls"  # a proxy that now and then keeps the last bytes to itself when the sender has ended
+    NO_SPLIT = "no-split"  # requires each request to arrive in one read
+    NO_BODY = "no-body"  # treats the body of a request as further requests
+    NO_BODY_PIPELINING = "no-body-pipelining"  # loses a request pipelined after a body, in some versions of the library
+    NO_KEEPALIVE = "no-keepalive"  # a client that opens a new connection for each request
+    NO_HALF_CLOSE = "no-half-close"  # a proxy that closes both directions as soon as one ends
+    STALLS = "stalls"  # a proxy that sometimes withholds the last bytes after the sender has finished
 
     @property
     def shows_always(self) -> bool:
-        """Whether every check sees it; a race comes and goes, and a fault of the library is in some of its versions."""
+        """Whether every check detects it. A race doesn't always occur, and some faults exist only in certain versions of a library."""
         return self not in (Limit.STALLS, Limit.NO_BODY_PIPELINING)
 
 
 class Requirement(Frozen):
-    """A program or a file that a target requires on the machine, and how to install it."""
+    """A program or file that a target requires, and how to install it."""
 
     program: str | None = Field(default=None, pattern=r"^[^/-][^/]*$")
     """Name of a program that must be in PATH. Null: ``file`` is required instead."""
     file: str | None = Field(default=None, pattern=r"^/")
-    """Absolute path of a required file, such as a header or a library; may hold glob characters. Null: ``program`` is required instead."""
+    """Absolute path of a required file, such as a header or a library, which may contain glob characters. Null: ``program`` is required
+    instead."""
     version: str | None = Field(default=None, pattern=r"^[0-9]+(\.[0-9]+)*$")
-    """Oldest version that will do, as numbers joined by dots. Null: any."""
+    """Minimum version, as numbers separated by dots. Null: any."""
     version_command: Argv | None = None
-    """Command that prints the version; the first dotted number in its output counts. Default: ``PROGRAM --version``."""
+    """Command that prints the version, which is the first dotted number in its output. Default: ``PROGRAM --version``."""
     apt: tuple[Package, ...] = ()
     """Debian packages that install it."""
     install: str | None = None
-    """The language's own way to install it, if Debian's is missing or too old: a command or an address. Null: none."""
+    """Alternative way to install it if Debian's package is missing or too old: a command or an address. Null: none."""
 
     @model_validator(mode="after")
     def _names_one_thing(self) -> Requirement:
@@ -96,7 +97,7 @@ class Requirement(Frozen):
 
     @property
     def label(self) -> str:
-        """What is required, in words: ``ldc2 ≥ 1.30``."""
+        """Requirement in words, e.g. ``ldc2 ≥ 1.30``."""
         thing = self.program or self.file or ""
         return f"{thing} ≥ {self.version}" if self.version else thing
 
@@ -109,23 +110,23 @@ class Build(Frozen):
     env: dict[str, str] = {}
     """Environment variables of the commands."""
     artifacts: tuple[Annotated[str, StringConstraints(pattern=r"^[^/]")], ...] = ()
-    """Files that must exist afterwards, relative to the build folder."""
+    """Files that must exist after the build, relative to the build folder."""
     timeout_s: float = Field(default=1800, gt=0)
-    """Longest time for all commands, in seconds."""
+    """Time limit for all commands, in seconds."""
 
 
 class Variant(Frozen):
-    """One way to run a framework: a target of its own."""
+    """One way to run a framework, which is a separate target."""
 
     name: Name | None = None
-    """Last part of the id; left out if the target has one variant."""
+    """Last part of the id, omitted if the target has one variant."""
     run: Argv
-    """Command line. Placeholders: ``{host} {port} {workers} {scratch}``; proxies also ``{backend_host} {backend_port}``;
-    clients ``{url} {requests}``. ``{scratch}`` is an empty folder that lasts as long as the trial."""
+    """Command line. Placeholders: ``{host} {port} {workers} {scratch}``; for proxies also ``{backend_host} {backend_port}``; for clients
+    ``{url} {requests}``. ``{scratch}`` is an empty folder that exists for the duration of the trial."""
     env: dict[str, str] = {}
     """Environment variables; placeholders as in ``run``."""
     scaling: tuple[Scaling, ...] = (Scaling.SINGLE,)
-    """How it can use cores."""
+    """Supported scalings."""
     build: Build | None = None
     """Replaces the target's build. Default: the target's."""
     limits: tuple[Limit, ...] | None = None
@@ -162,15 +163,15 @@ class TargetFile(Frozen):
     framework: Name
     """Framework or library: the second part of the id."""
     category: Category
-    """What the target declares itself to be."""
+    """Category that the target declares."""
     tuning: Tuning = Tuning.DEFAULT
-    """How the target is written."""
+    """How the target is tuned."""
     upstream: str = Field(pattern=r"^https://")
     """Home page of the framework."""
     notes: str | None = None
-    """What readers of figures should know, in a sentence. Null: nothing."""
+    """Note for readers of the results, as a sentence. Null: none."""
     limits: tuple[Limit, ...] = ()
-    """What the target cannot do by design."""
+    """Things that the target can't do by design."""
     requires: tuple[Requirement, ...] = ()
     """Programs and files that must be on the machine."""
     build: Build = Build()
@@ -178,15 +179,14 @@ class TargetFile(Frozen):
     version: Argv | None = None
     """Command that prints the version of the library, run in the build folder after each build. Null: none."""
     container: ContainerRecipe = ContainerRecipe()
-    """How to build its image, for ``--isolate docker`` and ``--isolate podman``."""
+    """How to build the image for ``--isolate docker`` and ``--isolate podman``."""
     paths: dict[Name, RequestPath] = {}
-    """Path of each test that it serves, by the test's name, such as ``json``. Default: it serves every workload at the workload's own
-    path."""
+    """Paths by test name, such as ``json``. Default: it serves every workload at the workload's own path."""
     database: Database | None = None
-    """Database that it asks under the workloads whose responses come from one. It gets the address in the environment variable
-    ``DATABASE_URL``, which is unset under other workloads. Null: none."""
+    """Database for workloads whose responses come from one. The environment variable ``DATABASE_URL`` contains its address, and is unset
+    for other workloads. Null: none."""
     variant: Annotated[tuple[Variant, ...], Field(min_length=1)]
-    """Ways to run the framework; each is a target of its own."""
+    """Ways to run the framework; each is a separate target."""
 
     @model_validator(mode="after")
     def _variants_differ(self) -> TargetFile:
@@ -199,7 +199,7 @@ class TargetFile(Frozen):
 
 
 class Target(Frozen):
-    """A program that is measured. Most come from a ``target.toml``; those of ``run`` come from the command line."""
+    """A program to measure, from a ``target.toml``, another project's catalog, or the command line."""
 
     id: Id
     """Id: ``language/framework[/variant]``."""
@@ -210,17 +210,17 @@ class Target(Frozen):
     framework: Name
     """Framework or library."""
     variant: Name | None = None
-    """Name of the variant. Null: there is one."""
+    """Name of the variant. Null: the only one."""
     category: Category | None
-    """What the target declares itself to be. Null: it comes from the command line, or its catalogue does not say."""
+    """Category that the target declares. Null: it comes from the command line, or its catalog does not state one."""
     tuning: Tuning
-    """How the target is written."""
+    """How the target is tuned."""
     upstream: str | None
-    """Home page of the framework. Null: it comes from the command line, or its catalogue does not say."""
+    """Home page of the framework. Null: it comes from the command line, or its catalog does not state one."""
     notes: str | None = None
-    """What readers of figures should know. Null: nothing."""
+    """Note for readers of the results. Null: none."""
     limits: tuple[Limit, ...] = ()
-    """What the target cannot do by design."""
+    """Things that the target can't do by design."""
     requires: tuple[Requirement, ...] = ()
     """Programs and files that must be on the machine."""
     build: Build
@@ -228,43 +228,43 @@ class Target(Frozen):
     version: Argv | None = None
     """Command that prints the version of the library. Null: none."""
     run: tuple[str, ...]
-    """Command line; empty if there is a ``url``."""
+    """Command line. Empty if there is a ``url``."""
     url: str | None = None
-    """``http://HOST:PORT`` of a running server, which is neither started nor stopped; its CPU time is unknown. Null: the target
-    is started."""
+    """Address ``http://HOST:PORT`` of a server that is already running. It is neither started nor stopped, and its CPU time is unknown.
+    Null: the harness starts the target."""
     prepare: tuple[str, ...] = ()
-    """Command that runs to its end before each trial; empty: none."""
+    """Command that runs to completion before each trial. Empty: none."""
     env: dict[str, str] = {}
     """Environment variables."""
     scaling: tuple[Scaling, ...]
-    """How it can use cores."""
+    """Supported scalings."""
     folder: str
-    """Absolute path of the folder with its ``target.toml`` and sources, or in which its command runs."""
+    """Absolute path of the folder with its ``target.toml`` and sources, or the working folder of its command."""
     container: ContainerRecipe = ContainerRecipe()
     """How to build its image."""
     isolation: Isolation | None = None
-    """The container that it runs in, and its limits. Null: it runs as a process."""
+    """Container and limits. Null: it runs as a process."""
     paths: dict[Name, RequestPath] = {}
-    """Path of each test that it serves, by the test's name. Empty: it serves every workload at the workload's own path."""
+    """Paths by test name. Empty: it serves every workload at the workload's own path."""
     database: Database | None = None
-    """Database that it asks. Null: none."""
+    """Database that it uses. Null: none."""
     mounts: dict[str, str] = {}
-    """Files and folders of this machine that its container can read, by their absolute paths inside."""
+    """Files and folders of this machine that its container can read, by their absolute paths inside the container."""
     entry: Entry | None = None
-    """What the catalogue of another project says of it. Null: it is not from one."""
+    """Entry in the catalog of another project. Null: it isn't from one."""
 
     @property
     def is_declared(self) -> bool:
-        """By a manifest or a catalogue, and not on the command line."""
+        """Whether it comes from a manifest or catalog instead of the command line."""
         return self.category is not None or self.entry is not None
 
     def at(self, path: str | None) -> Target:
-        """The target without paths of its own, if the user names one."""
+        """Return the target without its own paths if the user specifies one."""
         return self if path is None else self.model_copy(update={"paths": {}})
 
     @property
     def place(self) -> str:
-        """Where it runs, as the end of its id: ``@docker``, ``@docker-bridge``; empty for a process."""
+        """Suffix of its id for the place where it runs, e.g. ``@docker``, ``@docker-bridge``; empty for a process."""
         if self.isolation is None:
             return ""
         network = "" if self.isolation.network is NetworkMode.HOST else f"-{self.isolation.network}"
@@ -272,5 +272,5 @@ class Target(Frozen):
 
     @property
     def title(self) -> str:
-        """Its framework, and where it runs unless it is a process."""
+        """Name of the framework, and where it runs unless it is a process."""
         return f"{self.framework}{self.place}"

@@ -1,4 +1,4 @@
-"""One trial: its plan, what was measured, and its verdict."""
+"""A trial: its plan, measurements and verdict."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ class Settling(Frozen):
     """The part of a warm-up that lasts until throughput is steady."""
 
     window_s: float
-    """Length of each window, in seconds."""
+    """Duration of each window, in seconds."""
     throughput_rps: tuple[float, ...]
     """Throughput of each window, in requests/s."""
     is_steady: bool
-    """Whether throughput was shown to be steady; otherwise the time for it was over."""
+    """Whether throughput was shown to be steady. Otherwise, the time limit ended the warm-up."""
 
     @property
     def duration_s(self) -> float:
@@ -37,87 +37,86 @@ class Settling(Frozen):
 
 
 class Learned(Frozen):
-    """The correct response that a trial learned from the first three: each response under load must match it."""
+    """The correct response, learned from the first three responses of a trial. Each response under load must match it."""
 
     status: int
     """Status code."""
     content_type: str | None = None
-    """Media type, without its parameters. Null: none was sent."""
+    """Media type, without its parameters. Null: not sent."""
     body_bytes: int | None = None
-    """Size of the body, in bytes. Null: the bodies differed, so bodies are not checked."""
+    """Size of the body, in bytes. Null: bodies differed, so they aren't checked."""
     body_sha256: str | None = None
-    """SHA-256 of the body. Null: the bodies differed, so bodies are not checked."""
+    """SHA-256 of the body. Null: bodies differed, so they aren't checked."""
 
 
 class DatabaseRun(Frozen):
-    """A database as it ran in one trial, and what it counted itself from the start of the target to its end."""
+    """A database in one trial, with its own counters from the start of the target to its end."""
 
     system: Database
     """Database system."""
     version: str
     """Version of the server."""
     rows_read: int | None = None
-    """Rows that it found by their key. Null: not counted."""
+    """Rows read by key. Null: not counted."""
     rows_scanned: int | None = None
-    """Rows that it read in scans of tables. Null: not counted."""
+    """Rows read in table scans. Null: not counted."""
     rows_written: int | None = None
-    """Rows that it changed in its tables. Null: not counted."""
+    """Rows changed. Null: not counted."""
 
 
 class Commands(Frozen):
-    """The command lines of a trial, with all that was filled in: ports, workers, files. Those of ``--env`` and of secret headers are
-    redacted."""
+    """The command lines of a trial, with all ports, workers and files filled in. Values of ``--env`` and of secret headers are redacted."""
 
     target: tuple[str, ...] = ()
-    """Of the target: of a container, that which starts it. Empty: the harness did not start it."""
+    """Command line of the target, or the one that started its container. Empty: the harness didn't start it."""
     copies: int = 1
-    """Number of processes that this command started: several with the scaling ``prefork``."""
+    """Number of processes started with this command, which is above 1 for the scaling ``prefork``."""
     load: tuple[str, ...] = ()
-    """Of the load generator; for clients of the timer. Files that it names were temporary."""
+    """Command line of the load generator, or of the timer for clients. Its files were temporary."""
 
 
 class Trial(Frozen):
-    """A finished trial, as it is stored."""
+    """A finished trial, as stored."""
 
     plan: TrialPlan
-    """What was planned."""
+    """Plan of the trial."""
     started_at: str
     """Start: UTC, ISO 8601."""
     verdict: Verdict
     """What limited the trial, or why it does not count."""
     measurement: Measurement | None = None
-    """What the load generator measured. Null: nothing, or the target is a client."""
+    """Measurements of the load generator. Null: nothing was measured, or the target is a client."""
     client: ClientMeasurement | None = None
-    """What the timer measured. Null: nothing, or the target is no client."""
+    """Measurements of the timer. Null: nothing was measured, or the target isn't a client."""
     observed: Observed = Observed()
-    """What was seen of the programs, the machine and the network."""
+    """Observations of the programs, the machine and the network."""
     criteria: Criteria = Criteria()
-    """What the trial is judged by besides its plan."""
+    """Criteria, besides the plan, for judging the trial."""
     database: DatabaseRun | None = None
-    """The database that the target asked, and what it counted. Null: none."""
+    """Database that the target used, with its counters. Null: none."""
     settling: Settling | None = None
-    """The part of the warm-up that lasts until throughput is steady. Null: the warm-up had a fixed length."""
+    """Part of the warm-up that lasts until throughput is steady. Null: the warm-up had a fixed length."""
     response: SampledResponse | None = None
     """A response of the target. Null: none was kept."""
     learned: Learned | None = None
-    """The correct response, learned from the target. Null: the workload states it."""
+    """Correct response, learned from the target. Null: stated by the workload."""
     accept_queue: int | None = None
-    """Connections that the target's listening socket queues until they are accepted. Null: unknown."""
+    """Length of the accept queue of the target's listening socket. Null: unknown."""
     probed: Probed | None = None
-    """What a probe found; only in the first trial of each target that got as far."""
+    """Results of a probe, only in the first trial of each target that was probed."""
     overhead_s: float | None = None
-    """Wall time beyond warm-up and measurement, builds aside, in seconds. Null: unknown."""
+    """Wall time besides warm-up and measurement, without builds, in seconds. Null: unknown."""
     log_tail: str | None = None
-    """Last lines of the output of the program that failed. Null: none."""
+    """Last lines of output of the program that failed. Null: none."""
     container: ContainerRun | None = None
-    """The container that the target ran in. Null: it ran as a process, or its container did not start."""
+    """Container of the target. Null: it ran as a process, or its container didn't start."""
     commands: Commands | None = None
-    """The command lines that made the trial. Null: it failed before they ran, or an earlier version stored it."""
+    """Command lines of the trial. Null: it failed before they ran, or an earlier version stored it."""
 
     @model_validator(mode="before")
     @classmethod
     def _lift_observed(cls, value: Any) -> Any:
-        """Read trials of earlier versions, whose fields include those of ``observed``."""
+        """Accept trials of earlier versions, which have the fields of ``observed`` at the top level."""
         if not isinstance(value, Mapping):
             return value
         seen = {name: value[name] for name in Observed.model_fields if name in value}

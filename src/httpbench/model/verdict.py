@@ -1,4 +1,4 @@
-"""What has limited a trial."""
+"""Verdicts: what limited a trial."""
 
 from __future__ import annotations
 
@@ -15,32 +15,32 @@ from httpbench.model.reason import Reason
 class VerdictKind(StrEnum):
     TARGET = "target"
     GENERATOR = "generator"
-    BOTH = "both"  # target and generator were nearly full, so neither is the limit for certain
+    BOTH = "both"  # target and generator were nearly full, so neither is certainly the limit
     SHARED = "shared"  # the cores that target and generator share were full
     BACKEND = "backend"  # the server behind a proxy
-    DATABASE = "database"  # that the target asks
+    DATABASE = "database"  # the target's database
     NETWORK = "network"
     IDLE = "idle"
     UNKNOWN = "unknown"  # counts, but its limit is unknown
-    DISTURBED = "disturbed"  # others used the measured cores; repeated, and its figures do not count unless accepted
-    INVALID = "invalid"  # measured, but its figures do not count
+    DISTURBED = "disturbed"  # other programs used the measured cores; repeated, and doesn't count unless accepted
+    INVALID = "invalid"  # measured, but doesn't count
     FAILED = "failed"  # not measured
 
 
 class Verdict(Frozen):
-    """What limited a trial; or why its figures do not count."""
+    """The limit of a trial, or why it doesn't count."""
 
     kind: VerdictKind
-    """What limited the trial, or that it has no figures."""
+    """Limit of the trial, or why it has no results."""
     reasons: tuple[Reason, ...] = ()
-    """Why; may be empty."""
+    """Reasons; may be empty."""
     is_accepted: bool = False
     """Whether the trial counts although it was disturbed, because repeats were turned off."""
 
     @model_validator(mode="before")
     @classmethod
     def _read_export(cls, value: Any) -> Any:
-        """Read the form of the JSON export, whose ``reasons`` are sentences and whose ``causes`` are the reasons."""
+        """Accept the form of the JSON export, in which ``reasons`` are sentences and ``causes`` are the reasons."""
         if not isinstance(value, Mapping) or "causes" not in value:
             return value
         return {name: each for name, each in value.items() if name not in ("reasons", "causes")} | {"reasons": value["causes"]}

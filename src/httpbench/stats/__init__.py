@@ -1,4 +1,4 @@
-"""Pure functions over what was measured: summaries, intervals, comparisons, merged histograms, verdicts. No files, no clocks."""
+"""Pure functions over measurements: summaries, intervals, comparisons, merged histograms, verdicts. No files, no clocks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Several attempts at one trial: the last one decides, because only a disturbed attempt is followed by another."""
+"""Select the last of several attempts at a trial, because only a disturbed attempt is repeated."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ Place = tuple[tuple[str, Scaling, str, str, Load], int]
 
 
 def last_attempts(trials: Iterable[Trial]) -> list[Trial]:
-    """One trial for each cell and round, in the order in which each was first made."""
+    """Return one trial for each cell and round, ordered by their first attempts."""
     found: dict[Place, Trial] = {}
     for trial in trials:
         place = (trial.plan.cell, trial.plan.round)

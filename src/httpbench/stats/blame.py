@@ -1,4 +1,4 @@
-"""Who used the cores of a trial: shares out what others took of some cores among the processes that may have run there."""
+"""Attribute the CPU time that other programs took from a trial to the processes that may have run on its cores."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from httpbench.model import Others, Stranger
 
 BLAMED_CORES_MIN = 0.01
 REST_CORES_MIN = 0.02
-"""Less than this is what counting in ticks may err by."""
+"""Smallest remainder to attribute, in cores. Less may be an error of tick-based counters."""
 
 ENDED = "processes that have ended"
 HIDDEN = "processes that have ended or are hidden from httpbench"
@@ -18,29 +18,29 @@ SOFTIRQ = "ksoftirqd"
 
 @dataclass(frozen=True, slots=True)
 class Taken:
-    """What others took of some cores."""
+    """CPU time that other programs took on some cores."""
 
     cores: float
     cpus: frozenset[int]
     """Logical CPUs of these cores."""
     siblings: frozenset[int]
-    """Those of them that no program of the run may use."""
+    """Logical CPUs among them that no program of the run may use."""
 
 
 @dataclass(frozen=True, slots=True)
 class Blamed:
-    """A share of what others took."""
+    """A program's share of the time taken."""
 
     name: str
-    """``make (pid 4711)``."""
+    """Program and process id: ``make (pid 4711)``."""
     cores: float
 
 
 def blame(others: Others | None, taken: Iterable[Taken]) -> tuple[Blamed, ...]:
-    """Who took how much, most first; nobody if it is unknown what ran.
+    """Return who took how much, the largest share first; empty if the other programs are unknown.
 
-    A process that can have run only on these cores gets all that it used, another one as much as the CPUs on which it was seen suggest.
-    What is left goes to processes that were allowed to run there, as far as they used more.
+    A process that can have run only on these cores gets all its CPU time. Any other process gets a share according to the CPUs on which it
+    was seen. The remainder goes to processes that were allowed to run there, up to their total CPU time.
     """
     if others is None:
         return ()
@@ -58,12 +58,15 @@ def blame(others: Others | None, taken: Iterable[Taken]) -> tuple[Blamed, ...]:
 
 
 def pinned_cores(others: Others | None, cpus: frozenset[int]) -> float:
-    """CPU use of processes that can have run on these logical CPUs only. Threads of the kernel may have worked for the run's programs."""
+    """Return the CPU use of processes restricted to these logical CPUs, without kernel threads.
+
+    Kernel threads may have worked for the run's programs.
+    """
     return sum(one.cores for one in (others.strangers if others else ()) if _fraction(one, cpus) == 1 and _is_pinned(one, cpus))
 
 
 def _shares(left: dict[Stranger, float], taken: Taken) -> Iterator[tuple[str, float]]:
-    """Who gets which share; takes it from what each has left."""
+    """Yield each program's share, and subtract it from ``left``."""
     rest = taken.cores
     by_fraction = sorted(left, key=lambda one: -_fraction(one, taken.cpus))
     for is_guess in (False, True):
@@ -77,7 +80,7 @@ def _shares(left: dict[Stranger, float], taken: Taken) -> Iterator[tuple[str, fl
 
 
 def _fraction(stranger: Stranger, cpus: frozenset[int]) -> float:
-    """Which part of its CPU time it is likely to have used on these logical CPUs."""
+    """Return the fraction of its CPU time that a process probably used on these logical CPUs."""
     places = stranger.cpus_allowed if _is_pinned(stranger, cpus) else stranger.cpus or stranger.cpus_allowed
     return len(cpus & set(places)) / len(places) if places else 0.0
 

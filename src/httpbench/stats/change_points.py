@@ -1,21 +1,21 @@
-"""Where a series of figures changed its level: change points of runs that follow each other in time.
+"""Find change points: where a series of results from consecutive runs changes its level.
 
-Two published methods, one after the other:
+Two published methods are combined:
 
-- *Optimal partitioning* proposes. It minimises the squared distance from piecewise constant levels plus a penalty for each level, exactly
-  (B. Jackson et al., «An algorithm for optimal partitioning of data on an interval», IEEE Signal Processing Letters 12, 2005). PELT has the
-  same result (R. Killick, P. Fearnhead, I. A. Eckley, Journal of the American Statistical Association 107, 2012). It finds a short change
-  back and forth, which binary segmentation overlooks.
+- *Optimal partitioning* proposes change points. It minimizes the squared distance from piecewise constant levels plus a penalty per level,
+  exactly (B. Jackson et al., "An algorithm for optimal partitioning of data on an interval", IEEE Signal Processing Letters 12, 2005). PELT
+  gives the same result (R. Killick, P. Fearnhead, I. A. Eckley, Journal of the American Statistical Association 107, 2012). Unlike binary
+  segmentation, it finds a short change back and forth.
 - A *permutation test* decides, as in E-divisive (D. S. Matteson, N. A. James, Journal of the American Statistical Association 109, 2014),
-  which MongoDB uses for its performance tests (D. Daly et al., ICPE 2020). Each proposed change is tested between its neighbours, over all
-  places that it could have. The least certain goes first, until all that remain are significant.
+  which MongoDB uses for its performance tests (D. Daly et al., ICPE 2020). Each proposed change is tested between its neighbors, over all
+  possible positions. The least certain one is removed repeatedly until all remaining ones are significant.
 
-Noise is measured where levels do not matter, in differences of neighbours (median absolute deviation). A single run that is far off is
-moved to at most three standard deviations from the median of its neighbours, so heavy tails look like noise and not like levels
-(F. R. Hampel, Journal of the American Statistical Association 69, 1974). Positive autocorrelation widens the noise, by the estimator of
-S. Chakar et al., «A robust approach for estimating change-points in the mean of an AR(1) process», Bernoulli 23, 2017.
+Noise is estimated from differences of neighbors (median absolute deviation), which levels hardly affect. Outliers are clipped to three
+standard deviations from the median of their neighbors, so heavy tails look like noise instead of levels (F. R. Hampel, Journal of the
+American Statistical Association 69, 1974). Positive autocorrelation increases the noise estimate, as in S. Chakar et al., "A robust
+approach for estimating change-points in the mean of an AR(1) process", Bernoulli 23, 2017.
 
-What that keeps is simulated in ``tests/unit/stats/test_change_points.py``, and longer in ``benchmarks/change_points.py``.
+``tests/unit/stats/test_change_points.py`` simulates the error rates; ``benchmarks/change_points.py`` does so at greater length.
 """
 
 from __future__ import annotations
@@ -28,34 +28,37 @@ import numpy as np
 from httpbench.stats.interval import Floats
 
 RUNS_MAX = 500
-"""Time grows with the square of their number: so many take 20 ms."""
+"""Maximum number of runs. The time grows with its square; 500 runs take 20 ms."""
 
 LEVEL_MIN = 3
-"""Runs of a level at least: one run, or two, may be off for any reason."""
+"""Minimum number of runs in a level, because one or two runs may be off for any reason."""
 
 PENALTY = 3.5**2
-"""Of a level: its squared distance from the next, in standard errors, above which it is proposed."""
+"""Penalty per level: the squared distance between levels, in standard errors, above which a change is proposed."""
 
 SIGNIFICANCE = 0.02
 PERMUTATIONS, BATCH = 999, 111
 
 REACH = 3.0
-"""Standard deviations that a run may be off the median of its neighbours."""
+"""Maximum distance of a run from the median of its neighbors, in standard deviations."""
 NEIGHBOURS = 3
-"""On each side."""
+"""Number of neighbors on each side."""
 
 CORRELATION_MAX = 0.5
 CORRELATION_ERRORS = 2.5
-"""An autocorrelation counts by what exceeds this ÷ √runs: the rest may be an error of the estimate."""
+"""Possible error of an autocorrelation estimate, times √runs. The estimate is reduced by this error."""
 CORRELATION_RUNS_MIN = 40
-"""In fewer runs the estimate is noise, and would hide changes."""
+"""Minimum number of runs for an autocorrelation estimate. With fewer, the estimate is noise and would hide changes."""
 
 _DEVIATIONS = 1.4826
-"""Standard deviation of normal values ÷ their median absolute deviation."""
+"""Ratio of the standard deviation of normal values to their median absolute deviation."""
 
 
 def change_points(values: Sequence[float]) -> list[int]:
-    """Index of the first value of each new level, ascending; the same values give the same indices. Values are above zero."""
+    """Return the index of the first value of each new level, in ascending order.
+
+    The result is deterministic. Values must be above zero.
+    """
     logs = np.log(np.asarray(values, dtype=np.float64))
     if len(logs) < 2 * LEVEL_MIN:
         return []
@@ -77,7 +80,10 @@ def _tamed(logs: Floats, noise: float) -> Floats:
 
 
 def _widened(logs: Floats) -> float:
-    """Standard deviation of a long mean ÷ that of independent values whose neighbours differ as much."""
+    """Return by how much autocorrelation increases the standard deviation of a long mean.
+
+    This is its ratio to the standard deviation for independent values with the same differences between neighbors.
+    """
     neighbours, next_ones = _median_size(np.diff(logs)), _median_size(logs[2:] - logs[:-2])
     if neighbours == 0 or len(logs) < CORRELATION_RUNS_MIN:
         return 1.0
@@ -87,7 +93,7 @@ def _widened(logs: Floats) -> float:
 
 
 def _proposed(scaled: Floats) -> list[int]:
-    """By optimal partitioning: for each end the best beginning of the last level."""
+    """Return the change points proposed by optimal partitioning, which finds the best start of the last level for each end."""
     count = len(scaled)
     sums = np.concatenate(([0.0], np.cumsum(scaled)))
     gain = np.full(count + 1, -np.inf)
@@ -107,7 +113,7 @@ def _proposed(scaled: Floats) -> list[int]:
 
 
 def _significant(logs: Floats, proposed: Sequence[int]) -> list[int]:
-    """Those that remain when the least certain has been taken away again and again."""
+    """Return the significant change points, after repeatedly removing the least certain one."""
     found = list(proposed)
     random = np.random.default_rng(0)
     while found:
@@ -121,9 +127,9 @@ def _significant(logs: Floats, proposed: Sequence[int]) -> list[int]:
 
 
 def _chance(logs: Floats, random: np.random.Generator) -> float:
-    """How often a random order of these values has a split as clear as the clearest one here. Ends early where that is not rare.
+    """Return how often a random order of these values has a split as clear as the clearest one here.
 
-    Source: J. Besag, P. Clifford, «Sequential Monte Carlo p-values», Biometrika 78, 1991.
+    Stops early if this isn't rare. Source: J. Besag, P. Clifford, "Sequential Monte Carlo p-values", Biometrika 78, 1991.
     """
     centred = logs - logs.mean()
     seen = float(_clearest(centred[None])[0]) * (1 - 1e-12)
@@ -136,7 +142,10 @@ def _chance(logs: Floats, random: np.random.Generator) -> float:
 
 
 def _clearest(rows: Floats) -> Floats:
-    """Of each row, whose mean is zero: the largest distance of a part from zero, in standard errors of equal noise."""
+    """Return the largest distance of a part of each row from zero, in standard errors of equal noise.
+
+    The mean of each row is zero.
+    """
     count = rows.shape[1]
     sizes = np.arange(LEVEL_MIN, count - LEVEL_MIN + 1)
     sums = np.cumsum(rows, axis=1)[:, sizes - 1]

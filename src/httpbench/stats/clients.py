@@ -1,7 +1,8 @@
-"""Rounds of a client: how long its whole process takes, and how that compares, in hyperfine's terms.
+"""Summarize the rounds of a client: how long its whole process takes, and how it compares, in hyperfine's terms.
 
-Mean and standard deviation are over rounds, n − 1 in the latter. The relative speed of two is the ratio of their means; its standard
-deviation is that of a ratio of independent figures by first-order propagation, r · √((σₐ/a)² + (σᵦ/b)²), as hyperfine computes it.
+The mean and the standard deviation are over rounds, with n − 1 in the latter. The relative speed of two clients is the ratio of their
+means. Its standard deviation is that of a ratio of independent values by first-order propagation, r · √((σₐ/a)² + (σᵦ/b)²), as in
+hyperfine.
 """
 
 from __future__ import annotations
@@ -15,16 +16,16 @@ from httpbench.model import ClientMeasurement, Frozen
 
 
 class ClientSummary(Frozen):
-    """Of one cell, over the rounds that count."""
+    """The results of one cell, over the rounds that count."""
 
     requests: int
-    """Requests that the reference server counted in each timed run."""
+    """Number of requests that the reference server counted in each timed run."""
     connections: int
     """Highest number of connections in a timed run."""
     in_flight_max: int
-    """Highest number of requests in flight at once, over all rounds, those with delayed responses included."""
+    """Highest number of concurrent requests over all rounds, including the runs with delayed responses."""
     times_s: tuple[float, ...]
-    """Wall time of the whole process, round by round, in seconds."""
+    """Wall time of the whole process in each round, in seconds."""
     mean_s: float
     """Mean wall time, in seconds."""
     stddev_s: float | None
@@ -40,20 +41,23 @@ class ClientSummary(Frozen):
     system_s: float
     """CPU time in the kernel, mean over rounds, in seconds."""
     startup_s: float
-    """Wall time of the same program, told to make no request, in seconds."""
+    """Wall time of the same program when it makes no requests, in seconds."""
 
 
 @dataclass(frozen=True, slots=True)
 class Relative:
-    """How often the fastest's time fits into another's."""
+    """The ratio of a client's mean time to the fastest client's."""
 
     ratio: float
     stddev: float | None
-    """``None`` for the fastest itself, and where one of both has a single round."""
+    """Standard deviation of the ratio. ``None`` for the fastest client itself, or if either client has a single round."""
 
 
 def summarise_clients(rounds: Sequence[ClientMeasurement]) -> ClientSummary | None:
-    """``None`` where there are none. All are of one cell, and did the required work."""
+    """Return the summary of these rounds; ``None`` if there are none.
+
+    All rounds belong to one cell, and the client did the required work in each.
+    """
     if not rounds:
         return None
     times_s = tuple(one.whole.wall_s for one in rounds)
@@ -74,7 +78,7 @@ def summarise_clients(rounds: Sequence[ClientMeasurement]) -> ClientSummary | No
 
 
 def relative(ours: ClientSummary, fastest: ClientSummary) -> Relative:
-    """Our mean in multiples of the fastest's."""
+    """Return our mean time as a multiple of the fastest client's."""
     ratio = ours.mean_s / fastest.mean_s
     if ours is fastest or ours.stddev_s is None or fastest.stddev_s is None:
         return Relative(ratio, None)

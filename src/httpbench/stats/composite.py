@@ -1,13 +1,13 @@
-"""One score for a target over several tests, as TechEmpower ranks frameworks since its round 19.
+"""Compute one score per target over several tests, as TechEmpower has done since round 19.
 
-Each test has a weight, and its throughput is divided by the mean over all scored targets, so that no test counts more because its requests
-are cheaper. The score is the weighted sum. Only targets with all tests are scored, as there. Its site normalizes with all frameworks of
-its round; here the targets of the run take their place, so scores of different runs cannot be compared.
+Each test has a weight. Its throughput is divided by the mean over all scored targets, so that no test counts more because its requests are
+cheaper. The score is the weighted sum. As on TechEmpower's site, only targets with all tests are scored. The site normalizes by all
+frameworks of its round; this module normalizes by the targets of the run, so scores of different runs aren't comparable.
 
-Each round is scored by itself, relative to the best target; the interval is over rounds, as for any other figure.
+Each round is scored separately, relative to the best target, and the interval is over rounds.
 
-Source: the announcement of TechEmpower's round 19, https://www.techempower.com/blog/2020/05/28/framework-benchmarks-round-19/. The program
-of the site was never published: the weights are those that others found there, and to divide by the mean is a choice of this module.
+Source: the announcement of TechEmpower's round 19, https://www.techempower.com/blog/2020/05/28/framework-benchmarks-round-19/. The site's
+program was never published. The weights are those that other people found on the site, and dividing by the mean is this module's choice.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ from httpbench.stats.interval import ConfidenceInterval, interval
 from httpbench.stats.paired import Rounds
 
 WEIGHTS: Mapping[str, float] = {"json": 1.0, "plaintext": 0.75, "db": 0.75, "query-20": 0.75, "fortune": 1.5, "update-20": 1.25}
-"""By workload. Of the tests with several rows, twenty count."""
+"""Weights by workload. Of the tests with several rows, only the one with twenty counts."""
 TESTS_MIN, TARGETS_MIN = 2, 2
 
 
 class Score(Frozen):
-    """What one target reached over all tests of the run."""
+    """The score of one target over all tests of the run."""
 
     target: str
     """Id of the target."""
@@ -36,7 +36,7 @@ class Score(Frozen):
     interval: ConfidenceInterval | None
     """95% confidence interval, in percent. Null: the best target, or fewer than three rounds."""
     rounds: int
-    """Rounds in which all scored targets have all tests."""
+    """Number of rounds in which all scored targets have all tests."""
 
 
 class Composite(Frozen):
@@ -45,13 +45,16 @@ class Composite(Frozen):
     tests: tuple[str, ...]
     """Workloads that count."""
     scores: tuple[Score, ...]
-    """The best target first."""
+    """Scores, the best target first."""
     left_out: tuple[str, ...]
-    """Ids of targets without one of the tests."""
+    """Ids of targets that lack a test."""
 
 
 def composite(figures: Mapping[str, Mapping[str, Rounds]]) -> Composite | None:
-    """Scores from requests/s by target, workload and round; ``None`` with fewer than two tests, or two targets that have all of them."""
+    """Return the scores; ``None`` with fewer than two tests, or fewer than two targets that have all of them.
+
+    ``figures`` contains requests/s by target, workload and round.
+    """
     tests = tuple(test for test in WEIGHTS if any(of_target.get(test) for of_target in figures.values()))
     whole = {target: of_target for target, of_target in figures.items() if all(of_target.get(test) for test in tests)}
     if len(tests) < TESTS_MIN or len(whole) < TARGETS_MIN:
@@ -76,7 +79,7 @@ def composite(figures: Mapping[str, Mapping[str, Rounds]]) -> Composite | None:
 
 
 def _scores(figures: Mapping[str, Mapping[str, float]]) -> dict[str, float]:
-    """Weighted sums of one round, by target. ``figures``: requests/s by target and test, each above zero."""
+    """Return the weighted sums of one round by target, from requests/s by target and test, all above zero."""
     tests = next(iter(figures.values()))
     mean = {test: statistics.fmean(of_target[test] for of_target in figures.values()) for test in tests}
     return {target: sum(WEIGHTS[test] * rps / mean[test] for test, rps in of_target.items()) for target, of_target in figures.items()}

@@ -1,10 +1,12 @@
-"""Whether others disturbed a trial: other programs, other virtual machines, or a wait for a CPU that they held; and who.
+"""Detect trials that were disturbed from outside, and find out by whom.
 
-The one judgement of this kind. It looks at what others did and never at the result, so leaving a disturbed trial out cannot favour a
-figure. No disturbance is what the run's own programs do: threads of a target that wait for each other, a target and a load generator on
-shared cores, httpbench itself, and a CPU quota that the run's own programs use up, which is the same in each trial.
+A disturbance comes from other programs, from other virtual machines, or from a wait for a CPU that they held. No other module decides this.
+It looks only at what other programs did, never at the result, so leaving out a disturbed trial can't favor a result. The run's own programs
+don't disturb it: threads of a target that wait for each other, a target and a load generator on shared cores, httpbench itself, or a CPU
+quota that the run's own programs use up, which affects every trial alike.
 
-Each program is judged on its own physical cores, because a stranger on the target's only core does not matter less on a machine of many.
+Each program is judged on its own physical cores. Another program on the target's only core matters just as much on a machine with many
+cores.
 """
 
 from __future__ import annotations
@@ -26,57 +28,57 @@ from httpbench.stats.evidence import (
 )
 
 WAIT_SHARE_MAX = 0.10
-"""Of the cores that a program can fill: time in which it was ready to run and others had its CPU. It shows strangers that run between two
-ticks of the kernel's clock and so use no CPU time that is counted."""
+"""Maximum share of a program's usable cores for the time in which it was ready to run while other programs held its CPU. This detects
+programs that run between two ticks of the kernel's clock and so appear to use no CPU time."""
 
 TICKS_S = 0.03
-"""What counting in ticks of 4 to 10 ms may err by in a measurement, so that short ones require more."""
+"""Possible error of tick-based CPU counters (ticks of 4 to 10 ms) in one measurement. It raises the thresholds of short measurements."""
 
 STOLEN_BY = "other virtual machines"
 
 
 @dataclass(frozen=True, slots=True)
 class Disturbance:
-    """One way in which others disturbed a trial."""
+    """One way in which a trial was disturbed."""
 
     reason: Reason
     by: tuple[Blamed, ...] = ()
-    """Empty: nobody can be named."""
+    """Programs to blame. Empty: none could be identified."""
     is_steal: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Disturber:
-    """Who disturbed several trials."""
+    """A program that disturbed several trials."""
 
     name: str
     cores: float
-    """Cores' worth of the measured cores: the most in a trial."""
+    """Highest CPU use on the measured cores in any trial, in cores."""
     trials: int
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """Programs of the run that have cores in common, and these cores."""
+    """Programs of the run that share cores, with these cores."""
 
     names: tuple[str, ...]
     own_cpus: frozenset[int]
     cpus: frozenset[int]
-    """With SMT siblings that no program of the run may use."""
+    """Logical CPUs, including SMT siblings that no program of the run may use."""
     capacity: int
-    """Physical cores."""
+    """Number of physical cores."""
     used_cores: float | None
-    """CPU use of these programs, and of httpbench where it shares their cores. ``None``: unknown."""
+    """CPU use of these programs, in cores, including httpbench if it shares their cores. ``None``: unknown."""
 
 
 def disturbance(trial: Trial) -> tuple[Reason, ...]:
-    """Return how other programs disturbed a stored trial; empty if none did, or if it was not watched."""
+    """Return how other programs disturbed a stored trial; empty if none did or if the trial wasn't watched."""
     evidence = evidence_of(trial)
     return tuple(each.reason for each in disturbances(evidence)) if evidence else ()
 
 
 def disturbers(trials: Iterable[Trial]) -> list[Disturber]:
-    """Who disturbed these trials, most often first; nobody for those that cannot be told."""
+    """Return the programs that disturbed these trials, the most frequent first, omitting unidentified ones."""
     found: dict[str, Disturber] = {}
     for trial in trials:
         evidence = evidence_of(trial)
@@ -87,14 +89,14 @@ def disturbers(trials: Iterable[Trial]) -> list[Disturber]:
 
 
 def disturbances(evidence: Evidence) -> tuple[Disturbance, ...]:
-    """All ways in which others disturbed a trial; empty: none."""
+    """Return all ways in which a trial was disturbed."""
     parts = list(_parts(evidence))
     here = (*_programs(parts, evidence), *_steal(parts, evidence), *_quota(evidence), *_wait(parts, evidence))
     return (*here, *_on_load_host(evidence))
 
 
 def others_cores(evidence: Evidence) -> float | None:
-    """Cores' worth of the measured cores that other programs used. ``None``: unknown."""
+    """Return the CPU use of other programs on the measured cores, in cores; ``None`` if unknown."""
     shares = [_others(part, evidence) for part in _parts(evidence)]
     known = [share for share in shares if share is not None]
     return sum(known) if known and len(known) == len(shares) else None
@@ -117,7 +119,7 @@ def _steal(parts: Sequence[Part], evidence: Evidence) -> Iterator[Disturbance]:
 
 
 def _quota(evidence: Evidence) -> Iterator[Disturbance]:
-    """What other programs used of a quota that httpbench shares with them, where it stopped the run's programs."""
+    """Report how much other programs used of a shared CPU quota that stopped the run's programs."""
     seen = evidence.observed
     quota = seen.others.quota if seen.others else None
     if quota is None or seen.others is None or seen.target_usage is None or quota.throttled_share < THROTTLED_SHARE_MIN:
@@ -130,9 +132,10 @@ def _quota(evidence: Evidence) -> Iterator[Disturbance]:
 
 
 def _wait(parts: Sequence[Part], evidence: Evidence) -> Iterator[Disturbance]:
-    """Wait that neither other programs which are known explain, nor a quota, nor the program's own threads, nor interrupts, nor httpbench.
+    """Report wait for a CPU that has no known cause.
 
-    Programs that share cores wait for each other. A server that was already running may be what the load generator waited for.
+    Known causes are other programs that were seen, a quota, the program's own threads, interrupts and httpbench. Programs that share cores
+    wait for each other. The load generator may have waited for a server that was already running.
     """
     if evidence.observed.target_usage is None:
         return
@@ -152,7 +155,10 @@ def _wait(parts: Sequence[Part], evidence: Evidence) -> Iterator[Disturbance]:
 
 
 def _on_load_host(evidence: Evidence) -> Iterator[Disturbance]:
-    """The same of the load host, whose cores the load generator has to itself. Who used them is not known from here."""
+    """Report disturbances on the load host, where the load generator has its cores to itself.
+
+    This machine can't tell which programs used them.
+    """
     there, usage = evidence.observed.load_host, evidence.observed.generator_usage
     if there is None or usage is None or not there.occupancy:
         return
@@ -171,27 +177,27 @@ def _on_load_host(evidence: Evidence) -> Iterator[Disturbance]:
 
 
 def _places(taken: Mapping[Part, float]) -> list[dict[str, Any]]:
-    """Return how much of which programs' cores was taken, as data of a reason."""
+    """Return how much was taken of each program's cores, as data of a reason."""
     return [{"cores": cores, "programs": list(part.names), "capacity": part.capacity} for part, cores in taken.items()]
 
 
 def _limit(part: Part, evidence: Evidence) -> float:
-    """Cores' worth of time from which others disturb."""
+    """Return the CPU use of other programs that counts as a disturbance, in cores."""
     return OTHERS_SHARE_MAX * part.capacity + _ticks_share(evidence)
 
 
 def _ticks_share(evidence: Evidence) -> float:
-    """Cores' worth of time that counting in ticks may err by."""
+    """Return the possible error of tick-based counters, in cores."""
     return TICKS_S / max(evidence.measurement.duration_s, TICKS_S)
 
 
 def _others(part: Part, evidence: Evidence) -> float | None:
-    """Cores' worth of time of other programs on these cores.
+    """Return the CPU use of other programs on these cores, in cores; ``None`` if unknown.
 
-    Kernels differ in whether they charge interrupts to the process that runs. If they do, others used as much as the cores were not idle
-    beyond what our programs used; if not, less by the interrupts. Processes that can have run nowhere else decide between the two.
+    Some kernels charge interrupts to the running process. On these, other programs used all busy time that our programs didn't use. On the
+    rest, the interrupts must be subtracted too. Processes pinned to these cores show which kind of kernel this is.
 
-    ``None``: unknown, as for a server that was already running: it is not told apart from other programs.
+    The result is unknown for a server that was already running, because it can't be told apart from other programs.
     """
     cores = [core for core in evidence.observed.occupancy if core.cpu in part.cpus]
     if part.used_cores is None or evidence.observed.target_usage is None or not cores:
@@ -202,7 +208,7 @@ def _others(part: Part, evidence: Evidence) -> float | None:
 
 
 def _parts(evidence: Evidence) -> Iterator[Part]:
-    """The programs of the run, those with cores in common together."""
+    """Yield the programs of the run, grouped by shared cores."""
     cores = evidence.cores
     programs: Iterable[tuple[str, tuple[int, ...], Usage | None]] = (
         ("target", cores.target, evidence.observed.target_usage),
@@ -230,10 +236,10 @@ def _together(one: Part, other: Part, capacity: int) -> Part:
 
 
 def _interrupts(part: Part, evidence: Evidence) -> float:
-    """Cores' worth of time in interrupts: network work of the kernel for the run's programs, which wait for it."""
+    """Return the time in interrupts, in cores: network work of the kernel that the run's programs wait for."""
     return sum(core.interrupts for core in evidence.observed.occupancy if core.cpu in part.cpus)
 
 
 def _harness_cores(cpus: frozenset[int], evidence: Evidence) -> float:
-    """CPU use of httpbench itself, where it may run on these CPUs."""
+    """Return the CPU use of httpbench itself if it may run on these CPUs, in cores."""
     return evidence.observed.others.harness_cores if evidence.observed.others and cpus & set(evidence.cores.harness) else 0.0

@@ -1,7 +1,7 @@
-"""Did a client do the required work, and no other? From what the reference server counted and what the client printed.
+"""Check that a client did exactly the required work, using the reference server's counters and the client's output.
 
-The fastest client of a published comparison crashed on every run, another one sent all its requests at once, and a third was told to
-make a thousand requests and made one. None of that shows in a time.
+In a published comparison, the fastest client crashed on every run, another client sent all its requests at once, and a third one made one
+request instead of a thousand. The times showed none of this.
 """
 
 from __future__ import annotations
@@ -17,13 +17,14 @@ class Told:
 
     requests: int
     body_bytes: int
-    """Of each response."""
+    """Size of each response body, in bytes."""
     reconnects: bool
-    """Each request requires a connection of its own: the server closes after each response, or the client is declared to keep none."""
+    """Whether each request needs a new connection: the server closes after each response, or the client declares that it doesn't keep
+    connections."""
 
 
 def unequal(told: Told, done: WorkDone, printed: str) -> dict[ReasonKind, Reason]:
-    """Return what the client did differently, by kind; empty if it did the required work."""
+    """Return how the client's work differed from the required work, by kind; empty if it didn't."""
     found: list[Reason] = []
     connections = told.requests if told.reconnects else 1
     body_bytes = told.requests * told.body_bytes

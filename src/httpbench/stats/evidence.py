@@ -1,4 +1,4 @@
-"""What a verdict is drawn from, and how busy each program was."""
+"""Collect the evidence for a verdict, and compute how busy each program was."""
 
 from __future__ import annotations
 
@@ -9,28 +9,30 @@ from typing import Any
 from httpbench.model import Cores, Criteria, Load, Measurement, Observed, Scaling, Trial, Usage
 
 ERROR_SHARE_LIMIT = 0.001
-"""Errors per request. A lost request costs a timeout that no percentile below it shows; one in a thousand is the p99.9."""
+"""Maximum number of errors per request. A lost request costs a timeout that lower percentiles don't show; one in a thousand affects the
+p99.9."""
 
 GENERATOR_BUSY = 0.95
-"""Share of its cores from which a generator counts as busy. Higher than for targets: one with a tenth of its time to spare could have
-sent more. Time in which it was ready to run and was kept off its cores, by a quota or a neighbour, counts like time that it ran."""
+"""Share of its cores above which a generator counts as busy. It is higher than for targets, because a generator with a tenth of its time
+left could have sent more. Time in which a quota or another program kept it off its cores counts as busy time."""
 
 GENERATOR_NEARLY_BUSY = 0.90
-"""Share of its cores from which a generator may have held up a target that was nearly full itself."""
+"""Share of its cores above which a generator may have slowed down a target that was nearly full itself."""
 
 GENERATOR_STARVED = 0.25
-"""Share of the time in which a generator was kept off its cores, from which it was the limit whatever it did in the rest: a target that had
-time to spare would have responded more often to one that could run."""
+"""Share of the time a generator was kept off its cores above which it was the limit, whatever it did in the rest of the time. A target with
+time to spare would have answered a running generator more often."""
 
 OTHERS_SHARE_MAX = 0.05
-"""Share of a program's physical cores that others may use. A full target gets so much less done, and rounds of a quiet machine differ by
-2%. In a closed loop each side waits for the other, so what delays one makes both idle."""
+"""Maximum share of a program's physical cores that other programs may use. A full target gets that much less done, and rounds on a quiet
+machine differ by 2%. In a closed loop each side waits for the other, so a delay of one makes both idle."""
 
 THROTTLED_SHARE_MIN = 0.05
-"""Share of a quota's periods in which it was used up, from which it may be why nobody was busy. As for other programs."""
+"""Share of periods with an exhausted CPU quota above which the quota may be why no program was busy. Equal to the threshold for other
+programs."""
 
 THREAD_FULL = 0.95
-"""Share of a core from which a thread counts as full: it cannot run on two, so the other cores of its program do not help it."""
+"""Share of a core above which a thread counts as full. A thread can't run on two cores, so the program's other cores don't help it."""
 
 
 USUAL = Criteria()
@@ -38,22 +40,22 @@ USUAL = Criteria()
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """Everything that the verdict of a measured trial is drawn from."""
+    """All inputs for the verdict of a measured trial."""
 
     measurement: Measurement
     load: Load
     cores: Cores
     observed: Observed
-    """What was seen. Without the CPU time of target or generator, the limit is unknown."""
+    """Observations of the trial. Without the CPU time of the target or the generator, the limit is unknown."""
     scaling: Scaling = Scaling.MULTI
-    """With ``single`` a target is busy at one core, however many it was given."""
+    """Scaling of the target. A target with ``single`` is busy at one core, however many it has."""
     target_cpus: float | None = None
-    """CPU limit of the target's container, in cores. ``None``: none."""
+    """CPU limit of the target's container, in cores. ``None``: no limit."""
     criteria: Criteria = USUAL
 
 
 def evidence_of(trial: Trial) -> Evidence | None:
-    """Return what the verdict of a trial is drawn from; ``None`` if nothing was measured."""
+    """Return the evidence for the verdict of a trial; ``None`` if nothing was measured."""
     if trial.measurement is None:
         return None
     cores, observed, scaling = trial.plan.cores, trial.observed, trial.plan.scaling
@@ -73,44 +75,44 @@ def evidence_of(trial: Trial) -> Evidence | None:
 
 
 def is_baseline(trial: Trial) -> bool:
-    """Return whether the backend of proxies is itself what was measured."""
+    """Return whether the trial measured the backend of proxies directly."""
     return trial.observed.target_usage is None and trial.observed.backend_usage is not None
 
 
 def target_capacity(evidence: Evidence) -> int:
-    """Physical cores that the target can fill."""
+    """Return the number of physical cores that the target can use."""
     if evidence.scaling is Scaling.SINGLE:
         return 1
-    if not evidence.cores.target:  # the baseline, with a backend that has no cores here
+    if not evidence.cores.target:  # a baseline whose backend has no cores on this machine
         return max(backend_capacity(evidence), 1)
     return max(evidence.cores.physical(evidence.cores.target), 1)
 
 
 def backend_capacity(evidence: Evidence) -> int:
-    """Physical cores of the backend, on whichever machine it runs."""
+    """Return the number of physical cores of the backend, on whichever machine it runs."""
     there = evidence.observed.load_host.backend_cores if evidence.observed.load_host else 0
     return there or evidence.cores.physical(evidence.cores.backend)
 
 
 def generator_capacity(evidence: Evidence) -> int:
-    """Physical cores that the generator can fill: no more than it was given, than it has threads, than it has connections."""
+    """Return the number of physical cores that the generator can use, limited by its threads and connections."""
     cores = evidence.observed.load_host.cores if evidence.observed.load_host else max(evidence.cores.physical(evidence.cores.generator), 1)
     return min(cores, evidence.load.threads or cores, evidence.load.connections)
 
 
 def generator_is_busy(evidence: Evidence) -> bool:
-    """Whether it could not have made more load than it did; false if its CPU time is unknown."""
+    """Return whether the generator couldn't have made more load; false if its CPU time is unknown."""
     return _generator_is_full(evidence, GENERATOR_BUSY)
 
 
 def generator_is_nearly_busy(evidence: Evidence) -> bool:
-    """Whether it could have made hardly more load than it did; false if its CPU time is unknown."""
+    """Return whether the generator could hardly have made more load; false if its CPU time is unknown."""
     return _generator_is_full(evidence, GENERATOR_NEARLY_BUSY)
 
 
 def _generator_is_full(evidence: Evidence, share: float) -> bool:
     if hosts := evidence.measurement.load_hosts:
-        return any(host.full >= share for host in hosts)  # the load is that of the fullest: the others keep to its pace
+        return any(host.full >= share for host in hosts)  # the fullest host limits the load, because the others keep to its pace
     usage = evidence.observed.generator_usage
     if usage is None:
         return False
@@ -121,7 +123,7 @@ def _generator_is_full(evidence: Evidence, share: float) -> bool:
 
 
 def generator_cores(evidence: Evidence, usage: Usage) -> float:
-    """Cores' worth of time in which the generator had something to do: its CPU time, unless it polls and tells that apart."""
+    """Return the time in which the generator had work to do, in cores: its CPU time, without polling if it reports that separately."""
     reported, cores = evidence.measurement.busy_cores, evidence.cores
     if reported is not None:
         return reported
@@ -129,7 +131,7 @@ def generator_cores(evidence: Evidence, usage: Usage) -> float:
 
 
 def generator_thread_is_full(evidence: Evidence) -> bool:
-    """Whether one of its threads had no time to spare, polling aside; false if that is unknown."""
+    """Return whether a thread of the generator had no time to spare, apart from polling; false if unknown."""
     usage, reported = evidence.observed.generator_usage, evidence.measurement.busy_cores
     if usage is None or usage.thread_cores_max is None:
         return False
@@ -138,15 +140,16 @@ def generator_thread_is_full(evidence: Evidence) -> bool:
 
 
 def target_cores(evidence: Evidence, usage: Usage) -> float:
-    """Cores' worth of time in which the target's cores were not idle: its CPU time, and interrupts on cores that are its own."""
+    """Return the time in which the target's cores were busy, in cores: its CPU time plus interrupts on its own cores."""
     cores = evidence.cores
     return _with_interrupts(evidence, usage, cores.target, {*cores.generator, *cores.backend, *cores.database, *cores.harness})
 
 
 def target_fill(evidence: Evidence, usage: Usage) -> tuple[float, float]:
-    """Cores that the target used, and cores that it could use: its cores, or the CPU limit of its container where that is fuller.
+    """Return how many cores the target used and how many it could use.
 
-    Interrupts keep cores busy, but do not count towards a limit.
+    The capacity is its cores, or the CPU limit of its container if that is fuller. Interrupts keep cores busy but don't count toward the
+    limit.
     """
     cores = (target_cores(evidence, usage), float(target_capacity(evidence)))
     limit = (usage.cpu_cores_mean, evidence.target_cpus) if evidence.target_cpus else cores
@@ -154,8 +157,11 @@ def target_fill(evidence: Evidence, usage: Usage) -> tuple[float, float]:
 
 
 def _with_interrupts(evidence: Evidence, usage: Usage, cpus: Sequence[int], of_others: Collection[int]) -> float:
-    """CPU time with the interrupts on these CPUs, where no other program used them. Kernels differ in whether they charge interrupts to
-    the process that runs: what processes used without them is known as well, so none counts twice."""
+    """Return the CPU time including interrupts on these CPUs, if no other program used them.
+
+    Kernels differ in whether they charge interrupts to the running process. The CPU time of the processes without interrupts is also known,
+    so nothing counts twice.
+    """
     cores = [core for core in evidence.observed.occupancy if core.cpu in cpus]
     used = usage.cpu_cores_mean
     if not cores or set(cpus) & set(of_others):
@@ -167,20 +173,22 @@ def _with_interrupts(evidence: Evidence, usage: Usage, cpus: Sequence[int], of_o
 
 
 def throttled(usage: Usage | None) -> float | None:
-    """Share of a quota's periods in which it stopped a program, if that is enough to have been the limit."""
+    """Return the share of periods in which a quota stopped a program, if it is large enough to have been the limit."""
     share = usage.throttled_share if usage else None
     return share if share is not None and share >= THROTTLED_SHARE_MIN else None
 
 
 def _kept_waiting(evidence: Evidence) -> float:
-    """Cores' worth of time that the generator was kept off its cores. On shared ones the target or its database does that, and is not to
-    blame."""
+    """Return the time in which the generator was kept off its cores, in cores.
+
+    On shared cores, the target or its database causes this wait, so it doesn't count.
+    """
     usage, cores = evidence.observed.generator_usage, evidence.cores
     return 0.0 if usage is None or cores.shared or cores.database_shared else usage.cpu_wait_cores_mean or 0.0
 
 
 def fill(name: str, cores: float, capacity: float, **more: Any) -> dict[str, Any]:
-    """Return how much of its cores a program used, as data of a reason. What is ``None`` is left out."""
+    """Return how much of its cores a program used, as data of a reason. Omits extra values that are ``None``."""
     return {"name": name, "cores": cores, "capacity": capacity, **{key: value for key, value in more.items() if value is not None}}
 
 

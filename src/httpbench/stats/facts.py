@@ -1,4 +1,4 @@
-"""The figures behind a verdict: computed from a stored trial, by the functions that drew the verdict."""
+"""Compute the numbers behind a verdict from a stored trial, with the same functions that the verdict uses."""
 
 from __future__ import annotations
 
@@ -12,45 +12,44 @@ from httpbench.stats.validity import failed_requests, little_ratio
 
 
 class Facts(Frozen):
-    """Of one trial. ``None``: not measured, or without meaning for its load."""
+    """The numbers behind a trial's verdict. ``None``: not measured, or meaningless for its load."""
 
     target_cores: float | None
-    """Mean CPU use of the target with the interrupts on cores that are its own, in cores' worth. Null: not watched."""
+    """Mean CPU use of the target including interrupts on its own cores, in cores. Null: not watched."""
     target_capacity_cores: int
-    """Physical cores that the target could have filled."""
+    """Number of physical cores that the target could have used."""
     target_thread_cores_max: float | None = None
-    """Mean CPU use of the target's fullest thread, in cores' worth. Null: not watched, or the kernel does not report it."""
+    """Mean CPU use of the target's busiest thread, in cores. Null: not watched, or the kernel does not report it."""
     target_polling_threads: float | None = None
-    """Mean number of the target's threads that ran or were ready to run while it got no requests, the least of several looks; from 0.5 on
-    it polls. Null: not watched."""
+    """Mean number of the target's threads that ran or were ready to run while it got no requests; the lowest of several checks. From 0.5
+    on, the target counts as polling. Null: not watched."""
     target_core_max: float | None = None
-    """Share of the period, 0 to 1, in which the fullest logical CPU of the target was not idle, with any program. Null: not watched."""
+    """Share of the period, 0 to 1, in which the target's busiest logical CPU was not idle, whatever program ran. Null: not watched."""
     target_wait_cores: float | None = None
-    """Time in which the target's threads were ready to run and had no CPU, in cores' worth. Null: not watched."""
+    """Time in which the target's threads were ready to run but had no CPU, in cores. Null: not watched."""
     target_throttled_share: float | None = None
     """Share of the periods of the target's CPU quota in which it was stopped, 0 to 1. Null: no quota, or not watched."""
     generator_cores: float | None
-    """Mean CPU use of the load generator, in cores' worth. Null: not watched."""
+    """Mean CPU use of the load generator, in cores. Null: not watched."""
     generator_capacity_cores: int
-    """Physical cores that the load generator could have filled."""
+    """Number of physical cores that the load generator could have used."""
     generator_thread_cores_max: float | None = None
-    """Mean CPU use of the load generator's fullest thread, in cores' worth. Null: not watched, or the kernel does not report it."""
+    """Mean CPU use of the load generator's busiest thread, in cores. Null: not watched, or the kernel does not report it."""
     generator_core_max: float | None = None
-    """Share of the period, 0 to 1, in which the fullest logical CPU of the load generator was not idle, with any program. Null: not
-    watched."""
+    """Share of the period, 0 to 1, in which the load generator's busiest logical CPU was not idle, whatever program ran. Null: not watched.
+    """
     generator_wait_cores: float | None
-    """Time in which the load generator was ready to run and had no CPU, in cores' worth. Null: not watched."""
+    """Time in which the load generator was ready to run but had no CPU, in cores. Null: not watched."""
     others_cores: float | None
-    """CPU use of other programs on the measured cores, without httpbench, in cores' worth. Null: not watched."""
+    """CPU use of other programs on the measured cores, without httpbench, in cores. Null: not watched."""
     stolen_cores: float | None
-    """CPU time of the measured cores that the hypervisor gave to others, in cores' worth. Null: not watched."""
+    """CPU time on the measured cores that the hypervisor gave to other virtual machines, in cores. Null: not watched."""
     achieved_share: float | None
     """Throughput / offered rate. Null: closed loop."""
     schedule_lag_us_p99: float | None
     """p99 of the schedule lag, in µs. Null: closed loop, or too few samples."""
     little_ratio: float | None
-    """Throughput × mean service time / requests in flight: 1 by Little's law. Null: open loop, or without meaning for this load
-    generator."""
+    """Throughput × mean service time / requests in flight: 1 by Little's law. Null: open loop, or meaningless for this load generator."""
     failed_share: float
     """Requests without a correct response, as a share of all, 0 to 1."""
     network: Network | None
@@ -58,7 +57,7 @@ class Facts(Frozen):
 
 
 def facts(trial: Trial) -> Facts | None:
-    """``None`` where nothing was measured."""
+    """Return the numbers behind a trial's verdict; ``None`` if nothing was measured."""
     evidence = evidence_of(trial)
     if evidence is None:
         return None
@@ -95,5 +94,5 @@ def _of(evidence: Evidence, cpus: Collection[int]) -> list[CoreOccupancy]:
 
 
 def _fullest(cores: Iterable[CoreOccupancy]) -> float | None:
-    """How full the fullest of these CPUs was."""
+    """Return how busy the busiest of these CPUs was."""
     return max((core.busy + core.interrupts for core in cores), default=None)

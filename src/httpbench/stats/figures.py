@@ -1,4 +1,4 @@
-"""The figures that are compared, of one trial each."""
+"""Define the results that can be compared, one value per trial."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from httpbench.stats.summary import cpu_us_per_request, rss_bytes_peak, throughp
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """What is compared."""
+    """A result that can be compared."""
 
     name: str
-    """As in the JSON export."""
+    """Name of the result in the JSON export."""
     of: Callable[[Trial], float | None]
     resolution: float = 0.0
-    """The relative step in which it is recorded."""
+    """Relative step of the recorded values."""
 
     def rounds(self, trials: Iterable[Trial]) -> Rounds:
-        """Of each round that counts and has it."""
+        """Return the value of each round that counts and has one."""
         found = {trial.plan.round: self.of(trial) for trial in trials if trial.verdict.counts}
         return {number: value for number, value in found.items() if value is not None}
 
@@ -48,9 +48,9 @@ THROUGHPUT = Figure("throughput_rps", _throughput_rps)
 P99 = Figure("latency_us_p99", _latency_us_p99, RESOLUTION)
 CPU = Figure("cpu_us_per_request", cpu_us_per_request)
 WALL = Figure("wall_s", _wall_s)
-"""Of a client's whole process."""
+"""Wall time of a client's whole process."""
 SPEED = Figure("runs_per_s", _runs_per_s)
-"""The reciprocal of ``WALL``, so that more is better, as ranks have it."""
+"""Reciprocal of ``WALL``, because ranks need a result that is better when higher."""
 
 
 def _latency(field: str) -> Figure:
@@ -74,4 +74,4 @@ BY_NAME = {
     "memory": Figure("rss_bytes_peak", rss_bytes_peak),
     "time": WALL,
 }
-"""As the command line calls them. ``time``: of a client, from its start to its end."""
+"""Results by their names on the command line. ``time`` is a client's time from start to end."""

@@ -1,6 +1,7 @@
-"""A gate: by how much a figure may change. It is breached only where the whole interval lies beyond, so that noise breaches nothing.
+"""Evaluate gates, which limit how much a result may change.
 
-A target that fails in some rounds is judged by none of its gates: the rounds that it survived are those in which it did well.
+A gate fails only if the whole interval is beyond its bound, so noise can't break it. A target that fails in some rounds is never judged:
+the rounds it survived are those in which it did well.
 """
 
 from __future__ import annotations
@@ -15,11 +16,11 @@ from httpbench.stats.interval import ConfidenceInterval
 class Passage(StrEnum):
     PASSED = "passed"
     BREACHED = "breached"
-    UNKNOWN = "unknown"  # there is no interval, or rounds of the target that is judged failed or are invalid
+    UNKNOWN = "unknown"  # there is no interval, or rounds of the judged target failed or are invalid
 
 
 def passage(gate: Gate, interval: ConfidenceInterval | None) -> Passage:
-    """Whether a ratio passes, of which this is the interval."""
+    """Return whether a ratio with this interval passes the gate."""
     if interval is None:
         return Passage.UNKNOWN
     limit = 1 + gate.change
@@ -28,7 +29,10 @@ def passage(gate: Gate, interval: ConfidenceInterval | None) -> Passage:
 
 
 def leaves_doubt(gate: Gate, interval: ConfidenceInterval) -> bool:
-    """Whether the bound lies within the interval: then a change beyond it is neither shown nor excluded, and the gate passes."""
+    """Return whether the bound lies within the interval.
+
+    A change beyond the bound is then neither shown nor excluded, and the gate passes.
+    """
     return interval.low < 1 + gate.change < interval.high
 
 

@@ -1,7 +1,7 @@
-"""The rounds of a cell as one distribution: merged histograms, and intervals of their percentiles.
+"""Merge the histograms of a cell's rounds, and compute intervals of their percentiles.
 
-Percentiles of several rounds cannot be averaged into percentiles of all, so rounds are merged as histograms. That takes
-a few milliseconds for each histogram: fine for an export, too slow for a loop.
+Percentiles of several rounds can't be averaged into percentiles of all samples, so rounds are merged as histograms. Merging takes a few
+milliseconds per histogram: fast enough for an export, too slow for a loop.
 """
 
 from __future__ import annotations
@@ -16,21 +16,21 @@ from httpbench.quantiles import Floats, Integers, Samples, decoded, figures_us, 
 from httpbench.stats.interval import ROUNDS_MIN, ConfidenceInterval, jackknife
 
 RESOLUTION = 0.001
-"""Relative width of a bucket: three significant digits, which is what our load generator records with."""
+"""Relative width of a bucket: three significant digits, as in our load generator."""
 
 _LOWEST_NS = 1
 
 CURVE_SHARES = (100, 80, 60, 50, 40, 30, 20, 15)
-"""Percent of samples beyond the points of a curve below 90%. Of the points from 90 to 99% a tenth lies beyond, and so on."""
+"""Percentages of samples above the points of a curve below 90%. From 90 to 99%, each is a tenth of these, and so on."""
 
 CURVE_NINES = 6
-"""A curve ends below 99.9999%."""
+"""Number of nines at which a curve ends: below 99.9999%."""
 
 
 def merge(encoded: Sequence[str]) -> HdrHistogram:
-    """One histogram of all samples. ``encoded``: HdrHistogram V2, compressed, base64; at least one.
+    """Return one histogram of all samples.
 
-    Raises :class:`LoadError` where one cannot be decoded.
+    ``encoded`` has at least one histogram: HdrHistogram V2, compressed, base64. Raises :class:`LoadError` if one can't be decoded.
     """
     if not encoded:
         raise ValueError("nothing to merge")
@@ -48,7 +48,7 @@ def merge(encoded: Sequence[str]) -> HdrHistogram:
 
 
 def describe(histogram: HdrHistogram) -> Distribution:
-    """The distribution of a histogram of nanoseconds, in µs, with the histogram itself."""
+    """Return the distribution of a histogram of nanoseconds, in µs, with the histogram itself."""
     samples = recorded(histogram)
     if samples.total == 0:
         return Distribution(count=0)
@@ -56,15 +56,15 @@ def describe(histogram: HdrHistogram) -> Distribution:
 
 
 def merged(distributions: Sequence[Distribution | None]) -> Distribution | None:
-    """All samples of several rounds as one distribution; ``None`` unless each round kept its histogram."""
+    """Return the distribution of all samples of several rounds; ``None`` unless each round kept its histogram."""
     encoded = _histograms(distributions)
     return describe(merge(encoded)) if encoded else None
 
 
 def merged_intervals(distributions: Sequence[Distribution | None]) -> dict[str, ConfidenceInterval]:
-    """95% intervals of the percentiles of all rounds together, in µs, by name; none for less than three rounds with histograms.
+    """Return 95% intervals of the percentiles over all rounds, in µs, by name; empty for fewer than three rounds with histograms.
 
-    From how much each percentile moves when one round is left out: rounds are what varies, not requests.
+    The intervals come from how much each percentile changes when one round is left out, because rounds vary, not requests.
     """
     encoded = _histograms(distributions)
     if len(encoded) < ROUNDS_MIN:
@@ -78,8 +78,11 @@ def merged_intervals(distributions: Sequence[Distribution | None]) -> dict[str, 
 
 
 def percentile_curve_us(distributions: Sequence[Distribution | None]) -> list[tuple[float, float]]:
-    """Percentiles and their values in µs, ascending, of all rounds together: as many for each nine, so that a logarithmic axis is evenly
-    filled, and none that is not known. Empty unless each round kept its histogram."""
+    """Return percentiles and their values in µs over all rounds, in ascending order.
+
+    Each nine has the same number of points, so that they are evenly spaced on a logarithmic axis. Unknown percentiles are omitted. The
+    result is empty unless each round kept its histogram.
+    """
     encoded = _histograms(distributions)
     if not encoded:
         return []
@@ -90,13 +93,13 @@ def percentile_curve_us(distributions: Sequence[Distribution | None]) -> list[tu
 
 
 def _histograms(distributions: Sequence[Distribution | None]) -> list[str]:
-    """Those of all rounds; none where one round kept none."""
+    """Return the histograms of all rounds; empty if any round lacks one."""
     encoded = [distribution.histogram for distribution in distributions if distribution is not None and distribution.histogram]
     return encoded if len(encoded) == len(distributions) else []
 
 
 def _side_by_side(parts: Sequence[Samples]) -> tuple[Floats, Integers]:
-    """The highest value of each bucket that any part holds, and how many samples each part has in it: (buckets,) and (parts, buckets)."""
+    """Return the highest value of each nonempty bucket, shape (buckets,), and the samples of each part, shape (parts, buckets)."""
     values = np.unique(np.concatenate([part.highest for part in parts]))
     counts = np.zeros((len(parts), len(values)), dtype=np.int64)
     for row, part in zip(counts, parts, strict=True):

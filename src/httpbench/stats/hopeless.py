@@ -1,4 +1,4 @@
-"""Whether further rounds would repeat the first: when all its trials are invalid, or failed, for one reason."""
+"""Detect that further rounds would only repeat the first, because all its trials are invalid or failed for one reason."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from httpbench.model import Reason, ReasonKind, Trial, Verdict, VerdictKind
 
 
 def common_failure(trials: Sequence[Trial]) -> tuple[Reason, ...]:
-    """Return the first reason of each trial if it is the same in all of them; empty if one trial counts, or if the reasons differ.
+    """Return the first reason of each trial if it is the same in all of them; empty if a trial counts or the reasons differ.
 
-    ``trials``: all of the first round. Those that were disturbed, or that lost their load host, are ignored. Reasons that differ only in
-    their numbers are the same.
+    ``trials`` are all trials of the first round. Disturbed trials and those that lost their load host are ignored. Reasons that differ only
+    in their numbers are the same.
     """
     undisturbed = [trial.verdict for trial in trials if trial.verdict.counts or not _says_nothing(trial.verdict)]
     if not undisturbed or any(verdict.counts or not verdict.reasons for verdict in undisturbed):

@@ -1,4 +1,4 @@
-"""Did a service level hold in a trial, and what do all trials of a search say together: pure functions over stored trials."""
+"""Evaluate a service level in one trial and in all trials of a search, with pure functions over stored trials."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from httpbench.stats.evidence import evidence_of, generator_is_busy
 from httpbench.stats.search import Bounds, Observation, Phase, Place, bounds, ends_retested, place, places, retested_place
 
 SCOUT_WIDTH = 0.05
-"""How closely scouts look; what counts begins at the ends of the interval that they leave."""
+"""Width at which scouts stop. The trials that count begin at the ends of the interval that the scouts leave."""
 
 SPARE_RESPONSES = 1.1
-"""For responses that are in flight at either end of a trial, and rates that are not quite reached."""
+"""Factor that allows for responses in flight at either end of a trial, and for rates that aren't quite reached."""
 
 DURATION_MAX_S = 60.0
-"""Of a trial that is made longer so that a percentile has enough responses. It sets the lowest rate that is tried."""
+"""Maximum duration of a trial that is extended so that a percentile has enough responses. It determines the lowest rate to try."""
 
 PERCENTILE_MIN = 90.0
-"""A trial is long enough for this percentile, so that a mean and a maximum are also of some responses."""
+"""Percentile that every trial is long enough for, so that means and maximums also rest on several responses."""
 
 
 DISTURBED_MAX = 10
-"""Disturbed trials in a row that end a search: the machine is not quiet enough."""
+"""Number of consecutive disturbed trials that end a search because the machine isn't quiet enough."""
 
 
 class RatePoint(Frozen):
@@ -35,58 +35,58 @@ class RatePoint(Frozen):
     rate_rps: float
     """Offered rate, in requests/s."""
     trials: int
-    """Trials at this rate that count for the search."""
+    """Number of trials at this rate that count."""
     held: int
-    """Trials in which the service level held."""
+    """Number of trials in which the service level held."""
     times_us: dict[Figure, float]
-    """Median over trials of each figure of the response times, in µs; a percentile for which no trial has enough responses is left out."""
+    """Median over trials of each response time statistic, in µs. Percentiles without enough responses in any trial are omitted."""
     misses: tuple[Reason, ...]
-    """Why the service level did not hold, each reason once."""
+    """Reasons why the service level failed, each listed once."""
     generator_busy: int
-    """Trials in which the load generator was busy."""
+    """Number of trials in which the load generator was busy."""
 
 
 class Saturation(Frozen):
     """The result of a search."""
 
     rate_rps: float | None
-    """Highest rate at which the service level holds, below all at which it does not, in requests/s. Null: it held at no rate."""
+    """Highest rate at which the service level holds, below all rates at which it fails, in requests/s. Null: it held at no rate."""
     rate_failed_rps: float | None
-    """Lowest rate at which it does not hold, in requests/s. Null: none was found."""
+    """Lowest rate at which the service level fails, in requests/s. Null: none was found."""
     is_narrow: bool
-    """Whether the two are as close as the search's ``width``."""
+    """Whether the two rates are within the search's ``width``."""
     generator_limited: bool
-    """Whether the load generator was busy at ``rate_failed_rps``: the target may be able to do more."""
+    """Whether the load generator was busy at ``rate_failed_rps``, so the target may be able to do more."""
     closed_loop_rps: float | None
-    """Throughput in a closed loop with the same connections, in requests/s, from which the search began. Null: not measured."""
+    """Closed-loop throughput with the same connections, where the search began, in requests/s. Null: not measured."""
     inversions: tuple[float, ...]
-    """Rates at which it held above one at which it did not, in requests/s."""
+    """Rates at which the level held above a rate at which it failed, in requests/s."""
     curve: tuple[RatePoint, ...]
     """All rates, ascending."""
     rate_low_rps: float | None = None
-    """Low end of what was seen, in requests/s: the lowest rate at which any trial failed, if below ``rate_rps``, else ``rate_rps``. Null:
-    it held at no rate."""
+    """Low end of the observed range, in requests/s: the lowest rate at which any trial failed if it is below ``rate_rps``, else
+    ``rate_rps``. Null: it held at no rate."""
     rate_high_rps: float | None = None
-    """High end of what was seen, in requests/s: the highest rate at which any trial held, if above ``rate_failed_rps``, else
+    """High end of the observed range, in requests/s: the highest rate at which any trial held if it is above ``rate_failed_rps``, else
     ``rate_failed_rps``. Null: no rate failed."""
     is_retested: bool = False
     """Whether both ends were tried again after other trials."""
     disturbed: int = 0
-    """Trials that others disturbed. They do not count."""
+    """Number of disturbed trials. They don't count."""
     disturbed_by: tuple[tuple[Reason, ...], ...] = ()
     """How other programs disturbed each disturbed trial."""
     too_disturbed: bool = False
-    """Whether the search ended because too many trials in a row were disturbed."""
+    """Whether the search ended because too many consecutive trials were disturbed."""
 
 
 def responses_needed(search: Search) -> int:
-    """The least number of responses for which all figures of the level are known."""
+    """Return the minimum number of responses for which all statistics of the level are known."""
     percentiles = [PERCENTILES[bound.figure] for bound in search.level.bounds if bound.figure in PERCENTILES]
     return samples_needed(max([*percentiles, PERCENTILE_MIN]))
 
 
 def phases(search: Search) -> tuple[Phase, Phase]:
-    """Scouts, and the trials that count."""
+    """Return the phases of a search: the scouts, and the trials that count."""
     enough = responses_needed(search) * SPARE_RESPONSES
 
     def lasting(duration_s: float) -> Callable[[float], float]:
@@ -97,12 +97,12 @@ def phases(search: Search) -> tuple[Phase, Phase]:
 
 
 def rate_min_rps(search: Search) -> float:
-    """The lowest rate that is tried."""
+    """Return the lowest rate to try."""
     return max(responses_needed(search) * SPARE_RESPONSES / DURATION_MAX_S, 1.0)
 
 
 def misses(search: Search, trial: Trial) -> tuple[Reason, ...]:
-    """Why the level did not hold in a trial with a rate, in words; empty: it held."""
+    """Return the reasons why the level failed in a trial with a rate; empty if it held."""
     if trial.measurement is None or not trial.verdict.counts:
         return trial.verdict.reasons or (Reason.of(ReasonKind.NOT_MEASURED),)
     times = _times(trial.measurement)
@@ -111,7 +111,10 @@ def misses(search: Search, trial: Trial) -> tuple[Reason, ...]:
 
 
 def observations(search: Search, trials: Sequence[Trial]) -> list[Observation]:
-    """Those with a rate that count. One that could not be measured, or that others disturbed, says nothing of its rate."""
+    """Return the results of the trials with a rate that count.
+
+    Failed and disturbed trials are omitted because they don't tell anything about their rate.
+    """
     return [
         Observation(trial.plan.load.rate_rps, trial.plan.load.duration_s, not misses(search, trial))
         for trial in trials
@@ -124,13 +127,13 @@ def _says_something(trial: Trial) -> bool:
 
 
 def is_too_disturbed(trials: Sequence[Trial]) -> bool:
-    """Whether so many of the last trials were disturbed that a search ends."""
+    """Return whether enough recent trials were disturbed to end the search."""
     last = [trial for trial in trials if trial.plan.load.rate_rps is not None][-DISTURBED_MAX:]
     return len(last) == DISTURBED_MAX and all(disturbance(trial) for trial in last)
 
 
 def saturation(search: Search, trials: Sequence[Trial]) -> Saturation:
-    """What the trials of a search say, whether it came to its end or not."""
+    """Return the result of the trials of a search, even if it didn't complete."""
     _, final = phases(search)
     seen = observations(search, trials)
     found = places(seen, final)
@@ -155,17 +158,17 @@ def saturation(search: Search, trials: Sequence[Trial]) -> Saturation:
 
 
 def _rates(curve: Sequence[RatePoint], *, failed: bool) -> list[float]:
-    """Rates at which at least one trial failed, or held."""
+    """Return the rates at which at least one trial failed, or held."""
     return [point.rate_rps for point in curve if (point.held < point.trials if failed else point.held > 0)]
 
 
 def closed_loop_rps(trials: Sequence[Trial]) -> float | None:
-    """Of the trial without a rate that a search begins with."""
+    """Return the throughput of the closed-loop trial that begins a search."""
     return next((trial.measurement.throughput_rps for trial in trials if trial.plan.load.rate_rps is None and trial.measurement), None)
 
 
 def held_in_most(point: RatePoint, search: Search) -> bool:
-    """Whether the rate is a lower bound."""
+    """Return whether the rate is a lower bound."""
     results = [True] * point.held + [False] * (point.trials - point.held)
     return Place.LOWER in (place(results, search.trials_per_rate), retested_place(results, search.trials_per_rate))
 

@@ -1,4 +1,4 @@
-"""The change that is most likely to make invalid rounds valid."""
+"""Suggest the change that is most likely to make invalid rounds valid."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ WRONG = frozenset((ReasonKind.WRONG_RESPONSES, ReasonKind.WRONG_SAMPLES, ReasonK
 
 
 class Step(StrEnum):
-    """What to change."""
+    """A change to suggest."""
 
     READ_LOG = "read_log"  # the target died
     EXPECT_STATUS = "expect_status"
@@ -33,10 +33,10 @@ class Step(StrEnum):
 
 
 class NextStep(Frozen):
-    """What to try next, with the value of the option."""
+    """A change to try next, with the value of the option."""
 
     step: Step
-    """What to change."""
+    """Change to make."""
     connections: int | None = None
     """Value of `-c`."""
     rate_rps: float | None = None
@@ -44,7 +44,7 @@ class NextStep(Frozen):
     timeout_s: float | None = None
     """Value of `--timeout`, in seconds."""
     timeout_now_s: float | None = None
-    """Timeout so far, in seconds."""
+    """Current timeout, in seconds."""
     status: int | None = None
     """Value of `--expect-status`."""
     target: str | None = None
@@ -84,13 +84,13 @@ def _about_wrong_responses(trial: Trial) -> NextStep:
 
 
 def _was_wrong(trial: Trial) -> bool:
-    """Return whether a reason reports wrong responses; the generator's errors may not."""
+    """Return whether a reason reports wrong responses, which the generator's errors may not show."""
     sampled = trial.measurement.sampled_bodies if trial.measurement else None
     return any(reason.kind in WRONG for reason in trial.verdict.reasons) or bool(sampled and sampled.problems)
 
 
 def _errors(trials: Sequence[Trial]) -> Counter[str]:
-    """All errors of the rounds, by kind."""
+    """Count the errors of all rounds by kind."""
     found: Counter[str] = Counter()
     for trial in trials:
         found.update({kind: count for kind, count in (trial.measurement.errors if trial.measurement else {}).items() if count})

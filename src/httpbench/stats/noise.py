@@ -1,15 +1,14 @@
-"""What a machine can tell apart: from A/A pairs, one server measured twice in each round.
+"""Compute the smallest difference a machine can detect, from A/A pairs: one server measured twice in each round.
 
-The ratio of a pair is 1 and nothing else is true, so whatever it shows is the machine's noise. Over n pairs its size s is the root mean
-square of the logarithms, with n degrees of freedom: no mean is estimated, as it is known to be 0. Whatever favours the one that happened
-to come first, or its layout in memory, is in it.
+The true ratio of an A/A pair is 1, so any difference is noise of the machine. Over n pairs, its size s is the root mean square of the
+logarithms of the ratios, with n degrees of freedom, because the mean is known to be 0. It includes effects of order and of memory layout.
 
-A comparison of R rounds is a mean of R such logarithms. Of identical servers it is, in 95% of cases, within ± t(0.975; n) · s / √R: the
-prediction interval of a future mean about a known one (G. J. Hahn, W. Q. Meeker, «Statistical Intervals», Wiley 1991, on prediction
-intervals for the mean of a future sample, without the term for the error of the mean). What is less is noise here.
+A comparison over R rounds is a mean of R such logarithms. For identical servers, it is within ± t(0.975; n) · s / √R in 95% of cases: the
+prediction interval of a future mean about a known one (G. J. Hahn, W. Q. Meeker, "Statistical Intervals", Wiley 1991, on prediction
+intervals for the mean of a future sample, without the term for the error of the mean). Smaller differences are noise on this machine.
 
-It is a floor and no more: one bare server under one load. A server that collects garbage has more noise, and that stands in its own
-intervals. Nothing is known of another load.
+This is only a lower bound, for one bare server under one load. A server with garbage collection has more noise, which shows in its own
+intervals. Other loads may differ.
 """
 
 from __future__ import annotations
@@ -35,11 +34,12 @@ LOAD_ALIKE = {
     "rate_from_rps": "first rate",
     "rate_rps": "rate",
 }
-"""What must be alike, by name. Not the duration: A/A pairs are short, and longer trials have less noise."""
+"""Properties of a load that must be equal, with their names. The duration is excluded: A/A pairs are short, and longer trials have less
+noise."""
 
 
 def noise_of(run: Run, trials: Sequence[Trial]) -> Noise | None:
-    """From the A/A pairs of a run; ``None`` where fewer than three of them count, or where there are no two of one load."""
+    """Return the noise of the A/A pairs of a run; ``None`` if fewer than three pairs count or if no two trials have the same load."""
     ids = list(run.targets)
     if len(ids) != 2 or not trials or len({trial.plan.cell[1:] for trial in trials}) != 1:
         return None
@@ -71,7 +71,10 @@ def noise_of(run: Run, trials: Sequence[Trial]) -> Noise | None:
 
 
 def floor(noise: Noise, figure: str, rounds: int) -> float | None:
-    """The relative difference up to which a comparison of this many rounds shows nothing; ``None`` for a figure without A/A pairs."""
+    """Return the relative difference below which a comparison over these rounds shows nothing.
+
+    ``None`` for a result that A/A pairs don't have.
+    """
     deviation = noise.deviation.get(figure)
     if deviation is None:
         return None
@@ -79,7 +82,7 @@ def floor(noise: Noise, figure: str, rounds: int) -> float | None:
 
 
 def other_load(noise: Noise, load: Load, workload: Workload) -> str | None:
-    """How a load of servers differs from that of the A/A pairs: ``connections 64 → 256``; ``None``: it does not."""
+    """Return how a load differs from that of the A/A pairs, e.g. ``connections 64 → 256``; ``None`` if it doesn't."""
     return ", ".join(_differences(noise, load, workload)) or None
 
 

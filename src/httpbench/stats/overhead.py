@@ -1,11 +1,12 @@
-"""What a proxy adds: each figure minus that of the baseline of the same round.
+"""Compute what a proxy adds: each result minus that of the baseline in the same round.
 
-The baseline is the same load on the same backend with no proxy between, made within minutes of the proxy's own trial. What the machine did
-to both goes out of the difference. What is reported is the median over rounds, as everywhere: a round in which the machine held
-either of them up for 50 ms would otherwise decide alone. The interval beside it is Student's of the mean (see
-:mod:`httpbench.stats.interval` for why that one), on the plain scale, since a difference may be below zero; such a round widens it.
+The baseline is the same load on the same backend without a proxy, measured within minutes of the proxy's own trial, so effects of the
+machine on both cancel. The result is the median over rounds, as everywhere. Otherwise, a round in which the machine delayed one of them by
+50 ms would dominate. Its interval is Student's interval of the mean (see :mod:`httpbench.stats.interval` for the reasons), on a linear
+scale because a difference may be negative. Such a round widens it.
 
-A difference of percentiles is no percentile of differences: it says by how much the tail moved, not what the slowest request waited for.
+A difference of percentiles isn't a percentile of differences. It shows how far the tail moved, not how much longer the slowest request
+took.
 """
 
 from __future__ import annotations
@@ -21,31 +22,34 @@ from httpbench.stats.interval import ROUNDS_MIN, ConfidenceInterval, quantile
 from httpbench.stats.paired import compare, log_ratios
 
 FIGURES = ("p50", "p90", "p95", "p99", "p99_9", "p99_99", "max", "tm99_9", "stddev")
-"""Of a distribution of times, in the order of a table."""
+"""Statistics of a distribution of times, in table order."""
 
 
 class Difference(Frozen):
-    """Proxy minus baseline, over rounds. ``None``: too few rounds."""
+    """The difference between a proxy and its baseline over rounds. ``None``: too few rounds."""
 
     us: float
     """Median over rounds, in µs."""
     us_interval: ConfidenceInterval | None
     """95% confidence interval of the mean, in µs. Null: fewer than three rounds."""
     share: float
-    """Median over rounds, relative to the baseline's figure: 0.12 is 12% more."""
+    """Median over rounds, relative to the baseline: 0.12 is 12% more."""
     share_interval: ConfidenceInterval | None
     """95% confidence interval of the relative difference. Null: fewer than three rounds."""
     rounds: int
-    """Rounds in which both count."""
+    """Number of rounds in which both count."""
 
 
 def overhead(ours: Sequence[Trial], baseline: Sequence[Trial]) -> dict[str, Difference]:
-    """By figure; those that no round of both has are left out. Both: the rounds of one cell."""
+    """Return the differences by statistic, from the rounds of one cell and its baseline.
+
+    Statistics without a common round are omitted.
+    """
     return {name: found for name in FIGURES if (found := _difference(_rounds(ours, name), _rounds(baseline, name))) is not None}
 
 
 def added_us(ours: Trial, baseline: Trial) -> dict[str, float]:
-    """Of one round, by figure, in µs."""
+    """Return the differences in one round by statistic, in µs."""
     mine, theirs = _times(ours), _times(baseline)
     values = {name: (getattr(mine, name, None), getattr(theirs, name, None)) for name in FIGURES}
     return {name: own - other for name, (own, other) in values.items() if own is not None and other is not None}
@@ -54,7 +58,7 @@ def added_us(ours: Trial, baseline: Trial) -> dict[str, float]:
 def share_of(
     ours: Sequence[Trial], baseline: Sequence[Trial], figure: Callable[[Trial], float | None]
 ) -> tuple[float, float | None] | None:
-    """The ratio of a figure to the baseline's, and half the width of its interval; ``None`` where no round of both has it."""
+    """Return the ratio of a result to the baseline's, and half the width of its interval; ``None`` without a common round."""
     mine, theirs = (
         {trial.plan.round: value for trial in side if trial.verdict.counts and (value := figure(trial))} for side in (ours, baseline)
     )
@@ -90,7 +94,7 @@ def _difference(ours: Mapping[int, float], theirs: Mapping[int, float]) -> Diffe
 
 
 def _interval(differences: np.ndarray[tuple[int], np.dtype[np.float64]], resolution_us: float) -> ConfidenceInterval | None:
-    """Student's, of the mean; never narrower than the step in which the figures were recorded."""
+    """Return Student's interval of the mean, at least as wide as the step of the recorded values."""
     rounds = len(differences)
     if rounds < ROUNDS_MIN:
         return None

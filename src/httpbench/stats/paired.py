@@ -1,11 +1,11 @@
-"""Which of two targets is faster, and by how much: a comparison within each round.
+"""Compare two targets within each round: which one is faster, and by how much.
 
-Rounds are interleaved: in each, both were measured within the same minutes. So they are compared round by round. The ratio within a round
-is free of what the machine did to both, and what is claimed is the geometric mean of these ratios, with an interval that holds whichever
-seventh of the rounds is left out (see :mod:`httpbench.stats.interval` for why that one). Figures of different rounds are never compared:
-in a machine that drifts by 3% that would hide every difference below 3%.
+Rounds are interleaved, so both targets were measured within the same minutes of each round. The ratio within a round is free of effects
+that the machine had on both. The result is the geometric mean of these ratios, with an interval that holds whichever seventh of the rounds
+is left out (see :mod:`httpbench.stats.interval` for the reasons). Results of different rounds are never compared: on a machine that drifts
+by 3%, that would hide every smaller difference.
 
-A comparison is a claim only if its p-value, corrected for how many comparisons its table makes, is at most 5%. Everything else is a tie.
+A comparison is a claim only if its p-value, corrected for the number of comparisons in its table, is at most 5%. Everything else is a tie.
 """
 
 from __future__ import annotations
@@ -29,47 +29,47 @@ from httpbench.stats.interval import (
 )
 
 Rounds = Mapping[int, float]
-"""Round → figure, of the rounds that count."""
+"""Results by round, of the rounds that count."""
 
 RANK_ROUNDS_MIN = 6
-"""Of fewer rounds even unanimous ones have a rank test's p-value of 2/2⁵ = 6%: it could never bear out a claim."""
+"""Minimum number of rounds for a rank test. With five, even unanimous rounds have a p-value of 2/2⁵ = 6%, which can't support a claim."""
 
 ROUNDS_PATIENCE = 100
-"""More rounds than this are never proposed."""
+"""Maximum number of rounds to suggest."""
 
 ROUNDING = 1e-9
-"""Differences below are those of floating point."""
+"""Differences below this are floating-point errors."""
 
 
 class Comparison(Frozen):
-    """Ours against theirs, as a ratio. ``None``: too few rounds."""
+    """The ratio of our target to theirs. ``None``: too few rounds."""
 
     ratio: float
     """Ours / theirs: the geometric mean over rounds."""
     interval: ConfidenceInterval | None
-    """95% confidence interval of the ratio, for this comparison alone, whichever seventh of the rounds is left out. Null: fewer than
-    three rounds."""
+    """95% confidence interval of the ratio for this comparison alone, whichever seventh of the rounds is left out. Null: fewer than three
+    rounds."""
     rounds: int
-    """Rounds in which both count."""
+    """Number of rounds in which both count."""
     p: float | None
     """p-value of Student's t on the log ratios, whichever seventh of the rounds is left out: how often identical servers would differ this
     much. Null: fewer than three rounds."""
     p_adjusted: float | None
-    """p-value after Holm's correction over the comparisons of the same table. Null: fewer than three rounds."""
+    """p-value after Holm's correction for all comparisons of the same table. Null: fewer than three rounds."""
     p_rank: float | None
-    """p-value of Wilcoxon's signed-rank test on the same ratios: one wild round cannot sway it. Null: fewer than six rounds."""
+    """p-value of Wilcoxon's signed-rank test on the same ratios, which a single outlier can't sway. Null: fewer than six rounds."""
 
     @property
     def differs(self) -> bool:
-        """Whether a difference may be claimed."""
+        """Return whether the difference is significant."""
         return self.p_adjusted is not None and self.p_adjusted <= 1 - CONFIDENCE
 
 
 def compare(ours: Rounds, theirs: Rounds, resolution: float = 0.0) -> Comparison | None:
-    """Over the rounds that both have, and where both figures are above zero; ``None`` where there is none.
+    """Compare two targets over the rounds that both have; ``None`` if there is no round in which both results are above zero.
 
-    ``resolution``: the relative step in which the figures were recorded. Two that lie in one step are equal, and no interval is
-    narrower than the step: without it, three rounds in the same bucket of a histogram would be a claim of infinite certainty.
+    ``resolution`` is the relative step of the recorded values. Two values within one step are equal, and no interval is narrower than a
+    step. Otherwise, three rounds in the same histogram bucket would look infinitely certain.
     """
     ratios = log_ratios(ours, theirs)
     if not len(ratios):
@@ -89,13 +89,13 @@ def compare(ours: Rounds, theirs: Rounds, resolution: float = 0.0) -> Comparison
 
 
 def log_ratios(ours: Rounds, theirs: Rounds) -> Floats:
-    """ln(ours / theirs) of each round that both have, ascending by round."""
+    """Return ln(ours / theirs) for each round that both have, in ascending order of rounds."""
     common = sorted(number for number in ours.keys() & theirs.keys() if ours[number] > 0 and theirs[number] > 0)
     return np.array([math.log(ours[number]) - math.log(theirs[number]) for number in common], dtype=np.float64)
 
 
 def corrected(comparisons: Sequence[Comparison | None]) -> list[Comparison | None]:
-    """The comparisons of one figure of one table, with Holm's correction in ``p_adjusted``."""
+    """Return the comparisons of one result in one table, with Holm's correction in ``p_adjusted``."""
     known = [comparison.p for comparison in comparisons if comparison is not None and comparison.p is not None]
     adjusted = iter(holm(known))
     return [
@@ -105,13 +105,15 @@ def corrected(comparisons: Sequence[Comparison | None]) -> list[Comparison | Non
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
-    """p-values such that claiming all at most 5% errs anywhere in at most 5% of tables, however they depend on each other.
+    """Return p-values adjusted by Holm's method.
 
-    In ascending order the i-th of m is multiplied by m − i + 1, and none is less than the one before it.
-    Source: S. Holm, «A simple sequentially rejective multiple test procedure», Scandinavian Journal of Statistics 6, 1979.
+    Claiming every comparison with an adjusted p-value of at most 5% makes an error in at most 5% of tables, whatever the dependence between
+    comparisons. In ascending order, the i-th of m values is multiplied by m − i + 1, and no value is less than the one before it.
 
-    >>> holm([0.01, 0.04, 0.03])
-    [0.03, 0.06, 0.06]
+    Source: S. Holm, "A simple sequentially rejective multiple test procedure", Scandinavian Journal of Statistics 6, 1979.
+
+        >>> holm([0.01, 0.04, 0.03])
+        [0.03, 0.06, 0.06]
     """
     order = sorted(range(len(p_values)), key=p_values.__getitem__)
     adjusted = [0.0] * len(p_values)
@@ -128,12 +130,14 @@ def _p(ratios: Floats, resolution: float) -> float:
 
 
 def _rank_test(ratios: Floats) -> float:
-    """Source: F. Wilcoxon, «Individual comparisons by ranking methods», Biometrics Bulletin 1, 1945.
+    """Return the p-value of Wilcoxon's signed-rank test.
 
-    Rounds without any difference say nothing and are left out, as in the original. Exact, by the normal approximation where distances
-    tie: trying all signs, as scipy would choose to, takes seconds.
+    Rounds without any difference are left out, as in the original. The p-value is exact, or a normal approximation if distances tie:
+    enumerating all signs, as scipy would do by default, takes seconds.
+
+    Source: F. Wilcoxon, "Individual comparisons by ranking methods", Biometrics Bulletin 1, 1945.
     """
-    from scipy.stats import wilcoxon  # within, because it takes longer to load than all else together
+    from scipy.stats import wilcoxon  # imported here because it takes longer to load than everything else
 
     apart = ratios[np.abs(ratios) > ROUNDING]
     if not len(apart):

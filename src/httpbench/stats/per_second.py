@@ -1,6 +1,6 @@
-"""Responses and bytes of each whole second of a measurement, summed up: as the load generator did it, or from its intervals.
+"""Summarize the responses and bytes of each whole second, as reported by the load generator or from its intervals.
 
-A percentile is that at the nearest rank: of thirty seconds, p1 and p2.5 are the lowest one.
+Percentiles use the nearest rank: over thirty seconds, p1 and p2.5 are the lowest second.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ TOLERANCE_S = 0.001
 
 
 def per_second(measurement: Measurement) -> PerSecond | None:
-    """``None`` if the load generator reported neither, or if its intervals do not divide seconds evenly."""
+    """Return the summary; ``None`` if there is none and the intervals don't divide seconds evenly."""
     if measurement.per_second is not None:
         return measurement.per_second
     seconds = _seconds(measurement.intervals)
@@ -31,7 +31,7 @@ def per_second(measurement: Measurement) -> PerSecond | None:
 
 
 def over_seconds(counts: Sequence[int]) -> OverSeconds:
-    """The standard deviation is that of the seconds there are, not an estimate from a sample."""
+    """Return the statistics of these counts. The standard deviation is that of the population, not an estimate from a sample."""
     ascending = sorted(counts)
     return OverSeconds(
         mean=statistics.fmean(counts),
@@ -49,7 +49,7 @@ def _at(ascending: Sequence[int], percentile: float) -> int:
 
 
 def _seconds(intervals: Sequence[Interval]) -> list[list[Interval]]:
-    """The intervals of each whole second. None if an interval belongs to two seconds, or if one is missing."""
+    """Group the intervals by whole second; empty if an interval spans two seconds or if one is missing."""
     seconds: dict[int, list[Interval]] = {}
     for part in intervals:
         second = math.floor(part.start_s + TOLERANCE_S)

@@ -1,8 +1,8 @@
-"""Whether a target polls: uses CPU time while it has nothing to do, so that a full core does not show that it is full.
+"""Detect targets that poll: they use CPU time while they have nothing to do, so a full core doesn't mean that they are at their limit.
 
-A server that asks its sockets or rings again and again (``epoll_wait`` with a timeout of 0, a kernel thread of io_uring) uses a whole core
-under any load, and without one. Each trial looks which threads are busy without requests. What cannot be seen so: a server that polls for a
-moment after each request and sleeps when none comes.
+A server that checks its sockets or rings in a loop (``epoll_wait`` with a timeout of 0, a kernel thread of io_uring) uses a whole core
+under any load, or none. Each trial counts the threads that are busy without requests. This doesn't detect a server that polls for a moment
+after each request and then sleeps.
 """
 
 from __future__ import annotations
@@ -13,7 +13,8 @@ from httpbench.model import Reason, ReasonKind, Verdict, VerdictKind
 from httpbench.stats.evidence import Evidence, generator_is_nearly_busy
 
 POLLING_THREADS_MIN = 0.5
-"""Busy threads without requests from which a target polls: a thread that polls is always busy, any other hardly ever."""
+"""Number of threads busy without requests at which a target counts as polling. A polling thread is always busy, any other one hardly ever.
+"""
 
 
 def limit_of_polling(evidence: Evidence, programs: list[dict[str, Any]]) -> Verdict | None:

@@ -1,12 +1,12 @@
-"""Are these rounds enough: how wide the widest interval of a run is, and how many rounds would make it as narrow as requested.
+"""Decide whether there are enough rounds: how wide the widest interval is, and how many rounds the requested width needs.
 
-The intervals that count are those that the run is made for: of the ratio to the baseline where there are several targets, of the figure
-itself where there is one; in every table of the run.
+The intervals are those the run is made for, in all its tables: the ratio to the baseline if there are several targets, or else the result
+itself.
 
-To look after each round and to stop when an interval happens to be narrow favours rounds that happen to agree. With five rounds before the
-first look the interval that ended a run holds the truth in at least 92% of runs instead of 95% (simulated in
-``tests/unit/stats/test_interval_coverage.py``). A width is looked at and never a difference: to stop when a difference becomes clear would
-find one in most pairs of identical servers.
+Checking after each round, and stopping once an interval is narrow, favors rounds that agree by chance. With five rounds before the first
+check, the final interval contains the true value in at least 92% of runs instead of 95% (simulated in
+``tests/unit/stats/test_interval_coverage.py``). The stopping rule looks only at widths. Stopping when a difference becomes clear would find
+one between most pairs of identical servers.
 """
 
 from __future__ import annotations
@@ -23,22 +23,22 @@ from httpbench.stats.paired import Rounds, log_ratios
 from httpbench.stats.summary import cells
 
 BETWEEN_CENTRES = 0.25
-"""Half the distance between the centres of a comparison's interval, in standard deviations, if rounds are normal."""
+"""Half the distance between the centers of a comparison's interval for normal rounds, in standard deviations."""
 
 
 @dataclass(frozen=True, slots=True)
 class Width:
-    """Of the widest interval so far."""
+    """The widest interval so far."""
 
     half_width: float
-    """Relative: 0.02 is «± 2%»."""
+    """Half the relative width: 0.02 is "± 2%"."""
     rounds: int
     log_deviation: float
     is_ratio: bool
-    """The interval is of a comparison, so it holds whichever seventh of the rounds is left out."""
+    """Whether the interval is of a comparison, which must hold whichever seventh of the rounds is left out."""
 
     def rounds_for(self, half_width: float) -> int | None:
-        """Rounds that would be enough; ``None``: more than practical."""
+        """Return how many rounds would be enough; ``None`` if more than practical."""
         enough = rounds_for(self.log_deviation, half_width)
         if not self.is_ratio or enough is None or enough < LEFT_OUT:
             return enough
@@ -47,14 +47,19 @@ class Width:
 
 
 def headline(trials: Iterable[Trial]) -> Rounds:
-    """The figure that a cell is compared by, for each round that counts: correct responses per second, or with
-    a rate the p99 of the times in µs."""
+    """Return the result by which a cell is compared, for each round that counts.
+
+    This is correct responses per second, or with a rate the p99 of the times in µs.
+    """
     found = ((trial.plan.round, _headline(trial)) for trial in trials if trial.verdict.counts)
     return {number: value for number, value in found if value is not None}
 
 
 def widest(trials: Sequence[Trial], baseline: str) -> Width | None:
-    """Over all tables; ``None`` while one of them has an unknown interval. Targets without a valid round are left out."""
+    """Return the widest interval over all tables; ``None`` if any interval is unknown.
+
+    Targets without a valid round are left out.
+    """
     widths = [_width(logs, is_ratio=is_ratio) for logs, is_ratio in _samples(trials, baseline)]
     known = [width for width in widths if width is not None]
     return max(known, key=lambda width: width.half_width) if known and len(known) == len(widths) else None
@@ -70,7 +75,7 @@ def _headline(trial: Trial) -> float | None:
 
 
 def _samples(trials: Sequence[Trial], baseline: str) -> list[tuple[Floats, bool]]:
-    """The logarithms, one for each round, of which the intervals are; and whether they are of ratios."""
+    """Return the logarithms behind each interval, one per round, and whether they are of ratios."""
     tables: dict[object, dict[str, Rounds]] = {}
     for cell in cells(trials):
         if figures := headline(cell):

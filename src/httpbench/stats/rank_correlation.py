@@ -1,6 +1,6 @@
-"""How alike two orders of the same things are: Spearman's rank correlation.
+"""Compute Spearman's rank correlation: how similar two orders of the same things are.
 
-Source: C. Spearman, «The proof and measurement of association between two things», American Journal of Psychology 15, 1904.
+Source: C. Spearman, "The proof and measurement of association between two things", American Journal of Psychology 15, 1904.
 """
 
 from __future__ import annotations
@@ -11,17 +11,17 @@ ROWS_MIN = 3
 
 
 def rank_correlation(ours: Sequence[float], theirs: Sequence[float]) -> float | None:
-    """1: the same order; 0: unrelated; -1: reversed. Equal figures share their mean rank.
+    """Return 1 for the same order, 0 for unrelated orders and -1 for reversed ones. Equal values share their mean rank.
 
-    ``None`` for fewer than three pairs, or if all figures of one side are equal.
+    ``None`` for fewer than three pairs, or if all values of one side are equal.
 
-    >>> rank_correlation([1, 2, 3], [10, 20, 25])
-    1.0
+        >>> rank_correlation([1, 2, 3], [10, 20, 25])
+        1.0
     """
     if len(ours) != len(theirs):
         raise ValueError("each figure requires its counterpart")
     if len(ours) < ROWS_MIN or len(set(ours)) == 1 or len(set(theirs)) == 1:
         return None
-    from scipy.stats import spearmanr  # within, because it takes longer to load than all else together
+    from scipy.stats import spearmanr  # imported here because it takes longer to load than everything else
 
     return float(spearmanr(ours, theirs).statistic)

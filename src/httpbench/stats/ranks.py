@@ -1,16 +1,16 @@
-"""Which targets of a table are significantly faster than which others, and so which rank each has.
+"""Rank the targets of a table by significant differences.
 
-A table demands much of few rounds: ten rows are 45 pairs, and a pair of three rounds has two degrees of freedom. By themselves such pairs
-can tell hardly anything apart, not even one server with three times the throughput of another. But all rows of a round were measured within
-the same minutes, so they say together what the round did to all, and each then shows how much it varies by itself. In logarithms:
+A table asks a lot of a few rounds: ten rows make 45 pairs, and a pair with three rounds has two degrees of freedom. On their own, such
+pairs hardly show any difference, not even between servers whose throughput differs by a factor of three. But all rows of a round were
+measured within the same minutes. Together they show how the round affected all of them, which leaves the noise of each row. In logarithms:
 
-    figure of row i in round j = row i + round j + noise, of a variance σᵢ² that each row has of its own
+    result of row i in round j = row i + round j + noise with a variance σᵢ² of row i
 
-Source: F. E. Grubbs, «On estimating precision of measuring instruments and product variability», Journal of the American Statistical
-Association 43, 1948. A few rounds may lie close together by chance, so no row counts as steadier than the average of the table. The
-degrees of freedom of a pair's variance follow F. E. Satterthwaite, «An approximate distribution of estimates of variance components»,
-Biometrics Bulletin 2, 1946. ``tests/unit/stats/test_interval_coverage.py`` simulates the result: for identical targets, also for some that
-are less steady than others.
+Source: F. E. Grubbs, "On estimating precision of measuring instruments and product variability", Journal of the American Statistical
+Association 43, 1948. A few rounds may be close together by chance, so no row counts as less noisy than the average of the table. The
+degrees of freedom of a pair's variance follow F. E. Satterthwaite, "An approximate distribution of estimates of variance components",
+Biometrics Bulletin 2, 1946. ``tests/unit/stats/test_interval_coverage.py`` simulates the error rate for identical targets, including
+targets with unequal noise.
 """
 
 from __future__ import annotations
@@ -26,34 +26,34 @@ from httpbench.stats.interval import CONFIDENCE, ROUNDS_MIN, Floats, centres, ne
 from httpbench.stats.paired import ROUNDING, ROUNDS_PATIENCE, Rounds, holm, log_ratios
 
 ROWS_MIN = 4
-"""With fewer rows the noise of each cannot be separated from that of the others, so each pair is compared by itself."""
+"""Minimum number of rows for separating their noise. With fewer rows, each pair is compared on its own."""
 
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """Two rows: how far apart, and how sure that is."""
+    """Two rows, with their distance and its uncertainty."""
 
     one: int
     other: int
     distance: float
-    """Of ``one`` above ``other``: the mean logarithm of their ratio, whichever seventh of the rounds is left out."""
+    """Mean logarithm of the ratio ``one`` / ``other``, whichever seventh of the rounds is left out."""
     variance: float
-    """Of that logarithm from round to round."""
+    """Variance of that logarithm over rounds."""
     rounds: int
     freedom: float = 1.0
-    """Degrees of freedom of the variance, for each round beyond the first."""
+    """Degrees of freedom of the variance per round after the first."""
 
     def p(self, rounds: int) -> float:
-        """How often identical targets would lie this far apart, in this many rounds that vary as these did."""
+        """Return how often identical targets would be this far apart in this number of equally noisy rounds."""
         distance = max(abs(self.distance) - ROUNDING, 0.0)
         return p_value(distance, math.sqrt(self.variance / rounds), self.freedom * (rounds - 1))
 
 
 def ranks(rows: Sequence[Rounds]) -> list[int]:
-    """For each row 1 + how many rows are higher beyond doubt, all pairs compared and corrected for their number.
+    """Return for each row 1 + the number of rows that are significantly higher, corrected for the number of pairs.
 
-    Rows that tie with the best share rank 1, and so on. A row whose rounds lie far apart may have a better rank
-    than its median's place: nothing has been shown to be above it.
+    Rows that tie with the best share rank 1, and so on. A row with noisy rounds may have a better rank than its median suggests, because no
+    other row is significantly above it.
     """
     pairs = list(_pairs(rows))
     adjusted = holm([pair.p(pair.rounds) for pair in pairs])
@@ -65,10 +65,10 @@ def ranks(rows: Sequence[Rounds]) -> list[int]:
 
 
 def pooled(rows: Sequence[Rounds]) -> list[int]:
-    """The rows that are ranked together: those that keep the most figures in the rounds that all of them have.
+    """Return the rows to rank together: those that keep the most results in the rounds they have in common.
 
-    Rows are ranked over common rounds. So a row that failed in two rounds of five would cost all others these rounds, and is left out;
-    one that failed in one round of fifteen is not. Below :data:`ROWS_MIN` each pair has rounds of its own, and all are kept.
+    Rows are ranked over common rounds. A row that failed in two of five rounds would cost all others these rounds, so it is left out. A row
+    that failed in one of fifteen rounds is kept. Below :data:`ROWS_MIN` each pair uses its own rounds, and all rows are kept.
     """
     everyone = list(range(len(rows)))
     if len(rows) < ROWS_MIN:
@@ -82,9 +82,9 @@ def pooled(rows: Sequence[Rounds]) -> list[int]:
 
 
 def rounds_to_rank(rows: Sequence[Rounds]) -> int | None:
-    """How many rounds would tell at least one pair of rows apart, if further rounds varied as these did.
+    """Return the number of rounds that would separate at least one pair of rows, if the noise stays the same.
 
-    The least n with p(n) · pairs ≤ 5%, for the clearest pair; ``None`` where even :data:`ROUNDS_PATIENCE` would not.
+    This is the smallest n with p(n) · pairs ≤ 5% for the clearest pair, or ``None`` if it exceeds :data:`ROUNDS_PATIENCE`.
     """
     pairs = list(_pairs(rows))
     if not pairs:
@@ -119,10 +119,10 @@ def _pairs_alone(rows: Sequence[Rounds]) -> Iterator[Pair]:
 
 
 def noise_of_rows(logs: Floats) -> Floats:
-    """The variance of each row (first axis) over rounds (second axis), free of what the rounds did to all rows; none below zero.
+    """Return the variance of each row (first axis) over rounds (second axis), without the effect of each round on all rows.
 
-    Of k rows (k (k − 1) Sᵢ − Σ S) / ((k − 1) (k − 2)). Sᵢ is the mean square of what is left of row i without its own mean and each
-    round's.
+    For k rows, it is (k (k − 1) Sᵢ − Σ S) / ((k − 1) (k − 2)), but not below zero. Sᵢ is the mean square of row i after subtracting its own
+    mean and the mean of each round.
     """
     count, rounds = logs.shape
     rest = logs - logs.mean(axis=1, keepdims=True) - logs.mean(axis=0, keepdims=True) + logs.mean()

@@ -1,26 +1,26 @@
-"""Where to look next for the highest rate at which something holds, when trials at one rate may contradict each other.
+"""Choose the next rate in a search for the highest rate that holds, although trials at one rate may disagree.
 
 The rules are those of MLRsearch (Multiple Loss Ratio Search, draft-ietf-bmwg-mlrsearch, IETF Benchmarking Methodology Working Group), with
 an exceed ratio of one half:
 
-- A rate is decided as soon as the trials that are still to come cannot change it: it is a *lower bound* when it holds in at least half of
-  its trials even if all that are missing should not hold, an *upper bound* when it fails in more than half even if they should.
-- The result is the highest lower bound below the lowest upper bound. A rate that holds above one that does not (*loss inversion*) is not
-  believed: who is promised a rate is promised all lower ones.
-- When the interval is narrow, both ends are tried again, by turns, so that other trials lie between those of one end. All trials of an
-  end decide together: an upper bound that holds now is reopened, and the search goes on above it.
-- Short trials come first and only show where to look (*scouts*); each phase begins at the ends of the interval that the one before found,
-  and where they do not stand the test, steps away from them in strides that double.
+- A rate is decided as soon as its remaining trials can't change the outcome. It is a *lower bound* if it holds in at least half of its
+  trials even if all remaining ones fail, and an *upper bound* if it fails in more than half even if all remaining ones hold.
+- The result is the highest lower bound below the lowest upper bound. A rate that holds above one that fails (*loss inversion*) doesn't
+  count, because a promised rate implies all lower ones.
+- When the interval is narrow, the search tries both ends again in turn, so that other trials lie between those at one end. All trials at an
+  end decide together. An upper bound that now holds is reopened, and the search continues above it.
+- Short trials (*scouts*) come first and only show where to look. Each phase begins at the ends of the interval that the previous phase
+  found. If they don't hold up, it steps away from them in strides that double.
 
-Different is what a trial must show (a service level instead of packets lost), that scouts are single and do not count at the end, that
-ends are tried again, and that intervals are halved on the scale of logarithms, where a width is the same share of every rate.
+There are four differences from MLRsearch. A trial must meet a service level instead of a packet loss ratio. Each scout rate gets one trial,
+which doesn't count in the end. Ends are tried again. Intervals are halved on a logarithmic scale, where a width is the same fraction of any
+rate.
 
-Why ends are tried again: a rate is decided by two or three trials in a row, and one loud minute can spoil all of them. Without a second
-look such a minute would stand as an upper bound for ever.
+Ends are tried again because two or three consecutive trials decide a rate, and one noisy minute can spoil all of them. Without a second
+look, such a minute would remain an upper bound forever.
 
-Cost: for a width of 1% and three trials about twenty trials that count. The price: a rate is judged by few trials, so one that would hold
-in 40% of an endless number of them comes out as a lower bound in one of three searches. That is noise of the size of the width, not of
-the result.
+A search for a width of 1% with three trials per rate needs about twenty trials that count. Because so few trials decide a rate, a rate that
+would hold in 40% of many trials becomes a lower bound in one of three searches. That error is about as large as the width.
 """
 
 from __future__ import annotations
@@ -34,21 +34,21 @@ EXCEED_RATIO = 0.5
 """Share of a rate's trials that may fail at a lower bound."""
 
 RATE_MAX_RPS = 1e8
-"""What the load generator takes at most."""
+"""Highest rate that the load generator accepts."""
 
 RATE_DIGITS = 4
-"""Significant digits of the rates that are tried: a tenth of the smallest width that is of use."""
+"""Significant digits of the rates to try: a tenth of the smallest useful width."""
 
 
 STRIDES_MAX = 6
-"""Doublings of a stride: with a width of 5% the longest is a factor of 23."""
+"""Maximum number of doublings of a stride. With a width of 5%, the longest stride is a factor of 23."""
 
 
 RETEST_TRIALS = 4
-"""Times the trials of a rate, plus one: the most at an end whose trials contradict each other."""
+"""Maximum number of trials at an end whose trials disagree, as a multiple of `trials`, plus one."""
 
 RETEST_AFTER_TRIALS = 4
-"""Other trials before an end is tried again, where it is doubtful; where there are fewer, the search waits for as long instead."""
+"""Number of other trials before a doubtful end is tried again. If there are fewer, the search waits for the same time instead."""
 
 RETEST_WAIT_MAX_S = 30.0
 
@@ -61,7 +61,7 @@ class Place(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Observation:
-    """One trial."""
+    """The result of one trial."""
 
     rate_rps: float
     duration_s: float
@@ -70,40 +70,40 @@ class Observation:
 
 @dataclass(frozen=True, slots=True)
 class Phase:
-    """How rates are tried in one part of a search."""
+    """Parameters of one part of a search."""
 
     trials: int
     width: float
     duration_s: Callable[[float], float]
-    """Of a trial at a rate."""
+    """Duration of a trial at a given rate."""
 
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """The trial to be made next."""
+    """The next trial to make."""
 
     rate_rps: float
     duration_s: float
     wait_s: float = 0.0
-    """Before it is made."""
+    """Time to wait before the trial."""
 
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """What is known: the level holds at ``lower`` and not at ``upper``; ``None`` where no rate is known to be such."""
+    """Known bounds: the level holds at ``lower`` and fails at ``upper``. ``None``: no such rate is known."""
 
     lower: float | None
     upper: float | None
 
     def is_within(self, width: float) -> bool:
-        """Whether they are so close together, or so close that no rate lies between them."""
+        """Return whether the bounds are within this width, or so close that no rate lies between them."""
         if self.lower is None or self.upper is None:
             return False
         return self.upper / self.lower - 1 <= width or _rounded(math.sqrt(self.lower * self.upper)) in (self.lower, self.upper)
 
 
 def place(held: Iterable[bool], trials: int) -> Place:
-    """Of a rate with these results so far, out of ``trials``."""
+    """Classify a rate by its results so far, out of ``trials``."""
     results = list(held)
     wanted = max(trials, len(results))
     failed, missing = results.count(False), wanted - len(results)
@@ -113,7 +113,10 @@ def place(held: Iterable[bool], trials: int) -> Place:
 
 
 def retested_place(held: Sequence[bool], trials: int) -> Place:
-    """Of an end of the interval, by all its trials: one result leads by more than ``trials``, or has the majority of the most trials."""
+    """Classify an end of the interval by all its trials.
+
+    It is decided when one result leads by more than ``trials``, or has the majority of the maximum number of trials.
+    """
     lead = 2 * sum(held) - len(held)
     if abs(lead) <= trials and len(held) < RETEST_TRIALS * trials + 1:
         return Place.UNDECIDED
@@ -121,13 +124,16 @@ def retested_place(held: Sequence[bool], trials: int) -> Place:
 
 
 def places(observations: Iterable[Observation], phase: Phase) -> dict[float, Place]:
-    """Each rate that was tried for long enough, ascending. What its first trials decided stands until a retest is decided."""
+    """Classify each rate that was tried for long enough, ascending.
+
+    The decision from the first trials stands until a retest is decided.
+    """
     results = _results(observations, phase)
     return {rate: _standing(results[rate], phase.trials) for rate in sorted(results)}
 
 
 def _results(observations: Iterable[Observation], phase: Phase) -> dict[float, list[bool]]:
-    """Of each rate that was tried for long enough; the rate that was tried longest ago first."""
+    """Return the results of each rate that was tried for long enough, the least recently tried rate first."""
     results: dict[float, list[bool]] = {}
     for one in observations:
         if one.duration_s >= phase.duration_s(one.rate_rps):
@@ -141,14 +147,14 @@ def _standing(held: Sequence[bool], trials: int) -> Place:
 
 
 def bounds(found: dict[float, Place]) -> Bounds:
-    """The lowest upper bound, and the highest lower bound below it."""
+    """Return the lowest upper bound, and the highest lower bound below it."""
     upper = min((rate for rate, kind in found.items() if kind is Place.UPPER), default=None)
     lower = max((rate for rate, kind in found.items() if kind is Place.LOWER and (upper is None or rate < upper)), default=None)
     return Bounds(lower, upper)
 
 
 def next_offer(observations: Sequence[Observation], phases: Sequence[Phase], start_rps: float, rate_min_rps: float) -> Offer | None:
-    """The trial to be made next; ``None`` when the last phase knows enough and its ends were tried again."""
+    """Return the next trial to make; ``None`` when the last phase is complete and its ends were tried again."""
     hints = [_rounded(min(max(start_rps, rate_min_rps), RATE_MAX_RPS))]
     for phase in phases:
         found = places(observations, phase)
@@ -161,12 +167,12 @@ def next_offer(observations: Sequence[Observation], phases: Sequence[Phase], sta
 
 
 def ends_retested(observations: Sequence[Observation], phase: Phase) -> bool:
-    """Whether the ends of the interval were tried again, and what they are is decided."""
+    """Return whether both ends of the interval were tried again and are decided."""
     return _retest(observations, phase) is None
 
 
 def _retest(observations: Sequence[Observation], phase: Phase) -> Offer | None:
-    """Of both ends the one that was tried longest ago, so that they take turns; ``None`` when both were tried again."""
+    """Return a retest of the less recently tried end, so that the ends take turns; ``None`` when both are done."""
     results = _results(observations, phase)
     known = bounds(places(observations, phase))
     for rate, held in results.items():
@@ -177,12 +183,12 @@ def _retest(observations: Sequence[Observation], phase: Phase) -> Offer | None:
 
 
 def _is_doubtful(observations: Iterable[Observation], known: Bounds, width: float) -> bool:
-    """Whether a trial held well above the rates, a scout or not: perhaps what disturbed the others is still there."""
+    """Return whether a trial (scouts included) held well above the bounds, so a disturbance may be lowering them."""
     return known.upper is not None and any(one.held and one.rate_rps > known.upper * (1 + width) for one in observations)
 
 
 def _wait_s(rate: float, observations: Sequence[Observation], phase: Phase) -> float:
-    """Until so much time has passed since a rate was tried last that what disturbed it then is likely to be over."""
+    """Return how long to wait since the last trial of a rate, so that an earlier disturbance is likely to be over."""
     others = next(index for index, one in enumerate(reversed(observations)) if one.rate_rps == rate)
     return min(max(RETEST_AFTER_TRIALS - others, 0) * phase.duration_s(rate), RETEST_WAIT_MAX_S)
 
@@ -201,7 +207,7 @@ def _next_rate(found: dict[float, Place], known: Bounds, hints: Sequence[float],
 
 
 def _undecided(found: dict[float, Place], known: Bounds) -> float | None:
-    """A rate whose trials are not all made, and that would still tell something."""
+    """Return a rate whose missing trials could still change the result."""
     return next((rate for rate, kind in found.items() if kind is Place.UNDECIDED and _is_between(rate, known)), None)
 
 
@@ -222,7 +228,7 @@ def _stride_up(found: dict[float, Place], lower: float, width: float) -> float |
 
 
 def _stride(found: dict[float, Place], kind: Place, width: float) -> float:
-    """As a factor: the width, doubled for each rate but the first that was decided like this."""
+    """Return the next stride as a factor: the width, doubled for each such rate after the first."""
     doublings = sum(own is kind for own in found.values()) - 1
     return float((1 + width) ** 2 ** min(doublings, STRIDES_MAX))
 

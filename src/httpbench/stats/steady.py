@@ -1,23 +1,22 @@
-"""Is throughput steady: when is a warm-up over, and was what was measured after it one thing and not two.
+"""Decide when a warm-up is over, and whether throughput was steady while it was measured.
 
-A *warm-up* is looked at as it goes on, in windows of a tenth of a second. The means of both parts of its last half are compared, as in
-J. Geweke's diagnostic («Evaluating the accuracy of sampling-based approaches to the calculation of posterior moments», Bayesian
-Statistics 4, 1992). The test is one of equivalence (D. J. Schuirmann, «A comparison of the two one-sided tests procedure and the power
-approach», J. Pharmacokinetics and Biopharmaceutics 15, 1987): the warm-up is over when the whole 95% interval of the change lies within
-± 2%. Noise widens the interval, so noise makes a warm-up longer and never shorter. The price: with more than about 3% of noise per
-window, ten seconds cannot show that a target is steady, and that is said. Chance alone would grant a narrow interval now and then, so it
-must be narrow five times in a row. In an open loop the rate is known and has no noise: there each part must keep it.
+A *warm-up* is examined while it runs, in windows of a tenth of a second. The two parts of its last half are compared by their means, as in
+J. Geweke's diagnostic ("Evaluating the accuracy of sampling-based approaches to the calculation of posterior moments", Bayesian Statistics
+4, 1992). The test is one of equivalence (D. J. Schuirmann, "A comparison of the two one-sided tests procedure and the power approach", J.
+Pharmacokinetics and Biopharmaceutics 15, 1987): the warm-up is over when the whole 95% interval of the change is within ± 2%. Noise widens
+the interval, so it can only make a warm-up longer. With more than about 3% of noise per window, ten seconds can't show that a target is
+steady, and the report says so. Because a narrow interval can occur by chance, it must be narrow five times in a row. In an open loop the
+rate is known and has no noise, so each part must keep it.
 
-A *measurement* is looked at when it is whole, with MSER, the marginal standard error rule: drop as many leading windows as makes the
-standard error of the mean of the rest least. That finds the end of a step, of a curve and of a drift without a model of the noise (K. P.
-White, «An effective truncation heuristic for bias reduction in simulation output», Simulation 69, 1997; best of 44 methods in K. Hoad,
-S. Robinson, R. Davies, «Automating warm-up length estimation», J. Operational Research Society 61, 2010). It is not steady when dropping
-that part would move its throughput by more than 2%, and by more than three standard errors of what is left: a statement about the
-figure that is printed. That some programs never become steady, and must be said not to be: E. Barrett et al., «Virtual machine warmup
-blows hot and cold», OOPSLA 2017.
+A *measurement* is examined as a whole with MSER, the marginal standard error rule: drop as many leading windows as minimizes the standard
+error of the mean of the rest. This finds the end of a step, curve or drift without a model of the noise (K. P. White, "An effective
+truncation heuristic for bias reduction in simulation output", Simulation 69, 1997; the best of 44 methods in K. Hoad, S. Robinson, R.
+Davies, "Automating warm-up length estimation", J. Operational Research Society 61, 2010). The measurement isn't steady if dropping that
+part changes its throughput by more than 2% and by more than three standard errors of the rest. Some programs never become steady, and a
+benchmark has to report that: E. Barrett et al., "Virtual machine warmup blows hot and cold", OOPSLA 2017.
 
-What neither sees: a change that comes later than they looked, a latency that changes while throughput does not, and, in an open loop,
-anything but a target that falls behind.
+Neither check detects a change after the measurement, or a change of latency at constant throughput. In an open loop, they detect only a
+target that falls behind.
 """
 
 from __future__ import annotations
@@ -33,31 +32,32 @@ from httpbench.stats.interval import Floats, quantile
 from httpbench.stats.validity import EDGE_REQUESTS
 
 LOOKED_AT_MIN = 10
-"""Windows of a warm-up that are compared, five with five."""
+"""Minimum number of warm-up windows to compare, five with five."""
 
 LOOKS = 5
-"""In a row."""
+"""Number of consecutive checks that must pass."""
 
 SHIFT_MAX = 0.02
-"""Of throughput. About what a careful comparison claims; less is left to intervals."""
+"""Maximum relative change of throughput. It is about the smallest difference that a careful comparison claims; the intervals cover smaller
+ones."""
 
 SOUGHT_ERRORS_MAX = 3.0
-"""Standard errors by which the means of a measurement may differ by chance, where the place at which they differ most was sought."""
+"""Number of standard errors by which parts of a measurement may differ by chance if the split with the largest difference is chosen."""
 
 WINDOWS_MIN = 20
-"""Of a measurement; fewer cannot tell."""
+"""Minimum number of windows in a measurement for a decision."""
 
 REST_MIN = 5
-"""Windows that are never dropped, as a third of all is not: of few, chance alone makes the variance small."""
+"""Minimum number of windows to keep, in addition to a third of all. With very few windows, the variance may be small by chance."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Change:
-    """Of throughput from the earlier to the later part of the last half of a warm-up, as shares of the mean."""
+    """The change of throughput between the two parts of the last half of a warm-up, relative to the mean."""
 
     size: float
     half_width: float
-    """Of its interval."""
+    """Half the width of its interval."""
 
     @property
     def furthest(self) -> float:
@@ -65,7 +65,13 @@ class _Change:
 
 
 def is_warm(windows: Sequence[float], window_s: float, rate_rps: float | None = None) -> bool:
-    """Whether a warm-up is over. ``windows``: throughput in requests/s; ``rate_rps``: offered in an open loop."""
+    """Return whether a warm-up is over.
+
+    Args:
+        windows: Throughput of each window, in requests/s.
+        window_s: Length of a window, in seconds.
+        rate_rps: Offered rate in an open loop.
+    """
     lengths = range(len(windows) - LOOKS + 1, len(windows) + 1)
     if lengths[0] < LOOKED_AT_MIN:
         return False
@@ -77,13 +83,13 @@ def is_warm(windows: Sequence[float], window_s: float, rate_rps: float | None = 
 
 
 def _last_parts(windows: Sequence[float]) -> tuple[Floats, Floats]:
-    """The last half in two parts: the earlier and the later."""
+    """Return the earlier and the later part of the last half."""
     length = max(LOOKED_AT_MIN, len(windows) // 2) // 2
     return np.asarray(windows[-2 * length : -length], dtype=np.float64), np.asarray(windows[-length:], dtype=np.float64)
 
 
 def _change(earlier: Floats, later: Floats) -> _Change | None:
-    """``None`` where nothing came."""
+    """Return the change between two parts; ``None`` if there were no responses."""
     mean = float(earlier.mean() + later.mean()) / 2
     if mean <= 0:
         return None
@@ -92,18 +98,21 @@ def _change(earlier: Floats, later: Floats) -> _Change | None:
 
 
 def _keeps(part: Floats, window_s: float, rate_rps: float) -> bool:
-    """Whether it has as many responses as requests were due, as far as its edges allow."""
+    """Return whether a part has as many responses as were due, allowing for its edges."""
     tolerance = SHIFT_MAX * rate_rps + EDGE_REQUESTS / (len(part) * window_s)
     return abs(float(part.mean()) - rate_rps) <= tolerance and float(part.max()) > 0
 
 
 def _error(values: Floats) -> float:
-    """The standard error of a mean."""
+    """Return the standard error of the mean."""
     return float(values.std(ddof=1)) / math.sqrt(len(values))
 
 
 def truncation(values: Sequence[float]) -> int:
-    """How many leading windows to drop: the d with the least Σ(yᵢ − ȳ)² / (n − d)² over i > d; on a tie, the smallest."""
+    """Return how many leading windows to drop.
+
+    This is the d with the least Σ(yᵢ − ȳ)² / (n − d)² over i > d, or the smallest one on a tie.
+    """
     count = len(values)
     rest_min = max(REST_MIN, count // 3)
     series = np.asarray(values, dtype=np.float64)
@@ -112,12 +121,12 @@ def truncation(values: Sequence[float]) -> int:
     backwards = (series / series.mean() - 1)[::-1]
     kept = np.arange(1, count + 1)
     squares = np.cumsum(backwards**2) - np.cumsum(backwards) ** 2 / kept
-    errors = np.round(squares / kept**2, 12)[rest_min - 1 :]  # by windows kept, rest_min … count
+    errors = np.round(squares / kept**2, 12)[rest_min - 1 :]  # by number of windows kept, from rest_min to count
     return int(np.argmin(errors[::-1]))
 
 
 def changed(measurement: Measurement) -> Reason | None:
-    """What of a measurement was not steady, in words; ``None`` where nothing was, or where there are too few intervals to tell."""
+    """Return how a measurement changed; ``None`` if it was steady or has too few intervals to tell."""
     usual_s = measurement.intervals[0].duration_s if measurement.intervals else 0
     whole = [interval for interval in measurement.intervals if interval.duration_s > usual_s / 2]
     rates = [interval.completed / interval.duration_s for interval in whole]
@@ -133,7 +142,7 @@ def changed(measurement: Measurement) -> Reason | None:
 
 
 def unsteady(trial: Trial) -> Reason | None:
-    """Why a trial is «not steady», in words; ``None`` if it is, if that is unknown, and if the rate was meant to rise."""
+    """Return why a trial isn't steady; ``None`` if it is steady, if that is unknown, or if the rate was meant to rise."""
     if trial.measurement is None or trial.plan.load.rate_from_rps is not None:
         return None
     if changed_by := changed(trial.measurement):
@@ -145,7 +154,7 @@ def unsteady(trial: Trial) -> Reason | None:
 
 
 def not_shown_steady(trial: Trial) -> Reason | None:
-    """Why it is unknown whether a trial is steady, in words: noise hid it. ``None`` if it was shown, and if the trial is «not steady»."""
+    """Return why noise hides whether a trial is steady; ``None`` if it was shown to be steady or not steady."""
     settling = _unfinished(trial)
     if settling is None or unsteady(trial):
         return None
@@ -155,7 +164,7 @@ def not_shown_steady(trial: Trial) -> Reason | None:
 
 
 def _unfinished(trial: Trial) -> Settling | None:
-    """The warm-up of a trial that was measured, where it ended because its time was over."""
+    """Return the warm-up of a measured trial if it ended only because its time was up."""
     settling = trial.settling
     if settling is None or trial.measurement is None or trial.plan.load.rate_from_rps is not None:
         return None
@@ -163,7 +172,7 @@ def _unfinished(trial: Trial) -> Settling | None:
 
 
 def _still_changed(settling: Settling) -> bool:
-    """Whether throughput changed by more than 2%, and by more than noise."""
+    """Return whether throughput changed by more than 2% and by more than the noise."""
     change = _last_change(settling)
     return change is not None and abs(change.size) > max(SHIFT_MAX, change.half_width)
 

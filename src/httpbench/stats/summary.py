@@ -1,8 +1,8 @@
-"""A cell's rounds in one summary: the median of each figure over the rounds that count, and how far these lie apart.
+"""Summarize the rounds of a cell: the median of each result over the valid rounds, and their spread.
 
-The unit of replication is the round, not the request: a million requests to one started process share its memory layout, its place
-in the cache and the machine's mood, so an interval over requests would be narrow and wrong. Rounds that do not count (invalid,
-failed or disturbed) are never mixed in; the summary says how many count. No figure is the best of anything.
+The unit of replication is the round, not the request. A million requests to one started process share its memory layout, its place in the
+cache and the state of the machine, so an interval over requests would be narrow and wrong. Rounds that don't count (invalid, failed or
+disturbed) never enter a median; the summary reports how many count. No result is a best-of.
 """
 
 from __future__ import annotations
@@ -37,15 +37,15 @@ from httpbench.stats.validity import failed_requests, rate_held
 from httpbench.stats.withheld import WITHHELD, withheld, withheld_in_rounds
 
 NOT_THE_TARGETS_ALONE = (VerdictKind.GENERATOR, VerdictKind.BOTH)
-"""Verdicts of which one round is enough for the row: its median is then no longer the target's alone."""
+"""Verdicts that apply to the whole row if a single round has them, because the median then no longer describes the target alone."""
 
 
 WORST_FIRST = (VerdictKind.INVALID, VerdictKind.FAILED, VerdictKind.DISTURBED)
-"""Verdicts of rounds that do not count, in the order in which one of them is the row's."""
+"""Verdicts of rounds that don't count, in order of precedence for the row."""
 
 
 class Estimate(Frozen):
-    """One figure over the rounds that have it."""
+    """A result over the rounds that have it."""
 
     median: float
     """Median over rounds."""
@@ -56,13 +56,13 @@ class Estimate(Frozen):
     spread: float | None
     """(max − min) / 2 / median: the column ±. Null: a single round, or a median of 0."""
     rounds: int
-    """Rounds that have the figure."""
+    """Number of rounds that have the result."""
     interval: ConfidenceInterval | None = None
     """95% confidence interval of the geometric mean over rounds. Null: fewer than three rounds."""
 
     @classmethod
     def of(cls, values: Iterable[float | None]) -> Estimate | None:
-        """``None`` where no round has the figure; rounds without it are left out."""
+        """Return the estimate over these rounds, ignoring ``None``; ``None`` if no round has a value."""
         present = [float(value) for value in values if value is not None]
         if not present:
             return None
@@ -75,7 +75,7 @@ OverRounds = Annotated[Estimate | None, Field(description="Estimate over rounds.
 
 
 class Latency(Frozen):
-    """Times in µs: an estimate over rounds for each figure of a distribution, and the samples of all rounds as one distribution."""
+    """Times in µs: an estimate over rounds for each statistic, and one distribution of the samples of all rounds."""
 
     min: OverRounds
     mean: OverRounds
@@ -92,63 +92,63 @@ class Latency(Frozen):
     p99_9: OverRounds
     p99_99: OverRounds
     merged: Distribution | None
-    """All samples of the rounds that count, as one distribution. Null: a round kept no histogram."""
+    """Distribution of all samples of the rounds that count. Null: a round kept no histogram."""
     merged_intervals: dict[str, ConfidenceInterval]
-    """95% confidence intervals of the percentiles of ``merged``, by their names there."""
+    """95% confidence intervals of the percentiles in ``merged``, by name."""
 
 
 class Summary(Frozen):
-    """One cell of a run: what its rounds have in common, and their figures. ``None``: not measured, or no round counts."""
+    """One cell of a run, with its results. ``None``: not measured, or no round counts."""
 
     target: str
     """Id of the target."""
     scaling: Scaling
-    """How the target used cores."""
+    """Scaling of the target over its cores."""
     workload: str
     """Name of the workload."""
     load_generator: str
-    """Name of the load generator; for clients of the timer."""
+    """Name of the load generator, or of the timer for clients."""
     load: Load
-    """How the requests were made."""
+    """Load of the trials."""
     rounds: int
-    """Rounds made, whether they count or not."""
+    """Number of rounds made, whether they count or not."""
     rounds_counting: int
-    """Rounds that count."""
+    """Number of rounds that count."""
     verdict: Verdict
-    """The most common verdict of the rounds that count, but ``generator`` if one of them has it; or why none counts."""
+    """Most common verdict of the rounds that count, or ``generator`` if any of them has it. If no round counts, the reason why."""
     client: ClientSummary | None = None
-    """Times of a client, in place of latencies. Null: the target is no client, or no round counts."""
+    """Times of a client, in place of latencies. Null: the target isn't a client, or no round counts."""
     throughput_rps: Estimate | None
-    """Correct responses per second: of a rising rate, at the highest; of a client, without its start-up."""
+    """Correct responses per second. For a rising rate, at the highest step; for a client, without its start-up."""
     bytes_per_s: Estimate | None
     """Bytes received per second, as the load generator counts them; most count headers."""
     requests: Estimate | None
-    """Complete responses of one round."""
+    """Complete responses in one round."""
     errors: Estimate | None
-    """Requests of one round without a correct response."""
+    """Requests in one round without a correct response."""
     service_time_us: Latency | None
     """Service times, in µs."""
     response_time_us: Latency | None
-    """Response times, in µs: of a rising rate, at the highest. Null: closed loop."""
+    """Response times, in µs. For a rising rate, at the highest step. Null: closed loop."""
     rate_held_rps: Estimate | None = None
-    """Highest rate of a rising rate that was held, in requests/s; also of rounds that do not count because the last rate was not
-    held. Null: the rate does not rise."""
+    """Highest step of a rising rate that was reached, in requests/s. Includes rounds that don't count because they missed the last step.
+    Null: the rate doesn't rise."""
     cpu_cores: Estimate | None
-    """Mean CPU use of the target, whole process tree, in cores' worth."""
+    """Mean CPU use of the target's whole process tree, in cores."""
     cpu_cores_peak: Estimate | None
-    """Highest CPU use of the target in a sample, in cores' worth."""
+    """Highest CPU use of the target in one sample, in cores."""
     cpu_us_per_request: Estimate | None
-    """CPU time of the target per complete response, in µs; of a client, without its start-up."""
+    """CPU time of the target per complete response, in µs. For a client, without its start-up."""
     generator_cpu_cores: Estimate | None
-    """Mean CPU use of the load generator, in cores' worth."""
+    """Mean CPU use of the load generator, in cores."""
     generator_cpu_us_per_request: Estimate | None = None
     """CPU time of the load generator per complete response, in µs."""
     backend_cpu_cores: Estimate | None = None
-    """Mean CPU use of the server behind a proxy, in cores' worth. Null: no proxy."""
+    """Mean CPU use of the server behind a proxy, in cores. Null: no proxy."""
     backend_cpu_us_per_request: Estimate | None = None
     """CPU time of the server behind a proxy per complete response, in µs. Null: no proxy."""
     database_cpu_cores: Estimate | None = None
-    """Mean CPU use of the target's database, in cores' worth. Null: no database."""
+    """Mean CPU use of the target's database, in cores. Null: no database."""
     database_cpu_us_per_request: Estimate | None = None
     """CPU time of the target's database per complete response, in µs. Null: no database."""
     rss_bytes_peak: Estimate | None
@@ -162,12 +162,12 @@ class Summary(Frozen):
 
     @property
     def cell(self) -> tuple[str, Scaling, str, str, Load]:
-        """What its rounds have in common, as in their plans."""
+        """Return the fields of the plan that all rounds of the cell share."""
         return (self.target, self.scaling, self.workload, self.load_generator, self.load)
 
 
 def cells(trials: Iterable[Trial]) -> list[list[Trial]]:
-    """Trials by what they have in common, in the order in which they first appear; rounds ascending, and the attempts of each."""
+    """Group trials by cell in order of first appearance, sorted by round and then by attempt."""
     found: dict[tuple[str, Scaling, str, str, Load], list[Trial]] = {}
     for trial in trials:
         found.setdefault(trial.plan.cell, []).append(trial)
@@ -175,9 +175,11 @@ def cells(trials: Iterable[Trial]) -> list[list[Trial]]:
 
 
 def summarise(trials: Sequence[Trial], *, invalid: bool = False) -> Summary:
-    """The summary of one cell. ``trials``: of each of its rounds the last attempt, at least one, of one cell only.
+    """Return the summary of one cell.
 
-    ``invalid``: with figures of all rounds that were measured, although they do not count; never to be compared.
+    Args:
+        trials: The last attempt of each round; at least one, all of the same cell.
+        invalid: Include measured rounds that don't count. Never compare such a summary with another one.
     """
     if len({trial.plan.cell for trial in trials}) != 1:
         raise ValueError("summarise takes the rounds of exactly one cell")
@@ -218,7 +220,10 @@ def summarise(trials: Sequence[Trial], *, invalid: bool = False) -> Summary:
 
 
 def with_merged(summary: Summary, trials: Sequence[Trial]) -> Summary:
-    """The summary of these trials with the histograms of all rounds merged: milliseconds for each, so only for what shows them."""
+    """Return the summary with the merged histograms of all rounds.
+
+    Merging takes milliseconds per summary, so call this only to show the merged histograms.
+    """
     counting = _counting(trials)
     return summary.model_copy(
         update={
@@ -229,10 +234,10 @@ def with_merged(summary: Summary, trials: Sequence[Trial]) -> Summary:
 
 
 def overall(trials: Sequence[Trial]) -> Verdict:
-    """One verdict for a cell: the most common one of the rounds that count, but ``generator``, or else ``both``, if one round has it.
+    """Return the verdict of a cell: the most common one of its valid rounds, unless one round is ``generator`` or ``both``.
 
-    A median over rounds of which some are the generator's limit is no longer the target's alone. The reasons name
-    rounds with another verdict, rounds that were not (shown to be) steady, and rounds that are not valid.
+    If the generator limited some rounds, the median no longer describes the target alone. The reasons list rounds with another verdict,
+    rounds that weren't steady or couldn't be shown to be steady, and invalid rounds.
     """
     counting = [trial.verdict for trial in trials if trial.verdict.counts]
     dropped = [trial.verdict for trial in trials if not trial.verdict.counts]
@@ -257,7 +262,7 @@ def overall(trials: Sequence[Trial]) -> Verdict:
 
 
 def bytes_per_s(measurement: Measurement) -> float | None:
-    """``None`` where the generator does not count bytes."""
+    """Return bytes received per second; ``None`` if the generator doesn't count bytes."""
     if measurement.bytes_received is None or measurement.duration_s <= 0:
         return None
     return measurement.bytes_received / measurement.duration_s
@@ -276,14 +281,14 @@ def rss_bytes_peak(trial: Trial) -> int | None:
 
 
 def cpu_us_per_request(trial: Trial) -> float | None:
-    """µs of the target's CPU time for each completed response of a trial; of a client without start-up."""
+    """Return the target's CPU time per complete response of a trial, in µs; for a client, without start-up."""
     if trial.client is not None:
         return trial.client.cpu_us_per_request
     return _us_per_request(trial.target_usage, trial)
 
 
 def throughput_rps(measurement: Measurement) -> float:
-    """Correct responses per second; of a rising rate, responses per second at the highest."""
+    """Return correct responses per second; for a rising rate, responses per second at the highest step."""
     if measurement.steps:
         return measurement.steps[-1].completed / measurement.steps[-1].duration_s
     return measurement.throughput_rps
@@ -330,7 +335,7 @@ def _latency(rounds: Sequence[Distribution | None]) -> Latency | None:
     if not present:
         return None
     values = {name: [getattr(each, name) for each in present] for name in Distribution.model_fields if name in Latency.model_fields}
-    # A slow round has few requests, and so no high percentile: that of the other rounds would be a choice of the best.
+    # A slow round has fewer requests and may lack a high percentile. A median over the remaining rounds would favor the fast ones.
     figures = {name: None if None in found else Estimate.of(found) for name, found in values.items()}
     return Latency(**figures, merged=None, merged_intervals={})
 
@@ -342,7 +347,7 @@ def _with_merged(latency: Latency | None, rounds: Sequence[Distribution | None])
 
 
 def _notes_on_dropped(dropped: Sequence[Verdict], rounds: int) -> Iterator[Reason]:
-    """Explain why rounds do not count. Of disturbed rounds, one example: a note below the tables names all disturbers."""
+    """Explain why rounds don't count, with one example for disturbed rounds: a note below the tables lists all disturbers."""
     lost, disturbed = ([one for one in dropped if _is_disturbed(one) is wanted] for wanted in (False, True))
     if lost:
         reasons = [reason.dumped for reason in _reasons(lost, len(lost))]
@@ -373,7 +378,7 @@ def _without_withheld(trial: Trial) -> Sequence[Reason]:
 def _reasons(verdicts: Sequence[Verdict], rounds: int | None = None) -> tuple[Reason, ...]:
     """Return each reason once, in order, with the number of rounds that have it unless that is ``rounds``.
 
-    Reasons that differ only in their numbers become one.
+    Reasons that differ only in their numbers are merged.
     """
     families: dict[str, list[Reason]] = {}
     for reason in (reason for verdict in verdicts for reason in verdict.reasons):
@@ -382,7 +387,7 @@ def _reasons(verdicts: Sequence[Verdict], rounds: int | None = None) -> tuple[Re
 
 
 def _repeated(reasons: Sequence[Reason], *, known: bool) -> Reason:
-    """Make one reason of several that differ only in their numbers. ``known``: the reader knows in how many rounds they are."""
+    """Merge reasons that differ only in their numbers. ``known``: the reader already knows how many rounds have them."""
     if all(reason == reasons[0] for reason in reasons) and (known or len(reasons) == 1):
         return reasons[0]
     distinct = [reason.dumped for place, reason in enumerate(reasons) if reason not in reasons[:place]]
@@ -390,6 +395,6 @@ def _repeated(reasons: Sequence[Reason], *, known: bool) -> Reason:
 
 
 def _first_of(reason: Reason) -> Reason:
-    """Return the first of the reasons that became one."""
+    """Return the first of the merged reasons."""
     repeated = reason.data.get("reasons")
     return Reason.model_validate(repeated[0]) if reason.kind is ReasonKind.REPEATED and isinstance(repeated, list) else reason

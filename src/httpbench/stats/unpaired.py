@@ -1,15 +1,14 @@
-"""One figure of two runs compared: what changed from one to the other, and what their rounds can tell of it.
+"""Compare one result between two runs.
 
-The rounds of two runs were not interleaved, so they are not pairs: the ratio is that of the geometric means, and its interval is Welch's t
-on the logarithms, which does not require that both runs vary alike (B. L. Welch, «The generalization of "Student's" problem when several
-different population variances are involved», Biometrika 34, 1947; degrees of freedom after F. E. Satterthwaite, Biometrics Bulletin 2,
-1946).
+The rounds of two runs weren't interleaved, so they aren't pairs. The ratio is that of the geometric means. Its interval is Welch's t on the
+logarithms, which doesn't require equal variances (B. L. Welch, "The generalization of 'Student's' problem when several different population
+variances are involved", Biometrika 34, 1947; degrees of freedom after F. E. Satterthwaite, Biometrics Bulletin 2, 1946).
 
-Like that of a comparison within a run, it holds whichever seventh of the rounds of one of the two runs is left out: see
+As in a comparison within a run, the interval holds whichever seventh of the rounds of either run is left out: see
 :mod:`httpbench.stats.interval`.
 
-The price is large, and no formula removes it: whatever differed between the two runs (a neighbour, a colder room, another day) is in the
-ratio and in no interval. Only rounds of one run are free of it.
+This has a large drawback that no formula removes. Any difference between the two runs (other programs, a colder room, another day) is part
+of the ratio, and the interval doesn't cover it. Only rounds of one run avoid this.
 """
 
 from __future__ import annotations
@@ -24,28 +23,31 @@ from httpbench.stats.interval import CONFIDENCE, ROUNDS_MIN, ConfidenceInterval,
 
 
 class Change(Frozen):
-    """Head / base, of one figure."""
+    """The ratio of head to base for one result."""
 
     base: float
     """Geometric mean over the rounds that count."""
     head: float
     ratio: float
     interval: ConfidenceInterval | None
-    """Of the ratio; all intervals of the figure together hold the truth with a confidence of 95%. ``None``: fewer than three rounds."""
+    """Interval of the ratio; all intervals of the result together have a confidence of 95%. ``None``: fewer than three rounds."""
     rounds_base: int
     rounds_head: int
 
     @property
     def differs(self) -> bool:
-        """Whether a difference may be claimed."""
+        """Return whether the difference is significant."""
         return self.interval is not None and not self.interval.low <= 1 <= self.interval.high
 
 
 def change(base: Sequence[float], head: Sequence[float], comparisons: int = 1, resolution: float = 0.0) -> Change | None:
-    """``None`` where one has no figure above zero.
+    """Return the change between two runs; ``None`` if either has no value above zero.
 
-    ``comparisons``: how many intervals the figure has in all; each is made wider by Bonferroni's inequality, so that all hold together.
-    ``resolution``: the relative step in which the figure was recorded; no interval is narrower.
+    Args:
+        base: Values of the rounds of the first run.
+        head: Values of the rounds of the second run.
+        comparisons: Number of intervals of this result. Bonferroni's inequality widens each so that all hold together.
+        resolution: Relative step of the recorded values; no interval is narrower.
     """
     logs = [np.log(np.array([value for value in values if value > 0], dtype=np.float64)) for values in (base, head)]
     if not all(len(each) for each in logs):
@@ -71,12 +73,12 @@ def change(base: Sequence[float], head: Sequence[float], comparisons: int = 1, r
 
 
 def _reach(errors: Sequence[float], rounds: Sequence[int], comparisons: int) -> float:
-    """Half the width of the interval of a difference of two means."""
+    """Return half the width of the interval of a difference of two means."""
     variances = [error**2 for error in errors]
     total = sum(variances)
     if total == 0:
         return 0.0
-    from scipy.special import stdtrit  # slow to load, and used by few commands
+    from scipy.special import stdtrit  # slow to import, and few commands need it
 
     freedom = total**2 / sum(variance**2 / (count - 1) for variance, count in zip(variances, rounds, strict=True))
     return float(stdtrit(freedom, 1 - (1 - CONFIDENCE) / comparisons / 2)) * math.sqrt(total)

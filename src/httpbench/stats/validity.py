@@ -1,4 +1,4 @@
-"""The rules that make a trial invalid, each with its reason."""
+"""Rules that make a trial invalid, each with its reason."""
 
 from __future__ import annotations
 
@@ -9,39 +9,43 @@ from httpbench.model import Load, Measurement, Reason, ReasonKind, Step, Workloa
 from httpbench.stats.evidence import ERROR_SHARE_LIMIT, Evidence, generator_fill, generator_is_busy
 
 ACHIEVED_SHARE_MIN = 0.99
-"""Achieved / offered rate. Below, the target got fewer requests than the table says; 1% covers requests in flight at the end."""
+"""Minimum ratio of the achieved to the offered rate. Below it, the target got fewer requests than the table claims. The 1% covers requests
+in flight at the end."""
 
 EDGE_REQUESTS = 2
-"""The first and the last request of an offered rate, or of a step of it, may fall outside its period, which matters where there are few."""
+"""Number of requests that may fall outside the period of an offered rate or step: the first and the last. They matter if there are few
+requests."""
 
 LITTLE_MIN, LITTLE_MAX = 0.97, 1.01
-"""Little's law (J. D. C. Little, «A proof for the queuing formula L = λW», Operations Research 9, 1961): in a closed loop without
-pauses, throughput × mean service time = requests in flight. Less: connections stood still, or the mean leaves requests out. More than
-all there are is impossible, so a clock, a count or a duration is wrong; 1% covers rounding."""
+"""Allowed range of throughput × mean service time / requests in flight. By Little's law (J. D. C. Little, "A proof for the queuing formula
+L = λW", Operations Research 9, 1961) the ratio is 1 in a closed loop without pauses. A lower ratio means that connections stalled or that
+the mean omits requests. A ratio above 1 is impossible, so a clock, a counter or a duration is wrong; 1% covers rounding."""
 
 END_STALL_SHARE_MAX = 0.1
-"""Share of the period up to which a stall may be cut off by its end. Connections that get no response at all stand still for longer."""
+"""Share of the period that a stall at its end may last. A connection that gets no response at all stalls for longer."""
 
 LITTLE_ROUND_TRIPS_MIN = 100
-"""Requests per request in flight, under which the first and the last ones, cut by the ends of the period, outweigh the tolerance."""
+"""Minimum number of requests per connection slot for Little's law. With fewer, the requests cut off at the start and the end outweigh the
+tolerance."""
 
 WRONG_RESPONSES = frozenset({"unexpected_status", "unexpected_body", "invalid_response", "unknown_status"})
-"""Kinds of error that are responses. One is too many: a target that was wrong once is not correct, and no share makes it so."""
+"""Kinds of error that are wrong responses. A single one makes the trial invalid, because a target that was wrong once isn't correct."""
 
 BODY_BYTES_SHARE_MIN = 0.99
-"""Bytes received / bytes of the bodies that correct responses must have; 1% because generators print bytes with three digits."""
+"""Minimum ratio of bytes received to the body bytes of correct responses. The 1% covers generators that print bytes with three digits."""
 
 HEADERS_VARY_BYTES = 8
-"""By which headers of equal responses may be shorter: counts of remaining requests, lengths of dates."""
+"""Number of bytes by which the headers of otherwise equal responses may differ, e.g. in counts of remaining requests or lengths of dates.
+"""
 
 
 def is_incorrect(evidence: Evidence) -> bool:
-    """Whether responses were wrong or truncated, which no disturbance explains."""
+    """Return whether responses were wrong or truncated, which no disturbance can explain."""
     return any(_wrong_responses(evidence)) or any(_wrong_samples(evidence)) or any(_short_bodies(evidence))
 
 
 def untrue(evidence: Evidence) -> Iterator[Reason]:
-    """Why the figures are not true; nothing if they are."""
+    """Yield the reasons why the results aren't true, if any."""
     measurement = evidence.measurement
     if measurement.requests.ok == 0:
         yield Reason.of(ReasonKind.NO_CORRECT_RESPONSE, errors=_errors_made(measurement))
@@ -71,7 +75,10 @@ def _wrong_samples(evidence: Evidence) -> Iterator[Reason]:
 
 
 def failed_requests(measurement: Measurement) -> int:
-    """Requests without a correct response. Wrong responses that a generator also counts as errors are counted once."""
+    """Return the number of requests without a correct response.
+
+    A wrong response that the generator also counts as an error is counted once.
+    """
     return max(measurement.errors_total, measurement.requests.completed - measurement.requests.ok)
 
 
@@ -90,7 +97,7 @@ def _errors_made(measurement: Measurement) -> dict[str, int]:
 
 
 def _short_bodies(evidence: Evidence) -> Iterator[Reason]:
-    """Most generators check the status alone; this finds truncated bodies behind a correct status."""
+    """Detect truncated bodies behind a correct status, because most generators check only the status."""
     received, least = evidence.measurement.bytes_received, evidence.criteria.response_bytes_min
     if not received or least is None:
         return
@@ -100,9 +107,11 @@ def _short_bodies(evidence: Evidence) -> Iterator[Reason]:
 
 
 def response_size(workload: Workload, response_bytes: int | None = None) -> tuple[int | None, Literal["bodies", "responses"]]:
-    """Return the least size of a correct response, in bytes, and what it counts; ``None`` if sizes cannot be compared.
+    """Return the minimum size of a correct response in bytes and what it counts; ``None`` if sizes can't be compared.
 
-    ``response_bytes``: size of a whole correct response, if all are alike and the generator counts headers; ``None``: compare bodies.
+    Args:
+        workload: The request and the correct response.
+        response_bytes: Size of a whole correct response, if all are alike and the generator counts headers. ``None`` compares bodies.
     """
     if workload.parts or workload.request.method == "HEAD":
         return None, "bodies"
@@ -126,7 +135,10 @@ def _rate_not_reached(evidence: Evidence) -> Iterator[Reason]:
 
 
 def _highest_not_held(steps: tuple[Step, ...], load: Load) -> Iterator[Reason]:
-    """A rising rate says how far it was followed; the figures at the highest rate are valid only if every rate was achieved."""
+    """Report the highest rate that was achieved if a step of a rising rate failed.
+
+    The results at the highest rate are valid only if every step was achieved.
+    """
     held = rate_held(steps)
     if len(steps) == load.steps and held == load.rate_rps:
         return
@@ -134,12 +146,12 @@ def _highest_not_held(steps: tuple[Step, ...], load: Load) -> Iterator[Reason]:
 
 
 def is_achieved(rate_rps: float, duration_s: float, responses: float) -> bool:
-    """Whether so many responses are the offered rate, as far as the edges of its period allow."""
+    """Return whether this number of responses matches the offered rate, allowing for the edges of the period."""
     return responses >= ACHIEVED_SHARE_MIN * rate_rps * duration_s - EDGE_REQUESTS
 
 
 def rate_held(steps: tuple[Step, ...]) -> float | None:
-    """The highest rate, in requests per second, up to which every rate was achieved; ``None`` where not even the first was."""
+    """Return the rate in requests/s up to which every step was achieved; ``None`` if the first step failed."""
     held = None
     for step in steps:
         if not is_achieved(step.rate_rps, step.duration_s, step.completed):
@@ -153,8 +165,8 @@ def _little(evidence: Evidence) -> Iterator[Reason]:
     if ratio is None:
         return
     times, duration_s = evidence.measurement.service_time_us, evidence.measurement.duration_s
-    # A request in flight at the start counts with all its time: on each connection at most the longest. One in flight at the
-    # end counts with none; the longest time may be that of a request that never ended, so a usual one says what this may take.
+    # A request in flight at the start counts with its whole time, which is at most the longest time on each connection. A request in flight
+    # at the end doesn't count at all. The longest time may belong to a request that never ended, so a usual time bounds this effect.
     usual_us = next((us for us in (times.p99, times.p90, times.max) if us is not None), 0.0) if times else 0.0
     longest_us = (times.max or 0.0) if times else 0.0
     if ratio + _cut_off_by_the_end(evidence) < LITTLE_MIN - usual_us / 1e6 / duration_s:
@@ -164,8 +176,11 @@ def _little(evidence: Evidence) -> Iterator[Reason]:
 
 
 def _cut_off_by_the_end(evidence: Evidence) -> float:
-    """What a stall at the end takes from the ratio: its requests are in no mean, as they would be had it come earlier. 0 if the requests
-    in flight are so old that their connections may get no responses."""
+    """Return how much a stall at the end of the period lowers the ratio.
+
+    The stalled requests aren't in the mean, as they would be if the stall had come earlier. Returns 0 if the requests in flight are so old
+    that their connections may never get a response.
+    """
     measurement = evidence.measurement
     if not measurement.unfinished or measurement.unfinished_s / measurement.unfinished > END_STALL_SHARE_MAX * measurement.duration_s:
         return 0.0
@@ -173,10 +188,10 @@ def _cut_off_by_the_end(evidence: Evidence) -> float:
 
 
 def little_ratio(evidence: Evidence) -> float | None:
-    """Throughput × mean service time / requests in flight; ``None`` where that need not be 1.
+    """Return throughput × mean service time / requests in flight; ``None`` if it need not be 1.
 
-    Not in an open loop; not without keep-alive, where time goes into connecting and closing, outside the service time; not for
-    generators whose mean is of something else; not for a few requests.
+    It need not be 1 in an open loop, without keep-alive (connecting and closing take time outside the service time), if the generator's
+    mean measures something else, or with few requests.
     """
     measurement, load = evidence.measurement, evidence.load
     times = measurement.service_time_us

@@ -1,13 +1,14 @@
-"""What limited a trial, or why its figures are not valid.
+"""Decide what limited a trial, or why its results aren't valid.
 
-A rate without its limit is half a fact: a server's requests per second, measured by a generator that had no CPU time left, are the
-generator's. The verdict is drawn from CPU time and counts alone, so it costs nothing, works without root and can be drawn again from
-the store. The price: what uses no CPU time of ours (a disk, a lock) shows only as «idle»; a network shows by what it lost.
+A rate is only half the story without its limit: if the load generator ran out of CPU time, its requests per second describe the generator,
+not the server. The verdict depends only on CPU time and counters. It therefore costs nothing, works without root, and can be drawn again
+from the store. The drawback is that a limit that uses no CPU time (a disk, a lock) appears only as `idle`. A network limit shows in its
+lost packets.
 
-Cores are physical ones, so SMT siblings do not double what a program could fill.
+Capacities count physical cores, so SMT siblings don't double what a program could use.
 
-Order matters. Responses that were wrong come first, because nothing that others do excuses them. Whether others disturbed the trial
-comes next, then whether the figures are true, and at last what they are limited by.
+The order of the checks matters. Wrong responses come first, because no disturbance excuses them. Then come disturbances by other programs,
+then the checks of the measurement itself, and finally the limit.
 """
 
 from __future__ import annotations
@@ -37,32 +38,35 @@ from httpbench.stats.validity import is_incorrect, untrue
 from httpbench.stats.withheld import withheld
 
 TARGET_BUSY = 0.90
-"""Share of its cores from which a target counts as busy. Not 1: interrupts and network work of the kernel are charged to no process."""
+"""Share of its cores above which a target counts as busy. It is below 1 because the kernel charges some interrupt and network work to no
+process."""
 
 TARGET_FULL = 0.97
-"""Share of its cores from which the target is the limit even if the generator is full too: it can do 3% more at most, as much as rounds
-differ by."""
+"""Share of its cores above which the target is the limit even if the generator is full too. Such a target can do at most 3% more, and
+rounds differ by as much."""
 
 BOTH_TARGET = 0.80
-"""Share of its cores from which a target beside a nearly full generator is nearly full too. Below, it can do a quarter more, and the
-generator alone is the limit."""
+"""Share of its cores above which a target counts as nearly full when the generator is nearly full too. A target below this share could do a
+quarter more, so the generator alone is the limit."""
 
 MACHINE_BUSY = 0.95
-"""Share of the cores that target and generator use together, from which shared cores are the limit."""
+"""Share of shared cores that their programs must use together for those cores to be the limit."""
 
 RETRANSMISSION_S = 0.2
-"""What a retransmission timeout costs: Linux waits at least this long (TCP_RTO_MIN; RFC 6298 requires a second). Segments that are sent
-again sooner, by a tail loss probe (RFC 8985), are often not lost at all: the acknowledgement was late."""
+"""Minimum duration of a retransmission timeout on Linux (TCP_RTO_MIN), in seconds; RFC 6298 requires one second. Segments that a tail loss
+probe (RFC 8985) sends again sooner often weren't lost: the acknowledgement was late."""
 
 LOST_SHARE_MIN = 0.05
-"""Share of the connections' time that losses took, from which they may be why neither was busy. As for other programs."""
+"""Share of the connections' time lost to retransmission timeouts above which the network may be why neither side was busy. Equal to the
+threshold for other programs."""
 
 WAITING_SHARE_MIN = 0.05
-"""Share of its cores that a target waited for, from which it is said. No limit by itself: threads of one program wait for each other."""
+"""Share of its cores' time that a target must spend waiting for a CPU before the verdict mentions it. Waiting isn't a limit by itself,
+because threads of one program wait for each other."""
 
 
 UNJUDGED = Verdict(kind=VerdictKind.UNKNOWN)
-"""Verdict of a trial until one is drawn."""
+"""Verdict of a trial that hasn't been judged yet."""
 
 FAILURES = frozenset(
     (
@@ -79,27 +83,27 @@ FAILURES = frozenset(
         ReasonKind.NOT_STORED,
     )
 )
-"""Incidents that make a trial failed: nothing was measured. Other incidents without a measurement make it invalid."""
+"""Incidents that make a trial failed because nothing was measured. Other incidents without a measurement make it invalid."""
 
 AFTERWARDS = frozenset((ReasonKind.WRONG_AFTER_LOAD, ReasonKind.BYTES_MAY_BE_LOST, *ENDINGS))
-"""Incidents that the verdict lists after what was measured."""
+"""Incidents that the verdict lists after the reasons from the measurement."""
 
 HARMLESS = frozenset((ReasonKind.BYTES_MAY_BE_LOST, *ENDINGS))
 """Incidents that leave the results valid."""
 
 CLIENT_BUSY_SHARE = 0.5
-"""A client that used a CPU for less than this share of its time mostly waited: for the server, or to be woken up."""
+"""Share of its time below which a client mostly waited, either for the server or to be woken up."""
 
 
 def judged(trial: Trial) -> Trial:
-    """Return the trial with the verdict that is drawn from it."""
+    """Return the trial with its verdict."""
     return trial.model_copy(update={"verdict": draw(trial)})
 
 
 def draw(trial: Trial) -> Verdict:
-    """Return the verdict of a trial: from its plan, its criteria, and what was measured and seen. Its present verdict does not matter.
+    """Return the verdict of a trial, drawn from its plan, criteria, and observations.
 
-    A stored trial has the same verdict as when it was made.
+    The trial's current verdict is ignored, so a stored trial gets the same verdict as when it was made.
     """
     incidents = trial.observed.incidents
     if trial.client is not None:
@@ -125,14 +129,14 @@ def _of_client(timing: Timing, incidents: tuple[Reason, ...]) -> Verdict:
 
 
 def _out_of_memory(observed: Observed) -> Iterator[Reason]:
-    """Report processes that the kernel killed inside a container that went on running."""
+    """Report processes that the kernel killed inside a container that kept running."""
     kills = observed.target_usage.oom_kills if observed.target_usage else None
     if kills and not any(each.kind is ReasonKind.TARGET_DIED_UNDER_LOAD for each in observed.incidents):
         yield Reason.of(ReasonKind.OUT_OF_MEMORY, kills=kills)
 
 
 def judge(evidence: Evidence) -> Verdict:
-    """Return what limited a trial that was measured, with the reasons. Incidents are not considered."""
+    """Return what limited a measured trial, with the reasons, ignoring incidents."""
     accepts_disturbed = evidence.criteria.accepts_disturbed
     wrong, disturbed = tuple(untrue(evidence)), tuple(each.reason for each in disturbances(evidence))
     if wrong and (not disturbed or accepts_disturbed or is_incorrect(evidence)):
@@ -166,7 +170,7 @@ def _limit(evidence: Evidence) -> Verdict:
 
 
 def _limit_beside_unknown(evidence: Evidence) -> Verdict:
-    """Of a target whose CPU time is unknown: a generator that was full is the limit all the same."""
+    """Return the limit of a trial if the CPU time of the target is unknown; a full generator is still the limit."""
     programs = [generator_fill(evidence), {"name": "target"}]
     if generator_is_busy(evidence):
         return _verdict(VerdictKind.GENERATOR, ReasonKind.GENERATOR_BOUND, programs=programs)
@@ -178,7 +182,7 @@ def _verdict(kind: VerdictKind, why: ReasonKind, **data: Any) -> Verdict:
 
 
 def _limit_of_either(evidence: Evidence, target: Usage) -> Verdict | None:
-    """Target or generator, or both where neither is the limit for certain; ``None``: neither was full."""
+    """Return the target, the generator or both as the limit; ``None`` if neither was full."""
     programs = _each(evidence, target)
     used, capacity = target_fill(evidence, target)
     share = used / capacity
@@ -198,14 +202,14 @@ def _limit_of_either(evidence: Evidence, target: Usage) -> Verdict | None:
     if has_full_thread:
         return Verdict(kind=VerdictKind.TARGET, reasons=(_full_thread(evidence, target),))
     if throttled(target):
-        return Verdict(kind=VerdictKind.TARGET)  # the reason is one that is always said
+        return Verdict(kind=VerdictKind.TARGET)  # `withheld` always reports this reason
     if generator_is_busy(evidence):
         return _verdict(VerdictKind.GENERATOR, ReasonKind.GENERATOR_BOUND, programs=programs)
     return None
 
 
 def _quota(evidence: Evidence, target: Usage, capacity: float) -> tuple[Reason, ...]:
-    """That a target filled the CPU limit of its container, unless the periods in which it was stopped say so."""
+    """Report that a target used up the CPU limit of its container, unless the throttled periods already show it."""
     if capacity >= target_capacity(evidence) or throttled(target):
         return ()
     return (Reason.of(ReasonKind.TARGET_QUOTA_USED, programs=[fill("target", target.cpu_cores_mean, capacity)]),)
@@ -217,7 +221,7 @@ def _full_thread(evidence: Evidence, target: Usage) -> Reason:
 
 
 def _losses(evidence: Evidence) -> Reason | None:
-    """What the network lost, where the wait for it is enough to have been the limit. An offered rate that was reached has none."""
+    """Return the packet losses if the wait for them was long enough to be the limit, unless the offered rate was reached."""
     sides = (evidence.observed.network, evidence.observed.load_host.network if evidence.observed.load_host else None)
     timeouts = sum(side.retransmission_timeouts or 0 for side in sides if side)
     if not timeouts or evidence.load.rate_rps is not None:
@@ -229,7 +233,10 @@ def _losses(evidence: Evidence) -> Reason | None:
 
 
 def _limit_of_backend(evidence: Evidence, backend: Usage, generator: Usage) -> Verdict | None:
-    """A proxy that was not busy, between two others: whether one of these was, or both filled the cores that they share."""
+    """Return the limit if the backend was full, or if the backend and the generator filled the cores they share.
+
+    Called for a proxy that wasn't busy itself.
+    """
     cores = evidence.cores
     if not cores.backend_shared:
         capacity = backend_capacity(evidence)
@@ -245,7 +252,10 @@ def _limit_of_backend(evidence: Evidence, backend: Usage, generator: Usage) -> V
 
 
 def _limit_of_database(evidence: Evidence, database: Usage, generator: Usage) -> Verdict | None:
-    """A target that was not busy and asks a database: whether this was full, alone or with the generator on the cores that they share."""
+    """Return the limit if the database was full, alone or together with the generator on the cores they share.
+
+    Called for a target that wasn't busy itself.
+    """
     cores = evidence.cores
     capacity = cores.physical({*cores.database, *cores.generator} if cores.database_shared else cores.database)
     if (share := throttled(database)) is not None:
@@ -258,13 +268,16 @@ def _limit_of_database(evidence: Evidence, database: Usage, generator: Usage) ->
 
 
 def _pair(generator: Usage, name: str, usage: Usage, capacity: int) -> dict[str, Any]:
-    """Return how much the generator and another program used of the cores that they share, as data of a reason."""
+    """Return how much the generator and another program used of the cores they share, as data of a reason."""
     programs = [{"name": "generator", "cores": generator.cpu_cores_mean}, {"name": name, "cores": usage.cpu_cores_mean}]
     return {"programs": programs, "shared_cores": capacity}
 
 
 def _limit_of_shared_cores(evidence: Evidence, target: Usage, generator: Usage) -> Verdict | None:
-    """Full cores that several ran on: the limit of all together, whichever used most of them. ``None``: not shared, or not full."""
+    """Return the shared cores as the limit if their programs filled them; ``None`` if they weren't shared or weren't full.
+
+    It doesn't matter which program used most of them.
+    """
     if not evidence.cores.shared:
         return None
     sharing = _sharing(evidence, target, generator)
@@ -280,7 +293,10 @@ class _Program(NamedTuple):
 
 
 def _sharing(evidence: Evidence, target: Usage, generator: Usage) -> list[_Program]:
-    """The programs on the cores that target and load generator share: a database on them uses them up as well."""
+    """Return the programs on the cores that the target and the load generator share.
+
+    A backend or database on these cores counts too.
+    """
     cores = evidence.cores
     both = [_Program("generator", cores.generator, generator), _Program("target", cores.target, target)]
     others = (("backend", cores.backend, evidence.observed.backend_usage), ("database", cores.database, evidence.observed.database_usage))
@@ -293,7 +309,7 @@ def _shared_capacity(evidence: Evidence, sharing: Sequence[_Program]) -> int:
 
 
 def _together(evidence: Evidence, sharing: Sequence[_Program]) -> dict[str, Any]:
-    """Return how full the cores that these programs share were, as data of a reason."""
+    """Return how full the shared cores of these programs were, as data of a reason."""
     programs = [{"name": each.name, "cores": each.usage.cpu_cores_mean} for each in sharing]
     return {"programs": programs, "shared_cores": _shared_capacity(evidence, sharing)}
 

@@ -1,6 +1,6 @@
-"""CPU time that the machine withheld from a trial, by a quota or by steal, and that is said whatever the verdict.
+"""Report CPU time that a quota or steal withheld from a trial, whatever its verdict.
 
-Steal of so much that the trial is disturbed is said there.
+`disturbance.py` reports steal that disturbs a trial.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from httpbench.stats.disturbance import disturbances
 from httpbench.stats.evidence import Evidence, evidence_of, throttled
 
 STEAL_SHARE_MIN = 0.05
-"""Share of a core that other virtual machines took, from which it is always said."""
+"""Share of a core taken by other virtual machines above which steal is always reported."""
 
 
 WITHHELD = frozenset((ReasonKind.QUOTA_STOPPED_TARGET, ReasonKind.STEAL))
@@ -29,7 +29,7 @@ class Withheld:
 
 
 def withheld(evidence: Evidence) -> dict[str, Withheld]:
-    """Way → how much; nothing where it was too little to matter."""
+    """Return how much CPU time was withheld in each way, omitting amounts too small to matter."""
     found = {}
     if share := throttled(evidence.observed.target_usage):
         found["quota"] = Withheld(share, Reason.of(ReasonKind.QUOTA_STOPPED_TARGET, periods_share=share))
@@ -41,7 +41,7 @@ def withheld(evidence: Evidence) -> dict[str, Withheld]:
 
 
 def withheld_in_rounds(trials: Sequence[Trial]) -> Iterator[Reason]:
-    """Of each way the worst round, and in how many rounds it was."""
+    """Yield the worst round of each way in which CPU time was withheld, with the number of affected rounds."""
     known = [withheld(evidence) for trial in trials if (evidence := evidence_of(trial))]
     for way in ("quota", "steal"):
         rounds = [found[way] for found in known if way in found]

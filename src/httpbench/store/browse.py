@@ -1,6 +1,6 @@
-"""Lists of runs and targets for people who look around: a page at a time, narrowed by what they know of a run.
+"""List runs and targets for browsing: one page at a time, filtered by what the user knows about a run.
 
-A search reads indexes alone. Documents are read only of the runs that are shown.
+A search reads only indexes. Documents are read only for the runs on the page.
 """
 
 from __future__ import annotations
@@ -15,24 +15,24 @@ from httpbench.model import RunStatus
 from httpbench.store.store import MADE, PLANNED, Store, status_of
 
 TARGETS_MAX = 500
-"""Targets of a store that a list of them shows."""
+"""Maximum number of targets in a list."""
 
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What is known of a run. An empty text fits every run."""
+    """A filter for runs. An empty text matches every run."""
 
     target: str = ""
     """Part of the id of a target with a finished trial."""
     name: str = ""
-    """Part of its name."""
+    """Part of the run's name."""
     commit: str = ""
-    """Beginning of its git commit."""
+    """Prefix of its git commit."""
     tag: str = ""
     since: str = ""
-    """First day, such as ``2026-11-23``, in UTC."""
+    """First day in UTC, such as ``2026-11-23``."""
     until: str = ""
-    """Last day."""
+    """Last day in UTC."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,25 +57,25 @@ class ListedTarget:
 
     id: str
     runs: int
-    """Runs with a trial of it."""
+    """Number of runs with a trial of the target."""
     last_run: str
     last_started_at: str
 
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """How far a run is."""
+    """The progress of a run."""
 
     id: str
     status: RunStatus
     trials: int
-    """Trials that are stored, repeats included."""
+    """Number of stored trials, including repeats."""
     trials_done: int
     trials_planned: int
 
 
 def runs(store: Store, wanted: Wanted, *, first: int, limit: int) -> tuple[list[ListedRun], int]:
-    """A page of the runs that fit, newest first, and how many fit in all."""
+    """Return a page of the matching runs, newest first, and the number of all matching runs."""
     where, values = _condition(store, wanted)
     ((count,),) = store.select(f"SELECT count(*) FROM run WHERE {where}", values)
     found = store.select(
@@ -105,7 +105,7 @@ def runs(store: Store, wanted: Wanted, *, first: int, limit: int) -> tuple[list[
 
 
 def state(store: Store, run_id: str) -> State | None:
-    """``None`` if there is no such run. Cheap: it can be asked for every second."""
+    """Return the progress of a run; ``None`` if it doesn't exist. Cheap enough to poll every second."""
     found = store.select(
         f"""
         SELECT status, boot_id, pid, pid_start_ticks, (SELECT count(*) FROM trial WHERE run_id = run.id), {MADE}, {PLANNED}
@@ -120,12 +120,12 @@ def state(store: Store, run_id: str) -> State | None:
 
 
 def newest(store: Store, count: int) -> set[str]:
-    """Ids of the newest runs."""
+    """Return the ids of the newest runs."""
     return {name for (name,) in store.select("SELECT id FROM run ORDER BY sequence DESC LIMIT ?", (count,))}
 
 
 def before(store: Store, run_id: str) -> str | None:
-    """The newest run before this one that has a cell in common with it: the same target under the same load on the same cores."""
+    """Return the newest earlier run that shares a cell with this one: the same target and load on the same cores."""
     found = store.select(
         """
         SELECT id FROM run
@@ -139,7 +139,7 @@ def before(store: Store, run_id: str) -> str | None:
 
 
 def targets(store: Store) -> list[ListedTarget]:
-    """Those that were measured, by id."""
+    """Return the measured targets, sorted by id."""
     found = store.select(
         """
         SELECT target, runs, id, started_at
@@ -153,13 +153,19 @@ def targets(store: Store) -> list[ListedTarget]:
 
 
 def extent(store: Store, target: str) -> tuple[int, str | None]:
-    """How many trials of a target there are, and a run of them: they change whenever its history does, deletions of runs included."""
+    """Return the number of trials of a target, and the id of one of its runs.
+
+    They change whenever the target's history does, even if runs are deleted.
+    """
     ((count, last),) = store.select("SELECT count(*), max(run_id) FROM trial WHERE target = ?", (target,))
     return count, last
 
 
 def target_ids(store: Store) -> list[str]:
-    """Every target that was measured. Steps through the index from one target to the next, however many trials each has."""
+    """Return the ids of all measured targets.
+
+    Steps through the index from one target to the next, so the number of trials doesn't matter.
+    """
     found = store.select(
         """
         WITH RECURSIVE known(target) AS (
@@ -174,10 +180,10 @@ def target_ids(store: Store) -> list[str]:
 
 
 def _condition(store: Store, wanted: Wanted) -> tuple[str, Sequence[object]]:
-    """In SQL, with its values."""
+    """Return the filter as an SQL condition with its values."""
     parts: list[tuple[str, object]] = []
     if wanted.target:
-        # «+» keeps the search in the order of the index that holds the words.
+        # The unary "+" makes SQLite keep to the index on the searched columns.
         fitting = [name for name in target_ids(store) if wanted.target.lower() in name.lower()]
         parts.append(("+id IN (SELECT run_id FROM trial WHERE target IN (SELECT value FROM json_each(?)))", json.dumps(fitting)))
     if wanted.name:

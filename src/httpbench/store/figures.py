@@ -1,6 +1,6 @@
-"""The figures of a target in many runs, from the table ``figures``: no document of a trial is read.
+"""Read the results of a target over many runs from the table ``figures``, without the trials' documents.
 
-A document has samples, intervals and logs, so reading it takes milliseconds. A history has thousands of trials.
+A document contains samples, intervals and logs, so reading it takes milliseconds, and a history has thousands of trials.
 """
 
 from __future__ import annotations
@@ -20,22 +20,22 @@ _LOAD_HOST: TypeAdapter[LoadHost | None] = TypeAdapter(LoadHost | None)
 
 @dataclass(frozen=True, slots=True)
 class TrialFigures:
-    """One trial. Figures are ``None`` if it does not count, or has none."""
+    """The results of one trial. ``None``: it doesn't count, or lacks the result."""
 
     cell: str
-    """Its plan as JSON, without number, round and attempt: trials of one cell on the same cores have the same text."""
+    """Plan of the trial as JSON, without number, round and attempt. It is equal for trials of one cell on the same cores."""
     round: int
     attempt: int
     verdict: VerdictKind
     throughput_rps: float | None
     latency_us_p99: float | None
     wall_s: float | None
-    """Wall time of a client."""
+    """Wall time of a client, in seconds."""
 
 
 @dataclass(frozen=True, slots=True)
 class RunFigures:
-    """What one run measured of one target."""
+    """The results of one target in one run."""
 
     id: str
     name: str | None
@@ -44,13 +44,13 @@ class RunFigures:
     load_host: LoadHost | None
     target: Target
     workloads: str
-    """Those of the run by name, as JSON."""
+    """Workloads of the run by name, as JSON."""
     trials: tuple[TrialFigures, ...]
-    """In the order in which they were made."""
+    """Trials in the order in which they were made."""
 
 
 def figures_of(trial: Trial) -> TrialFigures:
-    """The figures of a trial, as they are stored."""
+    """Return the results of a trial, as they are stored."""
     measurement = trial.measurement if trial.verdict.counts else None
     times = measurement.times_us if measurement else None
     return TrialFigures(
@@ -65,7 +65,7 @@ def figures_of(trial: Trial) -> TrialFigures:
 
 
 def runs_of(connection: sqlite3.Connection, target: str, runs_max: int) -> list[RunFigures]:
-    """The newest runs with the target, oldest first."""
+    """Return the newest runs with the target, oldest first."""
     runs = connection.execute(
         """
         SELECT id, json_extract(document, '$.name'), started_at, json_extract(document, '$.environment'),

@@ -7,7 +7,7 @@ import sqlite3
 from typing import Any
 
 WAYS = "an id or its beginning, latest, latest~1, the run's name, a git commit"
-"""How a run can be named; the first that matches is used. Of several runs with one name or commit, the newest."""
+"""Ways to refer to a run, of which the first match is used. Among several runs with one name or commit, the newest."""
 
 LATEST = re.compile(r"latest(?:~(\d{1,6}))?")
 COMMIT = re.compile(r"[0-9a-f]{7,40}")
@@ -16,7 +16,7 @@ NEWEST = "ORDER BY sequence DESC LIMIT 1"
 
 
 def find(connection: sqlite3.Connection, word: str) -> list[Any]:
-    """The rows of the runs meant: one, or none, or several where the beginning of an id fits them."""
+    """Return the rows of the matching runs: one, none, or several if a prefix of an id is ambiguous."""
     if match := LATEST.fullmatch(word):
         return connection.execute(f"{QUERY} {NEWEST} OFFSET ?", (int(match[1] or 0),)).fetchall()
     if found := connection.execute(f"{QUERY} WHERE substr(id, 1, ?) = ?", (len(word), word)).fetchall():
@@ -25,7 +25,7 @@ def find(connection: sqlite3.Connection, word: str) -> list[Any]:
         return found
     if not COMMIT.fullmatch(word):
         return []
-    # A folder with changes is not what was committed, so «+changes» never fits.
+    # A folder with changes doesn't match its commit, so "+changes" never matches.
     commit = "json_extract(document, '$.environment.git_commit')"
     where = f"substr({commit}, 1, ?) = ? AND {commit} NOT LIKE '%+changes'"
     return connection.execute(f"{QUERY} WHERE {where} {NEWEST}", (len(word), word)).fetchall()

@@ -1,8 +1,7 @@
 """The tables, as numbered migrations.
 
-A migration is never changed once it has been released; a new one is added. The number of those that were applied is kept in SQLite's
-``user_version``. Whole models are kept as JSON beside the columns that queries use, so that a figure that is added later requires
-no migration and a report can be made from the file alone.
+A released migration never changes; changes are new migrations. SQLite's ``user_version`` is the number of migrations applied. Whole models
+are stored as JSON beside the columns that queries use. New fields therefore need no migration, and a report needs only the file.
 """
 
 from __future__ import annotations
@@ -46,7 +45,7 @@ MIGRATIONS: tuple[str, ...] = (
     ) STRICT;
     CREATE INDEX trial_by_target ON trial(target, run_id);
     """,
-    # The order in which runs began, and the process that makes each: neither depends on a clock that can be set.
+    # The order in which runs began, and the process of each run. Neither depends on a clock that can be set.
     """
     ALTER TABLE run ADD COLUMN sequence INTEGER;
     UPDATE run SET sequence = rowid;
@@ -55,7 +54,7 @@ MIGRATIONS: tuple[str, ...] = (
     ALTER TABLE run ADD COLUMN pid_start_ticks INTEGER NOT NULL DEFAULT 0;
     ALTER TABLE run DROP COLUMN pid_started;
     """,
-    # What a target's history over many runs is made of, without the documents. ``cell``: the plan without its place in the run.
+    # The results for a target's history over many runs, without the documents. ``cell`` is the plan without its position in the run.
     """
     CREATE TABLE figures (
         run_id         TEXT NOT NULL,
@@ -86,7 +85,7 @@ MIGRATIONS: tuple[str, ...] = (
     FROM trial;
     CREATE INDEX figures_by_target ON figures(target, run_id);
     """,
-    # The words by which people find a run. The index holds them all, so that a search reads no document.
+    # The columns by which people search for a run. The index covers all of them, so a search reads no document.
     """
     ALTER TABLE run ADD COLUMN name TEXT;
     ALTER TABLE run ADD COLUMN git_commit TEXT;
@@ -100,14 +99,18 @@ TABLES = {"run", "trial", "histogram"}
 
 
 def is_current(connection: sqlite3.Connection) -> bool:
-    """Whether the tables are there and up to date. Raises :class:`StoreError` when the file is not one of ours, or is a newer one."""
+    """Return whether the tables exist and are up to date.
+
+    Raises :class:`StoreError` if the file isn't a results database of httpbench, or if a newer version wrote it.
+    """
     return _applied(connection) == len(MIGRATIONS)
 
 
 def migrate(connection: sqlite3.Connection) -> None:
-    """Brings the tables up to date. Call it within a transaction, so that two that start at once do not both do it.
+    """Bring the tables up to date.
 
-    Writes in any case: SQLite opens a file that may only be read without a word, and it is better said before a run than after it.
+    Call it within a transaction, so that two programs that start at once don't both migrate. It always writes: SQLite opens a read-only
+    file without an error, and a run should fail at its start rather than at its end.
     """
     for script in MIGRATIONS[_applied(connection) :]:
         for statement in script.split(";"):

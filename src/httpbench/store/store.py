@@ -1,4 +1,4 @@
-"""All runs in one SQLite file, committed trial by trial: what was measured survives whatever happens next."""
+"""Store all runs in one SQLite file, committed trial by trial, so that no crash loses finished measurements."""
 
 from __future__ import annotations
 
@@ -29,28 +29,28 @@ HINTS = {
     sqlite3.SQLITE_BUSY: f"another program has locked it: try again later, or {OTHER_FILE}",
     sqlite3.SQLITE_CORRUPT: f"`sqlite3 FILE .recover` saves what it can; to continue, {OTHER_FILE}",
 }
-"""What to do, by SQLite's primary result code."""
+"""Hints by SQLite's primary result code."""
 
 MADE = """
     CASE WHEN coalesce(json_extract(run.document, '$.retries'), 0)
          THEN (SELECT count(*) FROM trial WHERE run_id = run.id AND number < json_array_length(run.document, '$.plan'))
          ELSE (SELECT count(*) FROM trial WHERE run_id = run.id) END
 """
-"""Number of trials of a run, without repeats: those follow all planned ones."""
+"""Number of trials of a run without repeats, which follow all planned trials."""
 
 PLANNED = f"""
     CASE WHEN status = 'finished' AND json_extract(document, '$.precision') IS NOT NULL
          THEN {MADE}
          ELSE coalesce(json_array_length(document, '$.plan'), 0) END
 """
-"""Number of trials that a run makes; one that ended as soon as it knew enough has made them all."""
+"""Number of trials that a run will make. A run that ended early because its intervals were narrow enough has made all of them."""
 
 Document = TypeVar("Document", Run, Trial)
 
 
 @dataclass(frozen=True, slots=True)
 class RunLine:
-    """A run, for a list of runs."""
+    """A run in a list of runs."""
 
     id: str
     started_at: str
@@ -60,18 +60,18 @@ class RunLine:
     trials_planned: int
     command: str
     name: str | None = None
-    """That it was given."""
+    """Name of the run. ``None``: it has none."""
     size_bytes: int = 0
     """Size of its documents and histograms, in bytes."""
 
 
 class Store:
-    """The results file. Use as a context manager. Methods raise :class:`StoreError` when the file cannot be read or written."""
+    """The results file, as a context manager. Methods raise :class:`StoreError` if they can't read or write it."""
 
     def __init__(self, path: Path, *, reading: bool = False):
-        """Opens the file, and makes it where it is missing.
+        """Open the file, and create it if it is missing.
 
-        ``reading``: makes nothing, and a file that cannot be written to will do.
+        With ``reading``, create nothing, and accept a file that isn't writable.
         """
         self.path = path
         with self._errors():
@@ -86,7 +86,7 @@ class Store:
                 raise
 
     def begin(self, run: Run) -> None:
-        """Notes a run before its first trial."""
+        """Store a run before its first trial."""
         with self._errors():
             self._insert_run(run)
 
@@ -101,12 +101,12 @@ class Store:
         self._connection.execute(query, values)
 
     def add(self, run_id: str, trial: Trial) -> None:
-        """Commits one trial with its histograms."""
+        """Commit one trial with its histograms."""
         with self._errors(), self._transaction():
             self._insert(run_id, trial)
 
     def put(self, run: Run, trials: Sequence[Trial]) -> None:
-        """Commits a finished run with all its trials, or nothing."""
+        """Commit a finished run with all its trials, or nothing."""
         with self._errors(), self._transaction():
             self._insert_run(run)
             for trial in trials:
@@ -145,8 +145,11 @@ class Store:
             self._connection.execute("UPDATE run SET status = ?, finished_at = ? WHERE id = ?", (status, finished_at, run_id))
 
     def runs(self, limit: int = 100) -> list[RunLine]:
-        """The newest runs, newest first. One whose process is gone without a word is shown as interrupted; one that ended as soon as it
-        knew enough has made all that was needed of its plan, and a search has no plan beyond what it made."""
+        """Return the newest runs, newest first.
+
+        A run whose process is gone appears as interrupted. A run that ended early because its intervals were narrow enough counts as
+        complete, and a search plans only the trials that it made.
+        """
         query = f"""
             SELECT run.id, started_at, status, boot_id, pid, pid_start_ticks,
                    (SELECT count(*) FROM json_each(document, '$.targets')),
@@ -177,7 +180,10 @@ class Store:
         ]
 
     def run(self, name: str) -> tuple[Run, list[Trial]]:
-        """A run and its trials, by any of :data:`httpbench.store.names.WAYS`. Raises :class:`SelectionError`."""
+        """Return a run and its trials, by any of :data:`httpbench.store.names.WAYS`.
+
+        Raises :class:`SelectionError` if there isn't exactly one such run.
+        """
         with self._errors():
             rows = find(self._connection, name)
             if len(rows) != 1:
@@ -194,7 +200,10 @@ class Store:
         return run.model_copy(update={"status": status_of(status, Owner(*owner)), "finished_at": finished_at}), found
 
     def figures(self, target: str, runs_max: int) -> list[RunFigures]:
-        """What the newest runs measured of a target, oldest first. Searches are left out: each of their trials has a load of its own."""
+        """Return the results of a target in the newest runs, oldest first.
+
+        Searches are left out, because each of their trials has a different load.
+        """
         with self._errors():
             try:
                 return runs_of(self._connection, target, runs_max)
@@ -202,12 +211,12 @@ class Store:
                 raise StoreError(f"a run of {target} was stored by another version of httpbench, and this one cannot read it") from None
 
     def targets(self) -> list[str]:
-        """Ids of all targets that were measured, in order."""
+        """Return the ids of all measured targets, sorted."""
         with self._errors():
             return [name for (name,) in self._connection.execute("SELECT DISTINCT target FROM figures ORDER BY target")]
 
     def noise_runs(self, hostname: str, cpu_model: str, limit: int = 5) -> list[str]:
-        """Ids of the finished runs of A/A pairs on such a machine, newest first."""
+        """Return the ids of finished A/A runs on such a machine, newest first."""
         query = """
             SELECT id FROM run
             WHERE status = 'finished' AND json_extract(document, '$.measures_noise')
@@ -218,7 +227,10 @@ class Store:
             return [name for (name,) in self._connection.execute(query, (hostname, cpu_model, limit))]
 
     def delete(self, run_ids: Sequence[str]) -> None:
-        """Deletes runs with their trials and gives their space back. Raises :class:`StoreError` if one is still running."""
+        """Delete runs with their trials and free their space.
+
+        Raises :class:`StoreError` if one is still running.
+        """
         ids = json.dumps(run_ids)
         with self._errors(), self._transaction():
             chosen = "FROM run WHERE id IN (SELECT value FROM json_each(?))"
@@ -226,12 +238,12 @@ class Store:
                 if status_of(status, Owner(*owner)) is RunStatus.RUNNING:
                     raise StoreError(f"run {name} is still running", hint="end it first")
             self._connection.execute(f"DELETE {chosen}", (ids,))
-        with suppress(sqlite3.OperationalError):  # while another program reads, the file keeps the space and reuses it
+        with suppress(sqlite3.OperationalError):  # if another program is reading, the file keeps the space and reuses it
             self._connection.execute("VACUUM")
             self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
     def select(self, query: str, values: Sequence[object] = ()) -> list[Any]:
-        """The rows of a query that reads."""
+        """Return the rows of a read-only query."""
         with self._errors():
             return self._connection.execute(query, values).fetchall()
 
@@ -250,17 +262,20 @@ class Store:
                 self._read_a_copy()
             self._connection.execute("PRAGMA query_only = ON")
             return
-        with self._transaction():  # so that two that start at once do not both do it
+        with self._transaction():  # so that two programs that start at once don't both do it
             if not is_current(self._connection):
                 self._take_from_others()
             migrate(self._connection)
         self._keep_a_log()
-        # FULL: a trial that is reported as stored is on the disk, also after a power cut.
+        # FULL ensures that a trial reported as stored survives a power failure.
         self._connection.execute("PRAGMA synchronous = FULL")
         self._connection.execute("PRAGMA foreign_keys = ON")
 
     def _read_a_copy(self) -> None:
-        """Continues with a copy in memory, in the current format. The file may be read-only, and stays as it is."""
+        """Continue with an in-memory copy in the current format.
+
+        The file may be read-only, and isn't changed.
+        """
         copy = sqlite3.connect(":memory:", isolation_level=None)
         with closing(self._connection) as original:
             original.backup(copy)
@@ -268,13 +283,16 @@ class Store:
         migrate(copy)
 
     def _take_from_others(self) -> None:
-        """Makes the file private once. Earlier versions let everybody read it; later, its owner may have changed that on purpose."""
+        """Make the file private, once.
+
+        Earlier versions created it readable by everyone. After this, the owner may have changed the permissions on purpose.
+        """
         for suffix in ("", "-wal", "-shm"):
             with suppress(OSError):
                 self.path.with_name(f"{self.path.name}{suffix}").chmod(0o600)
 
     def _keep_a_log(self) -> None:
-        """Switches to WAL, once in a file's life. SQLite does not wait for others there, as it does elsewhere."""
+        """Switch to WAL, once per file. SQLite doesn't wait for locks here, unlike elsewhere."""
         deadline = time.monotonic() + BUSY_LIMIT_S
         while True:
             try:
@@ -303,7 +321,7 @@ class Store:
         except StoreError as error:
             raise StoreError(f"{self.path}: {error.message}", hint=error.hint) from None
         except sqlite3.DatabaseError as error:
-            kind = error.sqlite_errorcode & 0xFF  # the rest is the variety
+            kind = error.sqlite_errorcode & 0xFF  # the higher bits are the extended code
             damaged = "the file is damaged: " if kind == sqlite3.SQLITE_CORRUPT else ""
             raise StoreError(f"{self.path}: {damaged}{error}", hint=HINTS.get(kind, OTHER_FILE)) from None
         except OSError as error:
@@ -311,20 +329,20 @@ class Store:
 
 
 def _address(path: Path, reading: bool) -> str:
-    """As SQLite wants it. What it says of locking: https://www.sqlite.org/uri.html."""
+    """Return the path as a URI for SQLite. https://www.sqlite.org/uri.html explains its locking options."""
     if not reading:
         return path.absolute().as_uri()
     if not path.exists():
         return "file::memory:"
     if os.access(path, os.W_OK) and os.access(path.parent, os.W_OK):
         return f"{path.absolute().as_uri()}?mode=rw"
-    # Without the right to lock, a file is read as it stands; one with a log beside it is in use, and requires the log.
+    # Without permission to lock, read the file as it is. If it has a log beside it, it is in use, and the log is needed.
     in_use = path.with_name(f"{path.name}-wal").exists()
     return f"{path.absolute().as_uri()}?mode=ro" + ("" if in_use else "&immutable=1")
 
 
 def _make_private(path: Path) -> None:
-    """Creates a missing file that only its owner may read. SQLite gives the files beside it the same permissions."""
+    """Create a missing file readable only by its owner. SQLite uses the same permissions for the files beside it."""
     if not path.exists():
         os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
 
@@ -337,7 +355,7 @@ def _read(model: type[Document], text: str, run_id: str) -> Document:
 
 
 def _split(trial: Trial) -> tuple[Trial, dict[str, str]]:
-    """A trial without its histograms, and these by name: they are large, and most queries do not want them."""
+    """Split a trial into the rest and its histograms by name, which are large and rarely needed."""
     if trial.measurement is None:
         return trial, {}
     histograms = {}
@@ -362,7 +380,7 @@ def _with(trial: Trial, measurement: Measurement, distributions: dict[str, Distr
 
 
 def status_of(status: str, owner: Owner) -> RunStatus:
-    """The status of a run; a running one whose process is gone was interrupted."""
+    """Return the status of a run: interrupted if it is running but its process is gone."""
     return RunStatus.INTERRUPTED if status == RunStatus.RUNNING and not is_alive(owner) else RunStatus(status)
 
 

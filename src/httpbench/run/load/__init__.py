@@ -1,1 +1,1 @@
-"""Put a load on a running target: warm-up, load generator, and what is sampled meanwhile."""
+"""Put a load on a running target: warm-up, load generator, and sampling."""

@@ -1,8 +1,10 @@
-"""The clause of the contract about load: ten thousand requests over 64 connections, each with a correct response; a thousand where a
-database is asked, which may do twenty queries for each.
+"""Check the contract under load: ten thousand requests over 64 connections must each get a correct response.
 
-Our load generator takes a duration and not a number of requests. So it runs again, each time twice as long, until there are enough.
-Even the first run is longer than the request timeout: otherwise a request without a response would count as in flight at the end.
+For workloads with a database, a thousand requests are enough, because each may make twenty queries.
+
+Our load generator accepts a duration instead of a number of requests. It therefore runs repeatedly, each time twice as long, until there
+are enough responses. Even the first run is longer than the request timeout. Otherwise, a request without a response would count as in
+flight at the end.
 """
 
 from __future__ import annotations
@@ -21,18 +23,18 @@ REQUESTS_OF_DATABASE = 1_000
 CONNECTIONS = 64
 DURATIONS_S = (6.0, 12.0, 24.0)
 TIMEOUT_S = 5.0
-"""Long enough for a slow target on a busy machine: the clause is about correct responses, not fast ones."""
+"""Request timeout, in seconds: long enough for a slow target on a busy machine, because the check is about correctness, not speed."""
 
 
 def requests_under_load(workload: Workload) -> int:
-    """How many requests must have a correct response."""
+    """Return how many requests must get a correct response."""
     return REQUESTS_OF_DATABASE if workload.asks_database else REQUESTS
 
 
 def problem_under_load(running: RunningTarget, workload: Workload, cores: Cores, scratch: Path) -> tuple[str | None, int]:
-    """What is wrong (``None``: nothing), and the number of correct responses.
+    """Return the problem, or ``None``, and the number of correct responses.
 
-    Raises :class:`~httpbench.errors.LoadError` if the load cannot be made.
+    Raises :class:`~httpbench.errors.LoadError` if the load can't be made.
     """
     if http.is_learned(workload) and (found := http.learn(running.host, running.port, workload)):
         workload, _ = found

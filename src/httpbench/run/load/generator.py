@@ -1,4 +1,4 @@
-"""Runs a load generator against a target, and samples both while it measures."""
+"""Run a load generator against a target, and sample both while it measures."""
 
 from __future__ import annotations
 
@@ -21,15 +21,16 @@ POLL_S = 0.1
 
 
 Report = Callable[[Progress, Callable[[], Current] | None], None]
-"""Gets each sign of progress, and what reads the cost of the target at this moment; ``None``: it is not sampled."""
+"""Callback for each sign of progress. Its second argument reads the current cost of the target, or is ``None`` if the target isn't sampled.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class UnderLoad:
-    """What was measured and seen while a target was under load."""
+    """The measurement and observations of a target under load."""
 
     measurement: Measurement | None
-    """``None``: the target died, and the generator has no figures of the time before."""
+    """Measurement. ``None``: the target died, and the generator reported nothing before that."""
     observed: Observed
     death: str | None = None
     """How the target ended, if it did."""
@@ -39,20 +40,20 @@ class UnderLoad:
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """What the load is put on."""
+    """The programs that a load is put on."""
 
     target: RunningTarget
     cores: Cores
     backend: RunningTarget | None = None
-    """The server behind a proxy; ``None``: there is none."""
+    """Server behind a proxy. ``None``: no proxy."""
     database: RunningDatabase | None = None
-    """That the target asks."""
+    """Database that the target uses. ``None``: no database."""
 
 
 def run_generator(generator: LoadGenerator, job: Job, subject: Subject, report: Report, place: LoadPlace = HERE) -> UnderLoad:
-    """Makes the load; ``report`` gets each sign of progress.
+    """Make the load, and pass each sign of progress to ``report``.
 
-    Raises :class:`LoadError` if the generator fails or hangs, its output cannot be read, or its load host is lost.
+    Raises :class:`LoadError` if the generator fails or hangs, if its output can't be read, or if its load host is lost.
     """
     command = generator.argv(job, warmup=False)
     with place.start(generator, job, warmup=False) as running:
@@ -73,7 +74,7 @@ def run_generator(generator: LoadGenerator, job: Job, subject: Subject, report: 
 
 
 class _Window:
-    """Samples only while the generator measures, not while it connects or warms up."""
+    """Samplers that run only while the generator measures, not while it connects or warms up."""
 
     def __init__(self, generator: LoadGenerator, subject: Subject, running: RunningGenerator, report: Report):
         self._generator = generator
@@ -95,7 +96,7 @@ class _Window:
         running.mark()
 
     def line(self, text: str) -> bool:
-        """Reads a line of the generator's standard error; returns whether it was a sign of progress."""
+        """Process a line of the generator's standard error, and return whether it was a sign of progress."""
         progress = self._generator.progress(text)
         if progress is None:
             return False
@@ -107,7 +108,7 @@ class _Window:
             self._meter.mark()
             self._network.mark()
             self._quota.mark()
-            self._strangers.mark()  # last, as it takes longest
+            self._strangers.mark()  # last, because it takes longest
         elif progress.phase is Phase.DONE:
             self.close()
         self._report(progress, self._target.current if self._target else None)
@@ -134,7 +135,7 @@ class _Window:
 
 
 def _contained(subject: Subject) -> list[int]:
-    """The first processes of containers: these descend from their engine."""
+    """Return the first processes of containers, which are children of their engine."""
     target = subject.target.container
     database = subject.database.container_pid if subject.database else None
     return [pid for pid in (target.pid if target else None, database) if pid is not None]
@@ -143,7 +144,10 @@ def _contained(subject: Subject) -> list[int]:
 def _watch(
     running: RunningGenerator, window: _Window, limit_s: float, subject: Subject, generator: LoadGenerator
 ) -> tuple[str | None, str]:
-    """Waits until the generator ends: how the target died, if it did, and the generator's messages on standard error."""
+    """Wait until the generator ends.
+
+    Returns how the target died, if it did, and the generator's messages on standard error.
+    """
     deadline = time.monotonic() + limit_s
     pending = ""
     messages: list[str] = []
@@ -158,7 +162,7 @@ def _watch(
             return None, "\n".join([*messages, pending])
         died = subject.target.death()
         if died is not None or (subject.backend and subject.backend.death()):
-            running.stop()  # it reports what it measured so far, if it can
+            running.stop()  # it reports what it has measured so far, if it can
             return died, "\n".join([*messages, pending])
         if time.monotonic() > deadline:
             raise LoadError(f"{generator.name} did not end within {limit_s:.0f} s", log_tail="\n".join(messages[-15:]) or None)

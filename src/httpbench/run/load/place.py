@@ -1,7 +1,7 @@
-"""Where load generators run: on this machine, or wherever the caller of a run says.
+"""Define where load generators run: on this machine, or wherever the caller of a run chooses.
 
-A run starts each load generator through a :class:`LoadPlace` and knows nothing else of the place. So it depends neither on ssh nor on what
-divides a load among several hosts.
+A run starts each load generator through a :class:`LoadPlace` and knows nothing else about the place. It therefore depends neither on ssh
+nor on the code that divides a load among several hosts.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ NATIVE = "native"
 
 
 class RunningGenerator(Protocol):
-    """A load generator that was started. Every method raises :class:`~httpbench.errors.LostHostError` if its host is lost."""
+    """A running load generator. Every method raises :class:`~httpbench.errors.LostHostError` if its host is lost."""
 
     @property
     def stderr(self) -> int:
@@ -32,39 +32,42 @@ class RunningGenerator(Protocol):
 
     @property
     def events(self) -> int:
-        """File descriptor that is readable when it has ended: then call :meth:`exits`."""
+        """File descriptor that becomes readable when the generator ends. Call :meth:`exits` then."""
 
     def exits(self) -> Sequence[Exit]:
-        """How it ended, if it has."""
+        """Return how it ended, if it has."""
 
     def stop(self) -> object:
-        """Tells it to end, and waits for that."""
+        """Stop it and wait until it has ended."""
 
     def mark(self) -> None:
-        """Begins the measured window; what was watched before is dropped."""
+        """Begin the measured window, and drop earlier observations."""
 
     def close(self) -> tuple[Usage, LoadHostUse | None]:
-        """Ends the measured window: what the generator cost in it, and what was seen of its host, if that is not this machine."""
+        """End the measured window.
+
+        Returns the generator's cost in the window, and observations of its host if that isn't this machine.
+        """
 
     def stdout(self) -> str:
-        """What it printed on its standard output."""
+        """Return its standard output."""
 
 
 class Sampler(Protocol):
-    """Watches what a program costs."""
+    """A sampler of a program's cost."""
 
     @property
     def current(self) -> Callable[[], Current] | None:
-        """Its cost at this moment; ``None``: not known."""
+        """Return a function that reads the current cost; ``None`` if it is unknown."""
 
     def start(self) -> None:
-        """Begins to watch."""
+        """Start sampling."""
 
     def mark(self) -> None:
-        """Begins the measured window; what was watched before is dropped."""
+        """Begin the measured window, and drop earlier samples."""
 
     def stop(self) -> Usage:
-        """Its cost since the mark."""
+        """Stop sampling, and return the cost since the mark."""
 
 
 class ServerThere(Protocol):
@@ -74,16 +77,16 @@ class ServerThere(Protocol):
     port: int
 
     def death(self) -> str | None:
-        """How it ended, if it has. Raises :class:`~httpbench.errors.LostHostError` if its host is lost."""
+        """Return how it ended, if it has. Raises :class:`~httpbench.errors.LostHostError` if its host is lost."""
 
     def log(self) -> str:
-        """What it printed."""
+        """Return its output."""
 
     def sampler(self) -> Sampler:
-        """What watches its CPU time and memory."""
+        """Return a sampler of its CPU time and memory."""
 
     def stop(self, grace_s: float) -> None:
-        """Tells it to end, and waits for that."""
+        """Stop it and wait until it has ended."""
 
 
 class BackendPlace(Protocol):
@@ -92,15 +95,18 @@ class BackendPlace(Protocol):
     def serve(
         self, fill: Callable[[str, int, int, str], tuple[tuple[str, ...], Mapping[str, str]]], folder: Path
     ) -> AbstractContextManager[ServerThere]:
-        """Starts it from the files of a folder. ``fill``: command and environment for address, port, workers and scratch folder."""
+        """Start the server from the files in a folder.
+
+        ``fill`` returns its command and environment, given an address, a port, a number of workers and a scratch folder.
+        """
 
 
 class LoadPlace(Protocol):
-    """Where load generators run."""
+    """A place where load generators run."""
 
     @property
     def host(self) -> LoadHost | None:
-        """The machine, as it is stored; ``None``: this one, or many."""
+        """The machine, as stored. ``None``: this one, or several."""
 
     @property
     def is_here(self) -> bool:
@@ -108,21 +114,24 @@ class LoadPlace(Protocol):
 
     @property
     def address(self) -> str | None:
-        """Of this machine, that targets listen on so that the load reaches them; ``None``: loopback."""
+        """Address of this machine on which targets must listen for the load to reach them. ``None``: loopback."""
 
     @property
     def cpus(self) -> tuple[int, ...] | None:
-        """Logical CPUs of load generators there; ``None``: as the plan divides those of this machine."""
+        """Logical CPUs for load generators at this place. ``None``: as in the plan for this machine."""
 
     @property
     def is_gone(self) -> bool:
-        """Whether it was lost for good."""
+        """Whether the place was lost for good."""
 
     def native(self) -> LoadGenerator | None:
-        """Our own load generator, as it is there; ``None`` if it is missing there."""
+        """Our own load generator at this place. ``None``: missing."""
 
     def start(self, generator: LoadGenerator, job: Job, *, warmup: bool) -> AbstractContextManager[RunningGenerator]:
-        """Starts a load generator, which is gone when the block ends. Raises :class:`~httpbench.errors.HttpbenchError`."""
+        """Start a load generator, which ends at the latest when the block ends.
+
+        Raises :class:`~httpbench.errors.HttpbenchError` if it can't be started.
+        """
 
 
 class _RunningHere:
@@ -160,7 +169,7 @@ class _RunningHere:
 
 
 class ThisMachine:
-    """Load generators run beside the target, on cores of their own where there are enough."""
+    """Load generators beside the target, on their own cores if there are enough."""
 
     host: LoadHost | None = None
     is_here = True
@@ -182,7 +191,7 @@ class ThisMachine:
 
 @dataclass(frozen=True)
 class ManyPlaces(ThisMachine):
-    """Load generators run on many hosts. The program that directs them runs here, on the cores of the harness."""
+    """Load generators on many hosts, directed by a program on this machine that uses the harness's cores."""
 
     is_here: bool
     address: str | None

@@ -1,7 +1,7 @@
-"""Looks at a target that is connected but gets no requests: one that is busy all the same polls.
+"""Check whether a connected target without requests is busy, which means that it polls.
 
-Before the load its start-up may still be going on, after the load a collection of garbage or the rest of the requests. Polling goes on
-at both times, so the less busy look counts. A target that is quiet at the first look gets no second one.
+Before the load, its start-up may still be running. After the load, it may be collecting garbage or finishing requests. Polling continues at
+both times, so the less busy check counts. A target that is quiet at the first check isn't checked again.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ CONNECT_LIMIT_S = 0.2
 
 
 def polling_threads(running: RunningTarget) -> float | None:
-    """Busy threads of a target that waits for requests over one connection; ``None`` if they cannot be seen."""
+    """Return the number of busy threads while the target waits for requests on one connection; ``None`` if unknown."""
     if running.guard_pid is None:
         return None
     with contextlib.suppress(OSError), socket.create_connection((running.host, running.port), CONNECT_LIMIT_S):
@@ -25,7 +25,7 @@ def polling_threads(running: RunningTarget) -> float | None:
 
 
 def polling_threads_again(running: RunningTarget, before: float | None) -> float | None:
-    """After the load: the less busy look of both."""
+    """Check again after the load, and return the lower of both numbers."""
     if before is None or before <= sample.QUIET_MAX:
         return before
     after = polling_threads(running)

@@ -1,4 +1,4 @@
-"""Compares the whole responses that a load generator kept with the rules of their workloads, after the load."""
+"""Check the whole responses that a load generator kept against the rules of their workloads, after the load."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from httpbench.model import Measurement, Rule, SampledBodies
 
 PROBLEMS_MAX = 5
 DRAWN_MIN = 10
-"""Rows from which ids are judged: two may be alike by chance."""
+"""Minimum number of rows for judging whether ids are random, because two may be equal by chance."""
 
 
 def with_sampled_bodies(measurement: Measurement, kept: Sequence[KeptResponse]) -> Measurement:
-    """The measurement with what whole responses of the load showed; unchanged if none were kept."""
+    """Return the measurement with the results of the kept responses; unchanged if there are none."""
     if not kept:
         return measurement
     wrong = [found for one in kept if (found := "; ".join(_problems(one)))]
@@ -30,7 +30,7 @@ def _problems(one: KeptResponse) -> list[str]:
 
 
 def _drawing_problems(kept: Sequence[KeptResponse]) -> Iterator[str]:
-    """Ids of the table World that are not drawn at random; of each workload of a mix for itself."""
+    """Yield problems of ids of the table World that weren't drawn at random, for each workload of a mix separately."""
     for workload in {one.workload.name: one.workload for one in kept}.values():
         bodies = [one.body for one in kept if one.workload.name == workload.name and not _problems(one)]
         if workload.expect.rule in (Rule.WORLD, Rule.WORLDS):

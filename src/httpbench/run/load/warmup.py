@@ -1,8 +1,8 @@
-"""Warms a target up, for a fixed time or until its throughput is steady.
+"""Warm up a target, for a fixed time or until its throughput is steady.
 
-Until steady: httpbench-loadgen makes the load, whichever generator measures afterwards, because only it reports while it runs. It is a
-process of its own and ends with the warm-up: its effect on the target stays, its connections do not. The generator that measures warms
-up its own connections in the fixed part of the warm-up.
+Until throughput is steady, httpbench-loadgen makes the load, whichever generator measures afterward, because only it reports while it runs.
+It is a separate process that ends with the warm-up. Its effect on the target remains, but its connections don't. The measuring generator
+warms up its own connections in the fixed part of the warm-up.
 """
 
 from __future__ import annotations
@@ -21,12 +21,15 @@ from httpbench.stats.steady import is_warm
 
 WINDOW_S = 0.1
 POLL_S = 0.1
-SLACK_S = 15.0  # for connecting and ending, beyond the load's own time
+SLACK_S = 15.0  # for connecting and ending, in addition to the load's own time
 LOG_TAIL_BYTES = 8192
 
 
 def warm_up_for_fixed_time(generator: LoadGenerator, job: Job, death: Callable[[], str | None], place: LoadPlace = HERE) -> None:
-    """The separate warm-up run of a generator that has no warm-up of its own. Raises :class:`LoadError` if it does not end."""
+    """Run a separate warm-up for a generator that has none of its own.
+
+    Raises :class:`LoadError` if it doesn't end.
+    """
     said = b""
     with place.start(generator, job, warmup=True) as running:
         deadline = time.monotonic() + job.load.warmup_s + job.load.timeout_s + SLACK_S
@@ -40,16 +43,16 @@ def warm_up_for_fixed_time(generator: LoadGenerator, job: Job, death: Callable[[
 
 
 def _available(descriptor: int) -> bytes:
-    """What can be read at once."""
+    """Return the bytes that can be read without waiting."""
     return os.read(descriptor, 65_536) if select.select([descriptor], [], [], 0)[0] else b""
 
 
 def warm_up_until_steady(
     job: Job, death: Callable[[], str | None], report: Callable[[Progress], None], place: LoadPlace = HERE
 ) -> Settling:
-    """Loads a target until it is steady, for at most the load's ``warmup_max_s`` less its ``warmup_s``.
+    """Load a target until it is steady, for at most the load's ``warmup_max_s`` minus its ``warmup_s``.
 
-    Ends early, and not steady, if the target dies: the measurement that follows reports it. Raises :class:`LoadError` if the
+    If the target dies, return early without steadiness; the measurement that follows reports the death. Raises :class:`LoadError` if the
     generator fails or hangs.
     """
     generator, own = place.native(), _warmup_job(job)
@@ -70,7 +73,7 @@ def warm_up_until_steady(
                 messages += [line for line in lines if generator.progress(line) is None]
             elif has_ended:
                 break
-        exits = tuple(running.exits())  # those that ended before the harness ended them
+        exits = tuple(running.exits())  # before the harness stops the rest
         running.stop()
     if exits and exits[0].code != 0 and death() is None:
         output = Output("", "\n".join([*messages, pending]), exits[0].code)
@@ -79,7 +82,7 @@ def warm_up_until_steady(
 
 
 def _warmup_job(job: Job) -> Job:
-    """The same load for as long as the warm-up may last; of a rising rate, the first step."""
+    """Return the same load for the longest warm-up; for a rising rate, its first step."""
     given = job.load
     assert given.warmup_max_s is not None
     rate = given.rate_from_rps or given.rate_rps
@@ -89,7 +92,7 @@ def _warmup_job(job: Job) -> Job:
 
 
 def _rate(generator: LoadGenerator, line: str, report: Callable[[Progress], None]) -> float | None:
-    """Throughput of a window that has ended; ``None`` for any other line. Reported as a part of the warm-up."""
+    """Return the throughput of a completed window, and report it as warm-up progress; ``None`` for any other line."""
     progress = generator.progress(line)
     if progress is None or progress.phase is not Phase.MEASURE or progress.elapsed_s == 0:
         return None

@@ -1,1 +1,1 @@
-"""The steps of one trial that several kinds of target share."""
+"""The steps of a trial that several kinds of target share."""

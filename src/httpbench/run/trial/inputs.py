@@ -1,4 +1,4 @@
-"""All that a trial is made from."""
+"""The inputs of a trial."""
 
 from __future__ import annotations
 
@@ -18,51 +18,51 @@ class Backend:
 
     target: Target
     folder: Path
-    """Its build."""
+    """Folder of its build."""
     cores: Sequence[tuple[int, ...]]
     """Its physical cores."""
     place: BackendPlace | None = None
-    """The host where it runs; ``None``: this machine."""
+    """Host where it runs. ``None``: this machine."""
 
 
 @dataclass(frozen=True, slots=True)
 class TrialInputs:
-    """All that a trial is made from."""
+    """The inputs of a trial."""
 
     plan: TrialPlan
     started_at: str
     target: Target
     workload: Workload
     generator: Tool
-    """A load generator; for clients, a timer."""
+    """Load generator, or timer for clients."""
     folder: Path
-    """The target's build."""
+    """Folder of the target's build."""
     cores: Sequence[tuple[int, ...]]
-    """The target's physical cores."""
+    """Physical cores of the target."""
     port: int | None = None
     run_id: str | None = None
     start_limit_s: float = START_LIMIT_S
     backend: Backend | None = None
-    """Of a proxy, or the database that a server asks."""
+    """Server behind a proxy, or database of a server. ``None``: neither."""
     learned: Learned | None = None
-    """What an earlier trial of the run learned of this target."""
+    """What an earlier trial of the run learned about this target."""
     probes: bool = False
     """Whether to probe the target after the load."""
     accepts_disturbed: bool = False
     """Whether a disturbed trial counts."""
     load_place: LoadPlace = HERE
-    """Where load generators run."""
+    """Place where load generators run."""
     failed_share_max: float | None = None
-    """Share of failed requests that the service level allows; ``None``: as few as a valid trial may have."""
+    """Share of failed requests that the service level allows. ``None``: the default for valid trials."""
 
     @property
     def address(self) -> str:
-        """That targets listen on, and on no other: loopback, or the one at which load hosts reach this machine."""
+        """The only address on which targets listen: loopback, or the one that load hosts use to reach this machine."""
         return self.load_place.address or HOST
 
     @property
     def generator_cpus(self) -> tuple[int, ...]:
-        """Logical CPUs of the load generator, where it runs."""
+        """Logical CPUs of the load generator at its place."""
         there = self.load_place.cpus
         return self.plan.cores.generator if there is None else there
 

@@ -1,4 +1,4 @@
-"""Starts a target as its manifest says, and waits for its first correct response."""
+"""Start a target according to its manifest, and wait for its first correct response."""
 
 from __future__ import annotations
 
@@ -38,17 +38,17 @@ from httpbench.sample import TreeSampler
 
 HOST = "127.0.0.1"
 DATABASE_URL = "DATABASE_URL"
-"""Variable of the environment that names a target's database."""
-EVERY_ADDRESS = "0.0.0.0"  # inside a container with a network of its own
+"""Environment variable with the address of a target's database."""
+EVERY_ADDRESS = "0.0.0.0"  # inside a container with its own network
 PREPARE_LIMIT_S = 600.0
 START_LIMIT_S = 20.0
 STOP_GRACE_S = 2.0
-RELEASE_LIMIT_S = 2.0  # the kernel closes the sockets of an io_uring some time after the process is gone
+RELEASE_LIMIT_S = 2.0  # the kernel closes the sockets of an io_uring some time after the process ends
 
 
 @dataclass(frozen=True, slots=True)
 class Reachable:
-    """Where a target reaches its database."""
+    """A database, as its target reaches it."""
 
     host: str
     """Address."""
@@ -57,32 +57,32 @@ class Reachable:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a target runs."""
+    """The place where a target runs, with its resources."""
 
     folder: Path
-    """Its build."""
+    """Folder of its build."""
     scratch: Path
-    """An empty folder that lasts as long as it runs."""
+    """An empty folder that exists while the target runs."""
     cores: Sequence[tuple[int, ...]]
     """Its physical cores, each with the logical CPUs that are its hardware threads."""
     port: int | None = None
-    """``None``: a free one."""
+    """Port. ``None``: any free port."""
     start_limit_s: float = START_LIMIT_S
-    """Time allowed until the first correct response."""
+    """Time limit for the first correct response, in seconds."""
     backend: tuple[str, int] | None = None
-    """Host and port of what a proxy relays to."""
+    """Host and port to which a proxy relays."""
     database: Reachable | None = None
-    """The database that the target asks."""
+    """Database that the target uses."""
     workers: int | None = None
-    """Number of workers or copies; ``None``: one per core."""
+    """Number of workers or copies. ``None``: one per core."""
     run_id: str | None = None
-    """Of the run that it is a part of."""
+    """Id of its run."""
     address: str = HOST
-    """Listened on, and no other."""
+    """The only address to listen on."""
 
     @property
     def cpus(self) -> tuple[int, ...]:
-        """Its logical CPUs."""
+        """Logical CPUs of the target."""
         return tuple(cpu for core in self.cores for cpu in core)
 
 
@@ -91,28 +91,28 @@ class RunningTarget:
     """A target that has responded correctly."""
 
     tree: ProcessTree | None
-    """``None``: it was already running and is left running, or it runs in a container."""
+    """Process tree of the target. ``None``: it was already running and stays so, or it runs in a container."""
     host: str
     port: int
     response: SampledResponse
     log: Path
     container: Container | None = None
-    """``None``: it runs as a process."""
+    """Container of the target. ``None``: it runs as a process."""
     contained: ContainerRun | None = None
     """How its container was started, and the limits in force."""
     there: ServerThere | None = None
-    """``None``: it runs on this machine."""
+    """Server on another host. ``None``: it runs on this machine."""
     argv: tuple[str, ...] = ()
-    """Its command line; empty: it was already running, or it runs in a container."""
+    """Command line. Empty: it was already running, or it runs in a container."""
     copies: int = 1
-    """Processes with this command line."""
+    """Number of processes with this command line."""
 
     def url(self, path: str) -> str:
         name = f"[{self.host}]" if ":" in self.host else self.host
         return f"http://{name}:{self.port}{path}"
 
     def death(self) -> str | None:
-        """How it ended, if it has."""
+        """Return how it ended, if it has."""
         if self.there is not None:
             return self.there.death()
         if self.container is not None:
@@ -121,18 +121,18 @@ class RunningTarget:
         return str(exits[0]) if exits else None
 
     def require_alive(self, when: str) -> None:
-        """Raises :class:`~httpbench.errors.TargetDiedError` if it has ended."""
+        """Raise :class:`~httpbench.errors.TargetDiedError` if it has ended."""
         if (death := self.death()) is not None:
             exits = self.tree.exits() if self.tree else []
             raise TargetDiedError(f"the target died {when} ({death})", hint=_hint(exits[0]) if exits else None)
 
     @property
     def guard_pid(self) -> int | None:
-        """The parent of its processes; ``None`` if the harness did not start them."""
+        """Parent of its processes. ``None``: the harness didn't start them."""
         return self.tree.guard_pid if self.tree else None
 
     def sampler(self) -> Sampler | None:
-        """What watches its CPU time and memory; ``None`` if the harness did not start it."""
+        """Return a sampler of its CPU time and memory; ``None`` if the harness didn't start it."""
         if self.there is not None:
             return self.there.sampler()
         if self.container is not None:
@@ -140,13 +140,16 @@ class RunningTarget:
         return None if self.tree is None else TreeSampler(self.tree.guard_pid)
 
     def log_tail(self) -> str | None:
-        """The last lines that it printed; ``None``: nothing."""
+        """Return the last lines of its output; ``None`` if there are none."""
         if self.there is not None:
             self.log.write_text(self.there.log())
         return tail(self.log)
 
     def stop(self) -> Stopped:
-        """Stops it and proves that it is gone, unless it was already running. Raises :class:`~httpbench.errors.StopError`."""
+        """Stop it and prove that it is gone, unless it was already running.
+
+        Raises :class:`~httpbench.errors.StopError` if it can't be stopped.
+        """
         running = self.container or self.tree
         if self.there is not None:
             self.there.stop(STOP_GRACE_S)
@@ -156,7 +159,7 @@ class RunningTarget:
         ended = time.monotonic()
         while accepts(self.port, self.host):
             if time.monotonic() - ended > RELEASE_LIMIT_S:
-                # Everything below the guard is dead: either the server escaped from it, or another program shared the port.
+                # Everything below the guard is dead. Either the server escaped from it, or another program shared the port.
                 raise StartError(f"port {self.port} still accepts connections: another program than the target was measured")
             time.sleep(0.01)
         return replace(stopped, port_held_s=time.monotonic() - ended)
@@ -164,7 +167,10 @@ class RunningTarget:
 
 @contextmanager
 def start(target: Target, scaling: Scaling, workload: Workload, place: Place) -> Iterator[RunningTarget]:
-    """The target, running until the block ends. Raises :class:`StartError` with the tail of its log."""
+    """Start the target, and keep it running until the block ends.
+
+    Raises :class:`StartError` with the tail of its log.
+    """
     if target.prepare:
         _prepare(target, place)
     if target.url is not None:
@@ -188,7 +194,7 @@ def start(target: Target, scaling: Scaling, workload: Workload, place: Place) ->
 
 
 def commands_of(target: Target, scaling: Scaling, place: Place, port: int) -> list[Command]:
-    """One command; for prefork one for each core, or for each worker, pinned to one core."""
+    """Return one command, or for prefork one per core or worker, each pinned to one core."""
     count = place.workers or len(place.cores)
     shares = [place.cores[number % len(place.cores)] for number in range(count)] if scaling is Scaling.PREFORK else [place.cpus]
     workers = count if scaling is Scaling.MULTI else 1
@@ -198,7 +204,7 @@ def commands_of(target: Target, scaling: Scaling, place: Place, port: int) -> li
 
 @dataclass(frozen=True, slots=True)
 class Inside:
-    """What the placeholders of a command line stand for, as the program sees them."""
+    """Values of the placeholders in a command line, as the program sees them."""
 
     host: str
     port: int
@@ -207,7 +213,7 @@ class Inside:
 
 
 def filled(target: Target, place: Place, inside: Inside) -> tuple[tuple[str, ...], dict[str, str]]:
-    """Command line and environment of a target."""
+    """Return the command line and environment of a target."""
     values = {"host": inside.host, "port": str(inside.port), "workers": str(inside.workers), "scratch": inside.scratch}
     if place.backend is not None:
         values |= {"backend_host": place.backend[0], "backend_port": str(place.backend[1])}
@@ -217,13 +223,16 @@ def filled(target: Target, place: Place, inside: Inside) -> tuple[tuple[str, ...
 
 
 def host_and_port(url: str) -> tuple[str, int]:
-    """Of an ``http`` URL; port 80 if it has none."""
+    """Return the host and port of an ``http`` URL; the default port is 80."""
     parts = urlsplit(url)
     return parts.hostname or HOST, parts.port or 80
 
 
 def _already_running(url: str, workload: Workload, place: Place) -> RunningTarget:
-    """A server at a URL. It may be restarting, so it is given the same time as one that the harness starts."""
+    """Wait for a server at a URL, and return it.
+
+    It may be restarting, so it gets the same time as one that the harness starts.
+    """
     host, port = host_and_port(url)
     response = http.wait_until_correct(host, port, workload, place.start_limit_s, lambda: True)
     return RunningTarget(None, host, port, response, place.scratch / "target.log")
@@ -231,7 +240,7 @@ def _already_running(url: str, workload: Workload, place: Place) -> RunningTarge
 
 @contextmanager
 def _in_container(target: Target, isolation: Isolation, scaling: Scaling, workload: Workload, place: Place) -> Iterator[RunningTarget]:
-    """The target in a container whose limits were proved. Raises :class:`LimitError` if one is not in force."""
+    """Start the target in a container with tested limits. Raises :class:`LimitError` if one isn't in force."""
     if isolation.image is not None and isolation.port is None:
         isolation = isolation.model_copy(update={"port": _exposed(isolation)})
     launch, port = launch_of(target, isolation, scaling, place)
@@ -259,7 +268,7 @@ def _lives(container: Container) -> Callable[[], bool]:
 
 
 def launch_of(target: Target, isolation: Isolation, scaling: Scaling, place: Place) -> tuple[Launch, int]:
-    """How its container is started, and the port that it listens on."""
+    """Return how to start its container, and the port that it listens on."""
     allowed = max(min(len(place.cores), math.ceil(isolation.cpus)), 1)
     workers = (place.workers or allowed) if scaling is Scaling.MULTI else 1
     if isolation.network is NetworkMode.HOST:
@@ -274,7 +283,7 @@ def launch_of(target: Target, isolation: Isolation, scaling: Scaling, place: Pla
 
 
 def container_command(target: Target, scaling: Scaling, place: Place) -> str | None:
-    """What would start its container, for a shell; ``None``: it runs as a process."""
+    """Return the shell command that would start its container; ``None`` if it runs as a process."""
     if target.isolation is None:
         return None
     launch, _ = launch_of(target, target.isolation, scaling, place)
@@ -282,7 +291,7 @@ def container_command(target: Target, scaling: Scaling, place: Place) -> str | N
 
 
 def _exposed(isolation: Isolation) -> int:
-    """The port that a user's image listens on. Raises :class:`StartError` if it does not say."""
+    """Return the port on which the user's image listens. Raises :class:`StartError` if the image doesn't declare one."""
     assert isolation.image is not None
     port = exposed_port(isolation.engine, isolation.image)
     if port is None:
@@ -291,7 +300,7 @@ def _exposed(isolation: Isolation) -> int:
 
 
 def _prepare(target: Target, place: Place) -> None:
-    """Runs the target's preparation. Raises :class:`StartError` if it fails or takes too long."""
+    """Run the target's preparation. Raises :class:`StartError` if it fails or takes too long."""
     log = place.scratch / "prepare.log"
     command = " ".join(target.prepare)
     with ProcessTree([Command(target.prepare, place.folder, target.env)], stdout=log, stderr=log) as tree:
@@ -307,11 +316,11 @@ def _fill(text: str, values: dict[str, str]) -> str:
 
 
 def _first_response(tree: ProcessTree, address: str, port: int, workload: Workload, copies: int, limit_s: float) -> SampledResponse:
-    """The first correct response, once each copy listens: a late copy would get no load."""
+    """Return the first correct response once every copy listens, because a late copy would get no load."""
     deadline = time.monotonic() + limit_s
     try:
         response = http.wait_until_correct(address, port, workload, limit_s, lambda: not tree.exits())
-        if tree.exits():  # a daemon may respond when the command that started it has ended
+        if tree.exits():  # a daemon may respond after the command that started it has ended
             raise StartError("ended before it responded")
         while copies > 1 and listeners(port) < copies:
             if tree.exits() or time.monotonic() > deadline:
@@ -330,7 +339,7 @@ def _hint(end: Exit) -> str | None:
 
 
 def _explained(error: StartError, tree: ProcessTree, address: str, port: int) -> StartError:
-    """With what can be seen from outside of why there was no correct response."""
+    """Add what can be observed from outside about the missing response to the error."""
     exits = tree.exits()
     is_served = accepts(port, address)
     places = listening(tree.guard_pid)

@@ -1,4 +1,4 @@
-"""The steps that trials of servers and proxies share, once the target runs: warm up, measure, check, probe, stop, judge."""
+"""The steps that trials of servers and proxies share once the target runs: warm up, measure, check, probe, stop, judge."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from httpbench.sample import accept_queue
 from httpbench.stats.verdict import UNJUDGED, judged
 
 PROBE_LIMIT_S = 0.8
-"""For all that a probe sends; most servers take 0.3 s."""
+"""Time limit for a probe, in seconds; most servers take 0.3 s."""
 
 
 def measure(
@@ -32,7 +32,10 @@ def measure(
     backend: RunningTarget | None = None,
     database: RunningDatabase | None = None,
 ) -> Trial:
-    """A trial of a target that runs, which it stops. ``backend``: of a proxy. The caller stops backend and database."""
+    """Make a trial of a running target, and stop the target.
+
+    ``backend`` is the server behind a proxy. The caller stops the backend and the database.
+    """
     begin = time.monotonic()
     workload, learned = _expected(inputs, running)
     inputs = replace(inputs, workload=workload)
@@ -43,7 +46,7 @@ def measure(
     under_load = _under_load(inputs, job, Subject(running, inputs.plan.cores, backend, database), observer)
     polling = None if under_load.death else polling_threads_again(running, polling)
     problems = [] if under_load.death else _problems_after(running, workload)
-    log_tail = running.log_tail()  # before a probe fills it with complaints
+    log_tail = running.log_tail()  # before a probe fills it with error messages
     probed = _probed(running, workload, begin) if inputs.probes and not under_load.death and not problems else None
     queue = None if inputs.target.url is not None or running.there is not None else accept_queue(running.port)
     observer.stage(Stage.STOP)
@@ -71,9 +74,9 @@ def measure(
 
 
 def _expected(inputs: TrialInputs, running: RunningTarget) -> tuple[Workload, Learned | None]:
-    """The workload with the only correct response, and what of it was learned.
+    """Return the workload with its only correct response, and what was learned about it.
 
-    If any success is correct, three responses show which one is; if these cannot tell, the status of the first response is.
+    If any successful response is correct, the first three determine it. If they disagree, only the status of the first one does.
     """
     workload = inputs.workload
     if workload.parts:
@@ -84,7 +87,7 @@ def _expected(inputs: TrialInputs, running: RunningTarget) -> tuple[Workload, Le
 
 
 def _expected_mix(workload: Workload, running: RunningTarget) -> Workload:
-    """The mix with the only correct response of each of its workloads, where there is one."""
+    """Return the mix with the only correct response of each workload that has one."""
     parts = []
     for part in workload.parts:
         found = http.learn(running.host, running.port, part.workload) if http.is_learned(part.workload) else None
@@ -93,7 +96,7 @@ def _expected_mix(workload: Workload, running: RunningTarget) -> Workload:
 
 
 def _problems_after(running: RunningTarget, workload: Workload) -> list[str]:
-    """What is wrong with a response after the load; of a mix, with one to each of its requests."""
+    """Return the problems of a response after the load; for a mix, of one response to each workload."""
     found = [(each, http.check(running.host, running.port, each)) for each in workload.each]
     return [f"{each.name}: {problem}" if workload.parts else problem for each, problems in found for problem in problems]
 
@@ -114,6 +117,6 @@ def _under_load(inputs: TrialInputs, job: Job, subject: Subject, observer: Obser
 
 
 def _probed(running: RunningTarget, workload: Workload, begin: float) -> Probed:
-    """After the load: whatever a probe leaves behind in a target is not in its figures."""
+    """Probe the target after the load, so that side effects of the probe can't affect the results."""
     age_s = time.monotonic() - begin
     return probe.observe(running.host, running.port, workload, running.response, age_s, PROBE_LIMIT_S)

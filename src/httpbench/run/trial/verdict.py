@@ -1,4 +1,4 @@
-"""Collects what the verdict of a server's or a proxy's trial depends on besides measurements."""
+"""Collect the inputs of the verdict for a server or proxy, besides the measurements."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from httpbench.stats.verdict import judged
 
 
 def incidents_of(under_load: UnderLoad, problems: Sequence[str], stopped: Stopped) -> tuple[Reason, ...]:
-    """Return what went wrong beside the measurement. ``problems``: what is wrong with the response after the load."""
+    """Return what went wrong apart from the measurement. ``problems``: problems of the response after the load."""
     incidents = []
     if under_load.death:
         incidents.append(Reason.of(ReasonKind.TARGET_DIED_UNDER_LOAD, death=under_load.death))
@@ -27,7 +27,7 @@ def incidents_of(under_load: UnderLoad, problems: Sequence[str], stopped: Stoppe
 
 
 def criteria_of(inputs: TrialInputs, response_bytes: int | None = None) -> Criteria:
-    """Return what the trial is judged by. ``response_bytes``: size of each correct response; ``None``: they may differ."""
+    """Return the criteria for judging the trial. ``response_bytes``: size of each correct response; ``None``: sizes may differ."""
     size, part = response_size(inputs.workload, response_bytes if inputs.load_generator.counts_headers else None)
     return Criteria(
         failed_share_max=inputs.failed_share_max,
@@ -38,7 +38,7 @@ def criteria_of(inputs: TrialInputs, response_bytes: int | None = None) -> Crite
 
 
 def with_incident(trial: Trial, incident: Reason, *, last: bool = False) -> Trial:
-    """Return the trial with another incident, judged again. ``last``: it comes after the incidents so far."""
+    """Return the trial with another incident and a new verdict. ``last``: append the incident instead of prepending it."""
     incidents = trial.observed.incidents
     observed = trial.observed.model_copy(update={"incidents": (*incidents, incident) if last else (incident, *incidents)})
     return judged(trial.model_copy(update={"observed": observed}))

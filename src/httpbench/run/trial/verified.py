@@ -1,4 +1,4 @@
-"""What a check of a target's contract found, for every kind of target."""
+"""The result of verifying a target's contract, for every kind of target."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from httpbench.model import Probed, Scaling, Target
 
 @dataclass(frozen=True, slots=True)
 class Verified:
-    """What was found of one target in one way to scale."""
+    """The result of verifying one target with one scaling."""
 
     target: Target
     scaling: Scaling
     checks: tuple[contract.Check, ...]
     error: HttpbenchError | None = None
-    """Why it could not be checked to the end."""
+    """Why the verification couldn't be completed."""
     probed: Probed | None = None
     workload: str | None = None
-    """Name of the workload; ``None``: of a client or a proxy."""
+    """Name of the workload. ``None``: a client or a proxy."""
 
     @property
     def passed(self) -> bool:

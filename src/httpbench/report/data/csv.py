@@ -203,7 +203,7 @@ def _added(trial: Trial, baseline: Trial | None) -> dict[str, Value]:
 
 
 def _of_steps(trial: Trial) -> dict[str, Value]:
-    """Return the highest rate that was held while the rate rose, and the response times at the highest rate."""
+    """Return the highest rate that was held, and the response times at the highest rate that was offered."""
     steps = trial.measurement.steps if trial.measurement else ()
     highest = steps[-1].response_time_us if steps and trial.verdict.counts else None
     return {"rate_held_rps": rate_held(steps), **{f"at_highest_rate_us_{name}": getattr(highest, name, None) for name in _FIGURES}}

@@ -149,8 +149,10 @@ class ExportedTarget(Frozen):
     run: tuple[str, ...]
     """Command line. Empty if there is a ``url``."""
     url: str | None
-    """``http://HOST:PORT`` of a running server, which httpbench neither starts nor stops. Its CPU time is unknown. Null: httpbench
-    starts the target."""
+    """``http://HOST:PORT`` of a running server, which httpbench neither starts nor stops. Null: httpbench starts the target.
+
+    The CPU time of such a server is unknown.
+    """
     prepare: tuple[str, ...]
     """Command that runs before each trial. Empty: none."""
     env: dict[str, str]
@@ -350,8 +352,10 @@ class Document(Frozen):
     load_host: LoadHost | None = None
     """Machine that ran the load generators. Null: the target's own."""
     published: str | None = None
-    """Project that published the results, such as ``techempower``; most of the environment is then unknown. Null: httpbench measured
-    them."""
+    """Project that published the results, such as ``techempower``. Null: httpbench measured them itself.
+
+    Most of the environment of published results is unknown.
+    """
     search: Search | None = None
     """Search for the highest rate. Null: no search."""
     saturation: ExportedSaturation | None = None

@@ -51,7 +51,7 @@ class Row:
 
     @property
     def is_lower_bound(self) -> bool:
-        """Whether the load generator, the backend or the database was full or nearly full, so that the target may be faster than measured."""
+        """Whether the load generator, the backend or the database was (nearly) full, so that the target may be faster than measured."""
         limits = (
             VerdictKind.GENERATOR,
             VerdictKind.BOTH,

@@ -242,7 +242,7 @@ def test_a_reason_of_an_earlier_version_is_its_own_sentence() -> None:
     assert joined(verdict.reasons) == "3 responses were wrong; and more"
 
 
-def test_a_stored_reason_reads_back_as_it_was() -> None:
+def test_a_stored_reason_is_read_back_unchanged() -> None:
     reasons = tuple(Reason(kind=kind, data=data) for kind, (data, _) in EXAMPLES.items())
     verdict = Verdict(kind=VerdictKind.INVALID, reasons=reasons)
     assert Verdict.model_validate_json(verdict.model_dump_json()) == verdict

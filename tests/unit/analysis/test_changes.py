@@ -1,4 +1,4 @@
-"""What changed from one run to another: cells, verdicts, environments, gates; and runs read back from their export."""
+"""Changes from one run to another: cells, verdicts, environments and gates, also for runs that were read from an export."""
 
 from __future__ import annotations
 
@@ -173,7 +173,7 @@ def test_different_cores_and_workers_are_listed_with_the_environment() -> None:
 
 
 def many() -> Changes:
-    """Three targets under two loads; one became slower."""
+    """Make the changes of three targets under two loads, of which one target became slower."""
     names = ["python/gunicorn-meinheld", "golang/fasthttp", "c/epoll/level"]
     loads = [Load(connections=count) for count in (8, 64)]
     rounds = (100_000, 101_000, 99_000)

@@ -1,4 +1,4 @@
-"""Gates of one run: what fails or was not measured passes no gate."""
+"""Gates within one run: a row that failed or was not measured passes no gate."""
 
 from __future__ import annotations
 

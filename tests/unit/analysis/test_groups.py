@@ -1,4 +1,4 @@
-"""Rows and groups: what is compared with what, in which order, and what is marked."""
+"""Rows and groups: which rows are compared, their order, and their marks."""
 
 from __future__ import annotations
 

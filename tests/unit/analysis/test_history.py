@@ -1,4 +1,4 @@
-"""A target in many runs: points, series of like environments, changes, and the commits between."""
+"""One target in many runs: points, series by environment, changes, and the commits between runs."""
 
 from __future__ import annotations
 

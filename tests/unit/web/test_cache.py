@@ -1,4 +1,4 @@
-"""What was made is kept up to a size, and workers return what they made or what went wrong."""
+"""The cache has a size limit, and workers return results or raise errors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The static copy: whole, without links that lead nowhere, and without what requires a server."""
+"""The static copy is complete, has no broken links, and needs no server."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who may ask: methods, Host header, token; and the headers of every response."""
+"""Requests are checked by method, Host header and token, and every response has security headers."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def test_requests_for_own_names_and_ip_addresses_are_served(db: Path, host: str)
     "host", ["evil.example", "localhost.evil.example", "127.0.0.1.evil.example", "evil.example:8420", "", "0x7f000001", "a@127.0.0.1"]
 )
 def test_requests_for_other_names_are_rejected(db: Path, host: str) -> None:
-    """A name of an attacker that points here (DNS rebinding)."""
+    """An attacker's host name may resolve to this machine (DNS rebinding)."""
     response = make_client(db).get("/", headers={"host": host})
     assert response.status_code == 421
     assert "c/a" not in response.text

@@ -1,4 +1,4 @@
-"""The pages: what each shows, that links lead somewhere, and that texts of others stay texts."""
+"""The pages: their content, working links, and escaped text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whiskers of clients hold what their tables hold. What they look like is for eyes."""
+"""Box plots of clients contain the same data as their tables. Their looks are checked by eye."""
 
 from __future__ import annotations
 

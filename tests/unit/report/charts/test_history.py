@@ -1,4 +1,4 @@
-"""The chart of a history holds what its table holds. What it looks like is for eyes."""
+"""The chart of a history contains the same data as its table. Its looks are checked by eye."""
 
 from __future__ import annotations
 

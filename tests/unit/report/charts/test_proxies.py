@@ -1,4 +1,4 @@
-"""Charts are drawn from what is stored, on light and dark ground, as files that are what their names say."""
+"""Charts are drawn from stored data, for light and dark pages, in files of the right format."""
 
 from __future__ import annotations
 

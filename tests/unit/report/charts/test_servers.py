@@ -1,4 +1,4 @@
-"""Charts of servers and of searches hold what was measured. What they look like is for eyes."""
+"""Charts of servers and of searches contain the measurements. Their looks are checked by eye."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ GENERATOR = Verdict(kind=VerdictKind.GENERATOR, reasons=("generator-bound",))
 
 
 def values(drawing: Drawing) -> list[dict[str, Any]]:
-    """All rows of data of a chart."""
+    """Return all rows of a chart's data."""
     return [row for rows in drawing.chart.to_dict()["datasets"].values() for row in rows]
 
 

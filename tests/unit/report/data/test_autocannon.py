@@ -1,4 +1,4 @@
-"""A row as autocannon would print it: the same text for a run of autocannon, and the same shape for every other load generator."""
+"""Rows in autocannon's format: identical text for runs of autocannon, and the same layout for other load generators."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.factories import make_client, make_histogram, make_plan, make_rounds,
 from tests.unit.load.recorded import FIXTURES, recorded
 
 
-def test_errors_have_the_names_of_autocannon() -> None:
+def test_the_format_has_the_name_of_its_load_generator() -> None:
     assert isinstance(get("autocannon"), Autocannon)
 
 

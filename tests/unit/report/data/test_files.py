@@ -1,4 +1,4 @@
-"""The formats that go into files: Markdown, CSV and JSON."""
+"""Formats for files: Markdown, CSV and JSON."""
 
 from __future__ import annotations
 
@@ -185,7 +185,7 @@ def test_json_does_not_reveal_folders_of_targets() -> None:
 
 def test_json_keeps_every_field_of_a_trial() -> None:
     fields = {*Trial.model_fields, *Observed.model_fields} - {"plan", "probed", "observed"}
-    assert fields <= set(Round.model_fields)  # plan and probe are in the document once
+    assert fields <= set(Round.model_fields)  # the document has plan and probe only once
 
 
 def test_the_json_schema_is_current() -> None:

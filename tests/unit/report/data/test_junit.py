@@ -1,4 +1,4 @@
-"""JUnit XML says what a pipeline has to know, in the form that readers of test reports take."""
+"""JUnit XML has what a CI pipeline needs, in the form that test report readers accept."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ SLOW = tuple(rate * 0.9 for rate in STEADY)
 
 
 def suites(text: str) -> list[TestSuite]:
-    """Parse JUnit XML the way its readers do."""
+    """Parse JUnit XML as test report readers do."""
     found = JUnitXml.fromstring(text.encode())
     assert isinstance(found, JUnitXml)
     return list(found)

@@ -1,4 +1,4 @@
-"""A run that is read back from its JSON export."""
+"""Runs are read back from their JSON exports."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def test_reading_an_export_restores_the_run(tmp_path: Path) -> None:
     run, trials = make_mixed_run()
     Path(tmp_path, "run.json").write_text(render_json(run, trials))
     again, read = read_export(Path(tmp_path, "run.json"))
-    bare = {"probed"}  # exported once for each target
+    bare = {"probed"}  # exported only once for each target
     assert [trial.model_dump(exclude=bare) for trial in read] == [trial.model_dump(exclude=bare) for trial in trials]
     assert (again.id, again.environment, again.workloads) == (run.id, run.environment, run.workloads)
     assert render_json(again, read) == render_json(run, trials)

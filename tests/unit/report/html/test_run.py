@@ -1,4 +1,4 @@
-"""The HTML report: whole, without scripts and requests, with every text as text. How it looks is for eyes and for the browser's tests."""
+"""The HTML report is complete, has no scripts or requests, and escapes all text. Its looks are checked by eye and by browser tests."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ VOID = ("meta", "link", "br", "input")
 
 
 class Page(HTMLParser):
-    """What a browser would see."""
+    """The parts of a page that a browser would see."""
 
     def __init__(self, text: str):
         super().__init__()
@@ -77,7 +77,7 @@ class Page(HTMLParser):
 
 @pytest.fixture(autouse=True)
 def _empty_charts(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Drawing takes most of the time, and charts have tests of their own."""
+    """Skip drawing, which takes most of the time. Charts have their own tests."""
     monkeypatch.setattr(parts, "inline_svg", lambda drawing: '<svg class="marks"></svg>')
 
 

@@ -1,4 +1,4 @@
-"""Versions as a Markdown table."""
+"""Versions of programs as a Markdown table."""
 
 from __future__ import annotations
 

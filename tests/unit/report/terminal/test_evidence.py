@@ -1,4 +1,4 @@
-"""The figures behind verdicts fit every terminal."""
+"""The facts behind verdicts fit every terminal."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How a table is fitted into a terminal."""
+"""Tables are fitted to the width of a terminal."""
 
 from __future__ import annotations
 

@@ -22,7 +22,10 @@ def theirs(tmp_path: Path) -> tuple[Run, list[Trial]]:
 
 
 def ours(**rps: float) -> tuple[Run, list[Trial]]:
-    """By published name, ``_`` for a hyphen; as they run in containers, under a load of our own."""
+    """Make a run in containers, under a load that differs from the published one.
+
+    The keywords are published names, with ``_`` for a hyphen.
+    """
     trials: list[Trial] = []
     targets = {}
     for name, figure in rps.items():

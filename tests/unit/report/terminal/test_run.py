@@ -58,7 +58,7 @@ def test_no_line_is_wider_than_the_terminal(width: int, view: View | None) -> No
 @pytest.mark.parametrize("table", list(Table))
 @pytest.mark.parametrize("width", [80, 100])
 def test_the_usual_columns_fit(width: int, table: Table) -> None:
-    """With figures as long as they get, and an id of forty characters."""
+    """Use the longest possible values, and an id of forty characters."""
     names = ["language/framework-with-a-long-name/variant", "language/other-framework/variant"]
     load = Load(connections=64, rate_rps=100_000) if table is Table.TCP_PROXIES else Load(connections=64)
     trials = [
@@ -74,7 +74,7 @@ def test_the_usual_columns_fit(width: int, table: Table) -> None:
 
 
 def test_at_most_five_lines_follow_the_last_table() -> None:
-    """The sixth, on standard error, says where the run is stored."""
+    """A sixth line, on standard error, says where the run is stored."""
     lines = shown(*make_mixed_run(), 100, view=None).splitlines()
     last_row = max(index for index, line in enumerate(lines) if line.endswith(("target", "failed")))
     assert len([line for line in lines[last_row + 1 :] if line]) <= 5

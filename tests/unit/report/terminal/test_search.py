@@ -17,7 +17,7 @@ SEARCH = Search(level=LEVEL, duration_s=5.0, scout_duration_s=1.0)
 
 
 def searched() -> tuple[Run, list[Trial]]:
-    """Rates at which the p99.9 rises, until the level fails."""
+    """Make a search whose p99.9 rises with the rate until the service level is missed."""
     idle = Verdict(kind=VerdictKind.IDLE)
     trials = []
     for number, rate in enumerate((None, 100_000, 101_000, 102_000)):

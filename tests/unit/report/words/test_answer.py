@@ -1,4 +1,4 @@
-"""Who is fastest, and by how much: the first lines below a table."""
+"""The first lines below a table: which target is fastest, and by how much."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which columns a reader sees."""
+"""The columns that a terminal shows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sentences below a table: what is claimed, what is not, and why."""
+"""Claims below a table: when one is made, and why it is not made otherwise."""
 
 from __future__ import annotations
 
@@ -155,7 +155,7 @@ def test_rows_on_full_shared_cores_are_ranked() -> None:
 
 
 def test_one_flaky_target_does_not_cost_the_table_its_ranks() -> None:
-    """It failed in two rounds of five: over the three that are left the others could not be told apart."""
+    """The target failed in two of five rounds. The other targets could not be told apart in the remaining three rounds alone."""
     random = np.random.default_rng(20)
     names = [f"c/{name}" for name in ("one", "two", "three", "four", "five", "six")]
     rates = [rate * np.exp(random.normal(0, 0.02, 5)) for rate in (100_000, 100_000, 100_000, 88_000, 88_000, 88_000)]
@@ -178,7 +178,7 @@ def test_no_ranks_with_a_rate_or_fewer_than_three_rounds() -> None:
     assert ranking(groups(make_run(offered), offered)[0]) == {}
 
 
-# --- rounds until it is known --------------------------------------------------------------------------------------------------
+# --- requested precision -------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -204,7 +204,7 @@ def test_precision_is_reported_only_if_requested_and_the_run_finished() -> None:
     assert precision(run_of(few, precision=asked), few) == ["± 2.0% was not reached: too few valid rounds"]
 
 
-# --- figures -------------------------------------------------------------------------------------------------------------------
+# --- numbers -------------------------------------------------------------------------------------------------------------------
 
 
 def test_a_wide_interval_shows_both_ends() -> None:

@@ -1,4 +1,4 @@
-"""A suite chooses the columns of its tables, and the formats follow."""
+"""A suite selects the kind of table, and all formats show its columns."""
 
 from __future__ import annotations
 

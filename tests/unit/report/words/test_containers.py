@@ -1,4 +1,4 @@
-"""Notes on containers: limits, their proof, and what the control groups counted."""
+"""Notes on containers: their limits, how these were checked, and the counters of the control groups."""
 
 from __future__ import annotations
 

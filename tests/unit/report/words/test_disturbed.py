@@ -1,4 +1,4 @@
-"""Disturbed trials in reports: repeated ones count once, and who disturbed them is said once."""
+"""Disturbed trials in reports: repeated trials count once, and their disturbers are listed once."""
 
 from __future__ import annotations
 

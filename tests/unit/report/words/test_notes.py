@@ -1,4 +1,4 @@
-"""Notes below tables: each fact once."""
+"""Notes below tables state each fact once."""
 
 from __future__ import annotations
 

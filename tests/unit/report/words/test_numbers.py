@@ -1,4 +1,4 @@
-"""Figures as text."""
+"""Numbers as text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sentences of several rounds are said once."""
+"""Similar sentences from several rounds are joined into one."""
 
 from __future__ import annotations
 

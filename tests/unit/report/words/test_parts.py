@@ -1,4 +1,4 @@
-"""What each request of a mix took, below the table of the whole."""
+"""The table of the parts of a mix, below the main table."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def part(name: str, sent: int, p50_us: float) -> PartMeasurement:
 
 
 def measured() -> tuple[Run, list[Trial]]:
-    """Three rounds; in the second both parts take longer."""
+    """Make three rounds. Both parts take longer in the second round."""
     trials = []
     for number, slow in enumerate((1.0, 3.0, 1.0)):
         parts = (part("json", 3000, 200 * slow), part("db", 1000, 1000 * slow))

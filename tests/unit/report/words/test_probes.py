@@ -1,4 +1,4 @@
-"""What a probe says of a target."""
+"""Warnings from probes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The words for how well a target is proved."""
+"""Words for the proof that a target works."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sentences for reasons."""
+"""Sentences for the reasons of verdicts."""
 
 from __future__ import annotations
 
@@ -227,7 +227,7 @@ EXAMPLES: dict[ReasonKind, tuple[dict[str, Any], str]] = {
 def test_every_kind_has_a_sentence_without_placeholders(kind: ReasonKind) -> None:
     data, said = EXAMPLES[kind]
     assert sentence(Reason(kind=kind, data=data)) == said
-    if kind not in (ReasonKind.TEXT, ReasonKind.CLIENT_PRINTED):  # theirs contain braces on purpose
+    if kind not in (ReasonKind.TEXT, ReasonKind.CLIENT_PRINTED):  # these contain braces on purpose
         assert not re.search(r"[{}]|\bNone\b", said)
 
 

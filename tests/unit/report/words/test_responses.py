@@ -1,4 +1,4 @@
-"""What targets were seen to send, as text."""
+"""Sampled responses of targets as text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The page of analysis: what a run shows by itself, and what somebody wrote below it."""
+"""The analysis page: a generated part, and a hand-written part below it."""
 
 from __future__ import annotations
 

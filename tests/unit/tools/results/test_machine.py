@@ -1,4 +1,4 @@
-"""Names of machines."""
+"""Names of machines in paths and headings."""
 
 from __future__ import annotations
 

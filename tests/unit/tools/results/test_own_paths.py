@@ -1,4 +1,4 @@
-"""What is published names no folder of who measured."""
+"""Published data doesn't contain the user's own folders."""
 
 from __future__ import annotations
 

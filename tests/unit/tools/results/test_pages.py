@@ -1,4 +1,4 @@
-"""The pages around ``results`` that quote them."""
+"""The pages that quote results."""
 
 from __future__ import annotations
 

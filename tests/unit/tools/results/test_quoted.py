@@ -1,4 +1,4 @@
-"""Others' figures with ours beside them."""
+"""Published results with our own beside them."""
 
 from __future__ import annotations
 

@@ -44,7 +44,7 @@ class RunGate:
     """Row of the target. ``None``: the table lacks the baseline, so no target is judged."""
     passage: Passage
     ratio: float | None = None
-    """Value of the target divided by that of the baseline. ``None``: unknown."""
+    """The target's value divided by the baseline's. ``None``: unknown."""
     interval: ConfidenceInterval | None = None
     """95% confidence interval of the ratio. ``None``: unknown."""
     obstacle: Obstacle | None = None

@@ -1,6 +1,6 @@
 """The tables of a run: its cells, grouped so that the rows of a group may be compared, and the order of both.
 
-The rows of a group share workload, load, scaling and load generator. Ranks are never given across groups.
+The rows of a group share workload, load, scaling and load generator. Rows are never ranked across groups.
 """
 
 from __future__ import annotations

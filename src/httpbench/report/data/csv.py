@@ -87,7 +87,7 @@ FORMULA_MARKS = ("=", "+", "-", "@", "\t")
 
 
 def render_csv(run: Run, trials: Sequence[Trial]) -> str:
-    """Render RFC 4180, but with line feeds alone, as most tools write it. Missing values are empty."""
+    """Render CSV as in RFC 4180, but with bare line feeds, as most tools write it. Missing values are empty."""
     baselines = _baselines(run, trials)
     labels = {trial.plan.target: trial.probed.label for trial in trials if trial.probed}
     lines = [_line(run, trial, labels) | _added(trial, baselines.get(_way(trial))) for trial in trials]

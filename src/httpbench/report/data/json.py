@@ -297,7 +297,7 @@ class GateResult(Frozen):
     passage: Passage
     """Whether the gate passed."""
     ratio: float | None = None
-    """Value of the target divided by that of the baseline. Null: unknown."""
+    """The target's value divided by the baseline's. Null: unknown."""
     interval: ConfidenceInterval | None = None
     """95% confidence interval of the ratio. Null: unknown."""
     reason: str | None = None

@@ -1,7 +1,7 @@
-"""Generated pages: ``docs/cli.md`` from the definition of the command line, ``targets/README.md`` from the targets' manifests.
+"""Generated pages: ``docs/cli.md`` from the definition of the command line, and ``targets/README.md`` from the targets' manifests.
 
-``python -m tools.pages`` writes them; a test fails if they are outdated. The states of the targets depend on the machine, so they come
-last in their page, below ``STATES``, and no test compares them.
+``python -m tools.pages`` writes them, and a test fails if they are outdated. The states of the targets depend on the machine. They are
+therefore at the end of their page, below ``STATES``, where no test compares them.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from httpbench.run import TargetState, sources_of, states
 
 STATES = "## State on one machine"
 COMMON_MIN = 3
-"""Verbs that must share an option before the page describes it only once."""
+"""Number of verbs that must share an option before the page describes the option only once."""
 
 CLI_INTRO = """\
 # Command line
@@ -97,7 +97,7 @@ def targets_page() -> str:
 
 
 def states_section() -> str:
-    """Return a table of the state and version of every target on this machine."""
+    """Return a table with the state and version of every target on this machine."""
     targets = sorted(catalog.load().targets.values(), key=lambda target: target.id)
     lines = [(target.id, _state(state), state.version or "") for target, state in zip(targets, states(targets), strict=True)]
     where = host.read_environment(catalog.root(), {}).os
@@ -112,7 +112,7 @@ def write(root: Path) -> None:
 
 
 def _options(context: click.Context) -> Iterator[tuple[str, str]]:
-    """Yield the names and the help of each visible option."""
+    """Yield the names and the help text of each visible option."""
     for parameter in context.command.get_params(context):
         if isinstance(parameter, click.Option) and "--help" not in parameter.opts and (record := parameter.get_help_record(context)):
             yield record[0], " ".join(record[1].split())
@@ -123,13 +123,13 @@ def _item(record: tuple[str, str]) -> str:
 
 
 def _verb(context: click.Context, common: Collection[tuple[str, str]]) -> Iterator[str]:
-    """Yield the section of a verb; options that many verbs share are named only."""
+    """Yield the section of a verb. Options that many verbs share are only listed."""
     command = context.command
     yield f"## `{' '.join([context.command_path, *command.collect_usage_pieces(context)])}`"
     yield ""
     paragraphs = inspect.cleandoc(command.help or "").split("\n\n")
     for paragraph in paragraphs:
-        kept = paragraph.removeprefix("\b\n")  # in click, this marks lines that are not wrapped
+        kept = paragraph.removeprefix("\b\n")  # click uses this to mark lines that must not be wrapped
         yield f"{' '.join(paragraph.split())}\n" if kept == paragraph else f"```\n{kept}\n```\n"
     options = list(_options(context))
     yield from (_item(record) for record in options if record not in common)

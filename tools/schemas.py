@@ -1,6 +1,6 @@
-"""JSON Schemas in ``docs/schemas``: the TOML files that users write, for editors, and the JSON export.
+"""JSON Schemas in ``docs/schemas``, for the TOML files that users write (editors use these) and for the JSON export.
 
-``python -m tools.schemas`` writes them; a test fails if they are outdated.
+``python -m tools.schemas`` writes them, and a test fails if they are outdated.
 """
 
 from __future__ import annotations

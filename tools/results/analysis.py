@@ -41,8 +41,8 @@ def analysis_page(
 ) -> str:
     """Return the page.
 
-    ``charts``: file names of the chart, for light and for dark pages, or none. ``skipped``: targets that were not measured, each with its
-    reason. ``before``: the page that it replaces.
+    ``charts`` contains the file names of the chart for light and for dark pages, or nothing. ``skipped`` lists targets that were not
+    measured, each with its reason. ``before`` is the page that this one replaces.
     """
     kept = before.partition(MARK)[2].strip() or FRAME.format(run=run.id).strip()
     lines = [f"# {suite}", "", *_origin(run), *_picture(charts), *_shown(run, trials), *_not_measured(skipped), *_limits(run, trials)]

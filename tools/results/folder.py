@@ -1,4 +1,4 @@
-"""Writes the folder ``MACHINE/SUITE`` of one run. Everything in it is generated, except the hand-written part of the analysis."""
+"""Writes the folder ``MACHINE/SUITE`` of one run. Everything in it is generated except the hand-written part of the analysis."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ from tools.results.machine import machine_name
 DATA, REPORT, TABLE, ANALYSIS = "run.json.zst", "report.html", "table.md", "analysis.md"
 CHARTS = ("chart-light.svg", "chart-dark.svg")
 LEVEL = 19
-"""Compression level: high, because the data is written once and cloned often."""
+"""Compression level. It is high because the data is written once and cloned often."""
 
 
 def write_folder(export: bytes, results: Path, suite: str, skipped: Sequence[str] = ()) -> Path:
     """Write the folder of a JSON export below ``results``, completely or not at all, and return it.
 
-    ``skipped`` are targets of the suite that were not measured, each with its reason. Raises :class:`UsageError` for an invalid export, and
-    ``OSError``.
+    ``skipped`` lists targets of the suite that were not measured, each with its reason. Raises :class:`UsageError` for an invalid export,
+    and ``OSError`` if a file can't be written.
     """
     results.mkdir(parents=True, exist_ok=True)
     with TemporaryDirectory(dir=results, prefix=".new-") as name:
@@ -55,12 +55,12 @@ def write_folder(export: bytes, results: Path, suite: str, skipped: Sequence[str
 
 
 def table_page(run: Run, trials: Sequence[Trial], suite: str) -> str:
-    """Render every table and note below the command that made them."""
+    """Render all tables and notes, below the command that made them."""
     return "\n".join([f"# {suite}", "", *fenced(f"$ {' '.join(run.command)}"), "", render_markdown(run, trials)])
 
 
 def _charts(run: Run, trials: Sequence[Trial], folder: Path) -> Sequence[str]:
-    """Draw the first chart of the run's first table, and return the names of its files; empty if there is nothing to draw."""
+    """Draw the first chart of the run's first table, and return the names of its files. Empty if there is nothing to draw."""
     charts = importlib.import_module("httpbench.report.charts.run")  # altair takes a second to load
     theme = importlib.import_module("httpbench.report.charts.theme")
     _, drawing = next(charts.of_group(run, groups(run, trials)[0]), (None, None))

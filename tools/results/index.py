@@ -1,4 +1,4 @@
-"""The index of all results: machines and suites, with one line of results each."""
+"""The index of all results: machines and suites, with one line of results for each suite."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ NOTHING = "No suite was measured yet."
 
 
 def read_results(results: Path) -> dict[Path, tuple[Run, list[Trial]]]:
-    """Read every run, by folder. Raises :class:`UsageError` for data that cannot be read."""
+    """Read every run, by folder. Raises :class:`UsageError` for data that can't be read."""
     return {path.parent: read_export(path) for path in sorted(results.glob(f"*/*/{DATA}"))}
 
 
@@ -43,7 +43,7 @@ def index_page(results: Path, found: Mapping[Path, tuple[Run, Sequence[Trial]]])
 
 
 def _line(path: str, run: Run, trials: Sequence[Trial]) -> str:
-    """``quick, 2026-11-22: the result of its first table. Links``."""
+    """Return the line of a suite: ``quick, 2026-11-22: the result of its first table. Links``."""
     first, *others = groups(run, trials)
     more = f", the first of {len(others) + 1} tables" if others else ""
     shown = f"{escape(answer(run, first))} ({escape(title(first))}{more})."

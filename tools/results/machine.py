@@ -7,14 +7,14 @@ import re
 from httpbench.model import Environment
 
 _NOISE = re.compile(r"\((?:r|tm|c)\)|@.*|\b(?:cpu|processor|\d+-core)\b")
-"""Meaningless parts of a processor's name, in lower case."""
+"""Parts of a processor's name that carry no information, in lower case."""
 
 NAME_MAX = 60
-"""Maximum length of a processor's name in a path."""
+"""Maximum length of a processor's name within a path."""
 
 
 def machine_name(environment: Environment) -> str:
-    """Return the name of a machine for a path: ``intel-xeon-2-cpus-kvm``. All runs on the machine get the same name."""
+    """Return the name of a machine for use in a path: ``intel-xeon-2-cpus-kvm``. All runs on the machine get the same name."""
     words = re.findall(r"[a-z0-9]+", _NOISE.sub(" ", environment.cpu_model.lower()))
     model = "-".join(words)[:NAME_MAX].strip("-") or "unknown"
     hypervisor = re.findall(r"[a-z0-9]+", (environment.virtualization or "").lower())

@@ -1,6 +1,6 @@
-"""Measures suites for the repository, and writes a folder for each and the pages that quote the results.
+"""Measures suites for the repository, writes a folder for each, and updates the pages that quote the results.
 
-Run it by ``make results`` or ``python -m tools.results.measure [SUITE]…``.
+Run it with ``make results`` or ``python -m tools.results.measure [SUITE]…``.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from tools.results.own_paths import without_own_paths
 from tools.results.pages import write_pages
 
 WITH_SEVEN = "golang/net-http rust/actix-web python/starlette"
-"""Targets that have all of TechEmpower's tests."""
+"""Targets that support all of TechEmpower's tests."""
 
 SHORTER = {
     "app-servers": "-d 5s",
@@ -44,19 +44,19 @@ SHORTER = {
     "techempower-pipelined": f"{WITH_SEVEN} -d 3s --warmup 2s -c 256,4096",
     "techempower-queries": f"{WITH_SEVEN} -d 3s --warmup 2s --workload query-20 --workload update-20",
 }
-"""Options that shorten long suites, so that all of them together take two hours."""
+"""Options that shorten long suites, so that all suites together take two hours."""
 
 DISTURBING = ("busy-processes", "steal")
-"""Findings of ``doctor`` that mean that the machine is busy."""
+"""Findings of ``doctor`` that show that the machine is busy."""
 
 WIDTH = 112
-"""Columns of a table in the README."""
+"""Width of a table in the README, in characters."""
 
 ESTIMATE = re.compile(r"^(\d.*trials?: .*|up to .*)$", re.MULTILINE)
-"""Lines of ``bench --dry-run`` that contain the duration."""
+"""Lines that state the duration in the output of ``bench --dry-run``."""
 
 MADE = (ExitCode.OK, ExitCode.FAILED)
-"""Exit codes of ``bench`` if all trials were made, whatever their results."""
+"""Exit codes of ``bench`` if it made all trials, whatever their results."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,17 +70,17 @@ class ResultsOptions:
 
 @dataclass(frozen=True, slots=True)
 class Planned:
-    """A suite that has targets on this machine."""
+    """A suite with targets that can run on this machine."""
 
     suite: str
     argv: tuple[str, ...]
     skipped: tuple[str, ...]
-    """Targets that are not measured, with reasons."""
+    """Targets that are not measured, each with its reason."""
 
 
 @command(ResultsOptions)
 def results(options: ResultsOptions) -> ExitCode:
-    """Measure suites on this machine, all by default, and write RESULTS/MACHINE/SUITE for each."""
+    """Measure suites on this machine (by default all of them), and write RESULTS/MACHINE/SUITE for each."""
     check_html()
     known = catalog.load()
     suites = [known.suite(name).name for name in options.suites or known.suites]
@@ -106,7 +106,7 @@ def results(options: ResultsOptions) -> ExitCode:
 
 
 def _planned(suites: Sequence[str], further: Sequence[str]) -> Iterator[Planned]:
-    """Return the suites that can run here, and print how long each takes, or why it cannot run."""
+    """Yield the suites that can run here, and print how long each takes or why it can't run."""
     for suite in suites:
         argv = ("bench", "--suite", suite, "--skip-missing", *shlex.split(SHORTER.get(suite, "")), *further)
         asked = subprocess.run(_python(*argv, "--dry-run"), capture_output=True, text=True, check=False)
@@ -120,7 +120,10 @@ def _planned(suites: Sequence[str], further: Sequence[str]) -> Iterator[Planned]
 
 
 def _require_quiet() -> None:
-    """Raise :class:`SelectionError` while other programs use the CPUs, because disturbed trials are repeated only a few times."""
+    """Raise :class:`SelectionError` while other programs use the CPUs.
+
+    A disturbed trial is repeated only a few times, so a busy machine would cost results.
+    """
     found = [finding for finding in host.examine() if finding.name in DISTURBING and finding.severity == "warning"]
     if found:
         seen = "; ".join(finding.what for finding in found)
@@ -128,7 +131,7 @@ def _require_quiet() -> None:
 
 
 def _measure(plan: Planned, folder: Path) -> int:
-    """Make the run, write its folder, and return how the run ended. A run that ended early leaves the folder unchanged."""
+    """Make the run, write its folder, and return the exit code of the run. A run that ended early leaves the folder unchanged."""
     with TemporaryFile() as export:
         code = _ended(subprocess.Popen(_python(*plan.argv, "--export-json", "-"), stdout=export))
         export.seek(0)
@@ -143,7 +146,7 @@ def _measure(plan: Planned, folder: Path) -> int:
 
 
 def _ended(process: subprocess.Popen[bytes]) -> int:
-    """Run a command and return its exit code. Ctrl-C also reaches the command, which then stores its trials and ends."""
+    """Wait for a command and return its exit code. Ctrl-C also reaches the command, which then stores its trials and ends."""
     while True:
         try:
             return process.wait()
@@ -152,7 +155,7 @@ def _ended(process: subprocess.Popen[bytes]) -> int:
 
 
 def _as_on_a_terminal(run: Run, trials: Sequence[Trial]) -> str:
-    """Render the tables of a run without color."""
+    """Render the tables of a run without color, as a terminal shows them."""
     text = io.StringIO()
     SafeConsole(file=text, width=WIDTH, color_system=None).print(render_terminal(run, trials, width=WIDTH))
     return "\n".join(line.rstrip() for line in text.getvalue().strip().splitlines())

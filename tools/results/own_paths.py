@@ -15,7 +15,7 @@ def without_own_paths(export: bytes, names: Mapping[Path, str]) -> bytes:
     """
     for folder, name in names.items():
         if folder == folder.parent:
-            continue  # the root would match every path
+            continue  # the root folder would match every path
         own = json.dumps(str(folder))[1:-1].encode()
         export = export.replace(own + b"/", name.encode() + b"/").replace(own + b'"', name.encode() + b'"')
     return export

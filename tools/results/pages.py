@@ -19,13 +19,13 @@ INDEX, README, PUBLISHED = "README.md", "README.md", "docs/published.md"
 SAMPLE = re.compile(r"^<!-- sample of results: (?P<suite>\S+) -->\n.*?^<!-- end of sample -->$", re.DOTALL | re.MULTILINE)
 
 Render = Callable[[Run, Sequence[Trial]], str]
-"""Renders the tables of a run as a terminal shows them."""
+"""Function that renders the tables of a run as a terminal shows them."""
 
 
 def write_pages(results: Path, render: Render) -> list[Path]:
-    """Write the index and update the existing pages of the repository that quote results, and return their files.
+    """Write the index, update the existing pages of the repository that quote results, and return the files.
 
-    Raises :class:`UsageError` for data that cannot be read, and ``OSError``.
+    Raises :class:`UsageError` for data that can't be read, and ``OSError`` if a file can't be written.
     """
     found = read_results(results)
     repository = results.resolve().parent
@@ -41,7 +41,7 @@ def write_pages(results: Path, render: Render) -> list[Path]:
 
 
 def with_samples(page: str, place: Path, found: Results, render: Render) -> str:
-    """Update picture and table of each suite that the page shows. A suite without a run keeps its sample."""
+    """Update the picture and the table of each suite that the page shows. A suite without a run keeps its sample."""
 
     def filled(match: re.Match[str]) -> str:
         folders = [folder for folder in found if folder.name == match["suite"]]

@@ -32,29 +32,32 @@ from tools.results.machine import machine_title
 
 BLOCK = re.compile(r"^<!-- results: (?P<suite>\S+)(?P<choice>[^>]*) -->\n(?P<body>.*?)^<!-- end of results -->$", re.DOTALL | re.MULTILINE)
 OURS = 2
-"""Number of generated columns at the end of a table."""
+"""Number of generated columns. They are the last columns of a table."""
 
 NOT_MEASURED = "not measured"
 
 Results = Mapping[Path, tuple[Run, Sequence[Trial]]]
-"""Runs by their folders."""
+"""Runs and their trials, by folder."""
 
 
 @dataclass(frozen=True, slots=True)
 class Quoted:
-    """The table of a run that a block quotes."""
+    """A table of a run that a block quotes."""
 
     folder: Path
     run: Run
     group: Group
 
     def row(self, name: str) -> Row | None:
-        """Return the row of a target, in a container or not: ``node/express`` also matches ``node/express@docker``."""
+        """Return the row of a target, even if it ran in a container: ``node/express`` also matches ``node/express@docker``."""
         return next((row for row in self.group.rows if row.target.id.partition("@")[0] == name), None)
 
 
 def with_results(page: str, place: Path, found: Results) -> str:
-    """Update the blocks of a page with the newest results. ``place`` is its folder. Raises :class:`UsageError` for an invalid block."""
+    """Update the blocks of a page with the newest results. ``place`` is the folder of the page.
+
+    Raises :class:`UsageError` for an invalid block.
+    """
 
     def filled(match: re.Match[str]) -> str:
         first = match[0].partition("\n")[0]
@@ -66,7 +69,7 @@ def with_results(page: str, place: Path, found: Results) -> str:
 
 
 def _quoted(suite: str, choice: Sequence[str], found: Results) -> Quoted | None:
-    """Return the table that a block asks for, from the newest run that has it."""
+    """Return the table that a block selects, from the newest run that has it."""
     runs = sorted((folder for folder in found if folder.name == suite), key=lambda folder: found[folder][0].started_at, reverse=True)
     for folder in runs:
         run, trials = found[folder]
@@ -92,7 +95,7 @@ def _is(group: Group, word: str) -> bool:
 
 
 def _block(lines: Sequence[str], quoted: Quoted | None, place: Path) -> Iterator[str]:
-    """Return the table with the generated columns, and the line about the order."""
+    """Yield the table with its generated columns, then the line about the order."""
     yield from lines[:2]
     published: dict[str, float] = {}
     for line in lines[2:]:
@@ -118,7 +121,7 @@ def _number(text: str) -> float | None:
 
 
 def _cells(quoted: Quoted | None, name: str) -> tuple[str, str]:
-    """Return our result and rank of a target."""
+    """Return our result for a target, and its rank."""
     row = quoted.row(name) if quoted else None
     if quoted is None or row is None:
         return (NOT_MEASURED, "")
@@ -127,7 +130,7 @@ def _cells(quoted: Quoted | None, name: str) -> tuple[str, str]:
 
 
 def _figure(quoted: Quoted, row: Row) -> str:
-    """Return the mean time of a client, the share of the baseline of a proxy, or the throughput of a server."""
+    """Return a client's mean time, a proxy's share of the baseline, or a server's throughput."""
     if (client := row.summary.client) is not None:
         sigma = f" ± {four_digits(client.stddev_s * 1000, 1)}" if client.stddev_s is not None else ""
         return f"{four_digits(client.mean_s * 1000, 1)}{sigma}"
@@ -142,7 +145,7 @@ def _figure(quoted: Quoted, row: Row) -> str:
 
 
 def _order(quoted: Quoted, published: Mapping[str, float]) -> Iterator[str]:
-    """Count the pairs of targets with the published order, among pairs that both sides order."""
+    """Count the pairs of targets that are in the published order, among the pairs that are ordered on both sides."""
     less_is_better = quoted.group.client_work is not None
     places = ranking(quoted.group)
     rows = [(row, value) for name, value in published.items() if (row := quoted.row(name)) and row.target.id in places]

@@ -1,4 +1,4 @@
-"""What a run or a comparison of runs shows: tables, ranks, changes, gates and history as typed values.
+"""Analysis of a run or of a comparison of runs: tables, ranks, changes, gates and history as typed values.
 
-Nothing here writes sentences, rounds numbers or knows a medium; ``httpbench.report`` does.
+Nothing here writes sentences, rounds numbers or depends on a medium. ``httpbench.report`` does that.
 """

@@ -1,4 +1,4 @@
-"""What changed from one run to another, cell by cell: figures, verdicts and gates."""
+"""Changes from one run to another, cell by cell: metrics, verdicts and gates."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from httpbench.stats.summary import Summary
 from httpbench.stats.unpaired import Change, change
 
 SHOWN = ("rps", "p50", "p99", "cpu", "memory", "time")
-"""Figures that are compared even if no gate names them."""
+"""Metrics that are compared even if no gate mentions them."""
 
 RunAndTrials = tuple[Run, Sequence[Trial]]
 
@@ -43,20 +43,20 @@ class Cell(Frozen):
     verdict_base: VerdictKind
     verdict_head: VerdictKind
     reasons_head: tuple[Reason, ...]
-    """Why the rounds of head do not count, or what limited them."""
+    """Why the rounds of head don't count, or what limited them."""
     figures: dict[str, Change]
-    """Changes by the name of the figure, without figures that a run lacks. A load with a rate has no ``rps``."""
+    """Changes by metric, without metrics that a run lacks. A load with a rate has no ``rps``."""
     lost_head: Reason | None = None
     """How many rounds of head failed or are invalid, and why. Null: none."""
 
 
 class ElsewhereDiffers(Enum):
-    """How the other run differs if it has the target, but not the cell."""
+    """How the other run differs if it has the target but not the cell."""
 
     LIMITS = auto()
-    """The limits of the container."""
+    """The limits of the container differ."""
     LOAD = auto()
-    """The workload or the load."""
+    """The workload or the load differs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +69,7 @@ class Alone:
     connections: int
     loads: int
     elsewhere: ElsewhereDiffers | None
-    """``None``: the other run lacks the target."""
+    """How the other run differs. ``None``: it lacks the target."""
 
     @property
     def other_side(self) -> str:
@@ -83,21 +83,21 @@ class ChangeGate:
 
     gate: Gate
     at: Cell | Summary
-    """The cell; a summary if only base has it."""
+    """The cell, or a summary if only base has the cell."""
     index: int | None
     """Index of the cell in ``Changes.cells``. ``None``: only base has it."""
     passage: Passage
     obstacle: Obstacle | None
-    """``None``: the gate was judged."""
+    """Why the gate could not be judged. ``None``: it was judged."""
 
     @property
     def change(self) -> Change | None:
-        """The change that the gate is about. ``None``: a run lacks the figure."""
+        """The change that the gate limits. ``None``: a run lacks the metric."""
         return self.at.figures.get(self.gate.figure) if isinstance(self.at, Cell) else None
 
     @property
     def leaves_doubt(self) -> bool:
-        """Whether the interval includes the bound of the gate, so that a larger change is neither shown nor excluded."""
+        """Whether the interval includes the bound of the gate, so that the data neither shows nor excludes a breach."""
         return self.change is not None and self.change.interval is not None and leaves_doubt(self.gate, self.change.interval)
 
 
@@ -108,7 +108,7 @@ class Changes:
     base: Side
     head: Side
     environment: tuple[Mismatch, ...]
-    """Properties that must match and don't."""
+    """Properties of the environment that must match and don't."""
     toolchains: tuple[Mismatch, ...]
     """Programs and libraries with different versions."""
     cells: tuple[Cell, ...]
@@ -127,12 +127,12 @@ class Changes:
 
     @property
     def figures(self) -> list[str]:
-        """Names of the figures that at least one cell has."""
+        """Metrics that at least one cell has."""
         return list(dict.fromkeys(name for cell in self.cells for name in cell.figures))
 
 
 def changes(base: RunAndTrials, head: RunAndTrials, gates: Sequence[Gate] = (), further: Sequence[str] = ()) -> Changes:
-    """Compare each cell that both runs have, in the order of head's tables. ``further``: figures to compare beyond the usual ones."""
+    """Compare each cell that both runs have, in the order of head's tables. ``further`` lists metrics to compare beyond ``SHOWN``."""
     before, after = _cells(base), _cells(head)
     common = [key for key in after if key in before]
     names = list(dict.fromkeys((*SHOWN, *further, *(gate.figure for gate in gates))))
@@ -167,7 +167,7 @@ _Key = tuple[object, ...]
 
 
 def _cells(measured: RunAndTrials) -> dict[_Key, Row]:
-    """Return rows by everything that must match: the cell, the definition of its workload and the limits of its container.
+    """Return the rows by everything that must match: the cell, the definition of its workload and the limits of its container.
 
     The name of the workload is not enough, because its definition may have changed between the runs.
     """
@@ -226,7 +226,7 @@ def _change(base: Row, head: Row, name: str, comparisons: int) -> Change | None:
 
 
 def _alone(ours: dict[_Key, Row], theirs: dict[_Key, Row], side: Literal["base", "head"]) -> list[Alone]:
-    """Return the cells that only one run has, one item per target, workload and number of connections."""
+    """Return the cells that only one run has, grouped by target, workload and number of connections."""
     others = {row.target.id for row in theirs.values()}
     without_limits = {key[:-1] for key in theirs}
     limited = {row.target.id for key, row in ours.items() if key not in theirs and key[:-1] in without_limits}

@@ -1,6 +1,6 @@
 """Comparisons within one run: rows with the baseline, the ranks of all rows, the overhead of proxies, and the composite score.
 
-Holm's correction treats each figure of a table as a family of its own: more throughput and a lower p99 are different claims.
+Holm's correction treats each metric of a table as a separate family: higher throughput and a lower p99 are different claims.
 """
 
 from __future__ import annotations
@@ -28,18 +28,18 @@ class Compared:
     row: Row
     baseline: Row
     figures: dict[str, Comparison | None]
-    """Comparisons by the name of the figure, the headline first. ``None``: no round has the figure of both rows."""
+    """Comparisons by metric, the headline first. ``None``: no round has the metric for both rows."""
 
 
 def figures(group: Group) -> tuple[Figure, ...]:
-    """Return the figures that a table compares: with a rate p99 and CPU time, since the rate fixes throughput."""
+    """Return the metrics that a table compares. If the load has a rate, these are p99 and CPU time, because the rate fixes throughput."""
     if group.client_work is not None:
         return (WALL, CPU)
     return (THROUGHPUT, P99) if group.load.rate_rps is None else (P99, CPU)
 
 
 def against(group: Group, baseline: str) -> list[Compared]:
-    """Compare every other row with the baseline, in the table's order; empty if the table lacks the baseline."""
+    """Compare every other row with the baseline, in table order. Empty if the table lacks the baseline."""
     theirs = group.row(baseline)
     if theirs is None:
         return []
@@ -49,16 +49,16 @@ def against(group: Group, baseline: str) -> list[Compared]:
 
 
 def ahead(group: Group, leader: Row, others: Sequence[Row]) -> list[Compared]:
-    """Compare one row with each of the others by its headline: throughput, p99 at a rate, or the speed of a client."""
+    """Compare one row with each of the other rows by its headline: throughput, p99 at a rate, or the speed of a client."""
     figure = SPEED if group.client_work is not None else figures(group)[0]
     found = corrected([_compare(leader, other, figure) for other in others])
     return [Compared(leader, other, {figure.name: comparison}) for other, comparison in zip(others, found, strict=True)]
 
 
 def ranking(group: Group) -> dict[str, int]:
-    """Return the rank of each target, by throughput or by the time of clients, in the table's order.
+    """Return the rank of each target by throughput, or by time for clients, in table order.
 
-    Lower bounds, rows with too few valid rounds and flaky rows have no rank. A table with a rate has no ranks.
+    Lower bounds, flaky rows and rows with too few valid rounds have no rank. A table with a rate has no ranks.
     """
     if group.load.rate_rps is not None:
         return {}
@@ -72,13 +72,13 @@ def rounds_to_tell(group: Group) -> int | None:
 
 
 def flaky(group: Group) -> list[Row]:
-    """Return the rows that lost so many rounds that including them would cost all other rows their ranks."""
+    """Return the rows that lost so many rounds that including them would leave all other rows without ranks."""
     ranked = _ranked(group)
     return [row for row in _eligible(group) if row not in ranked]
 
 
 def differences(group: Group, baseline: str | None) -> dict[str, dict[str, Difference]]:
-    """Return what each target adds to the baseline, by target and figure; empty if the table lacks the baseline."""
+    """Return what each target adds to the baseline, by target and metric. Empty if the table lacks the baseline."""
     theirs = group.row(baseline)
     if theirs is None:
         return {}
@@ -88,7 +88,7 @@ def differences(group: Group, baseline: str | None) -> dict[str, dict[str, Diffe
 def composite_of(trials: Sequence[Trial]) -> Composite | None:
     """Return the composite scores of a run, or ``None`` if it has too few of TechEmpower's tests or too few targets.
 
-    As in TechEmpower's ranking, each target is scored at its best load.
+    As in TechEmpower's ranking, each target is scored at the load at which it performs best.
     """
     figures: dict[str, dict[str, Rounds]] = {}
     for cell in cells(trials):

@@ -1,7 +1,7 @@
-"""Whether the environments of two runs allow a comparison: every property that must match and doesn't.
+"""Checks whether the environments of two runs allow a comparison: lists each property that must match and doesn't.
 
-Ignored are properties that may be under test (the commit, versions of toolchains and libraries) or that say nothing about the machine (its
-load a minute ago). Containers have random host names, so these are ignored too.
+Properties are ignored if they may be under test (the commit, versions of toolchains and libraries) or say nothing about the machine (its
+load a minute ago). Host names are ignored too, because containers have random ones.
 """
 
 from __future__ import annotations
@@ -28,18 +28,18 @@ MUST_MATCH = (
     "memory_limit_bytes",
     "httpbench_version",
 )
-"""Fields of an environment."""
+"""Fields of an environment that must match."""
 
 MEMORY_TOLERANCE = 0.02
-"""Relative difference in memory that is ignored: the size changes slightly from boot to boot."""
+"""Relative difference in memory that is ignored, because the size changes slightly from boot to boot."""
 
 
 @dataclass(frozen=True, slots=True)
 class Mismatch:
-    """One property that differs between two runs and must not."""
+    """A property that must match between two runs and doesn't."""
 
     subject: str
-    """A field of the environment, ``load_host``, ``has_backend`` (of the load host), ``target_cores``, ``workers`` or a knob."""
+    """A field of the environment, ``load_host``, ``has_backend`` (of the load host), ``target_cores``, ``workers``, or a knob."""
     base: object
     head: object
     is_knob: bool = False
@@ -47,12 +47,12 @@ class Mismatch:
 
 
 def differences(base: Environment, head: Environment) -> list[Mismatch]:
-    """Return what differs between two environments and must not; empty if the runs may be compared."""
+    """Return the mismatches between two environments. Empty if the runs may be compared."""
     return list(_differences(base, head))
 
 
 def load_hosts(before: LoadHost | None, after: LoadHost | None) -> list[Mismatch]:
-    """Return what differs between the machines that sent the load."""
+    """Return the mismatches between the machines that sent the load."""
     if before is None or after is None:
         names = [there.name if there else None for there in (before, after)]
         return [] if before is after else [Mismatch("load_host", names[0], names[1])]
@@ -62,14 +62,14 @@ def load_hosts(before: LoadHost | None, after: LoadHost | None) -> list[Mismatch
 
 
 def resources(base: TrialPlan, head: TrialPlan) -> list[Mismatch]:
-    """Return what differs between the cores and workers that a target got."""
+    """Return the mismatches in the cores and workers that a target got."""
     cores = (base.cores.physical(base.cores.target), head.cores.physical(head.cores.target))
     pairs = (("target_cores", cores), ("workers", (base.workers, head.workers)))
     return [Mismatch(subject, old, new) for subject, (old, new) in pairs if old != new]
 
 
 def toolchains(base: Environment, head: Environment) -> list[Mismatch]:
-    """Return what changed among programs and libraries, which may be under test."""
+    """Return the differences in programs and libraries. These may be under test, so they don't prevent a comparison."""
     names = sorted(base.versions.keys() | head.versions.keys())
     pairs = [Mismatch(name, base.versions.get(name), head.versions.get(name)) for name in names]
     return [pair for pair in pairs if pair.base != pair.head]
@@ -83,7 +83,7 @@ def _differences(base: Environment, head: Environment) -> Iterator[Mismatch]:
     if abs(base.memory_bytes - head.memory_bytes) > MEMORY_TOLERANCE * base.memory_bytes:
         yield Mismatch("memory_bytes", base.memory_bytes, head.memory_bytes)
     if base.tuning and head.tuning:  # earlier versions stored none
-        for name in sorted((base.tuning.keys() | head.tuning.keys()) - set(MUST_MATCH)):  # governor and turbo have fields of their own
+        for name in sorted((base.tuning.keys() | head.tuning.keys()) - set(MUST_MATCH)):  # governor and turbo have their own fields
             before, after = base.tuning.get(name), head.tuning.get(name)
             if before != after:
                 yield Mismatch(name, before, after, is_knob=True)

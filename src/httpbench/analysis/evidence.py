@@ -1,4 +1,4 @@
-"""Facts about groups of trials: what was measured, what was disturbed, and which memory figure all rows have."""
+"""Facts about groups of trials: what was measured, what was disturbed, and which memory metric all rows have."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from httpbench.stats.facts import Facts, facts
 
 @dataclass(frozen=True, slots=True)
 class TrialFacts:
-    """A measured trial and the facts behind its verdict."""
+    """A measured trial with the facts behind its verdict."""
 
     trial: Trial
     facts: Facts
@@ -35,15 +35,15 @@ class Disturbances:
     repeated: tuple[Trial, ...]
     """Trials that were followed by another attempt."""
     lost: tuple[Trial, ...]
-    """Last attempts that don't count."""
+    """Last attempts that don't count, because they were disturbed."""
     accepted: tuple[Trial, ...]
-    """Last attempts that count because the run had no retries."""
+    """Last attempts that were disturbed but count, because the run had no retries."""
     leaves_gaps: bool
-    """Whether a row has no results because all its rounds were disturbed."""
+    """Whether any row has no results because all its rounds were disturbed."""
 
 
 def disturbances(rows: Sequence[Row]) -> Disturbances:
-    """Sort the disturbed trials by what became of them."""
+    """Sort the disturbed trials by what happened to them."""
     last = [trial for row in rows for trial in row.trials if trial.verdict.kind is VerdictKind.DISTURBED]
     return Disturbances(
         repeated=tuple(trial for row in rows for trial in row.repeated),
@@ -54,6 +54,6 @@ def disturbances(rows: Sequence[Row]) -> Disturbances:
 
 
 def memory_is_proportional(found: Sequence[Group]) -> bool:
-    """Return whether every row with a memory figure has the proportional set size, so that a column can show it."""
+    """Return whether every row with a memory value has the proportional set size, so that a column can show it."""
     rows = [row for group in found for row in group.rows if row.summary.rss_bytes_peak is not None]
     return all(row.summary.pss_bytes_peak is not None for row in rows)

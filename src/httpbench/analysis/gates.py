@@ -1,4 +1,4 @@
-"""Gates within one run: each target against the baseline, round by round, so that what the machine did to both cancels out."""
+"""Gates within one run: each target against the baseline, round by round, so that effects of the machine on both cancel out."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ class Obstacle(Enum):
     FIXED_BY_RATE = auto()
     """The load has a rate, which fixes throughput."""
     LOST_ROUNDS = auto()
-    """Rounds of the target failed or are invalid."""
+    """Rounds of the target failed or were invalid."""
     NO_ROUNDS = auto()
-    """A run has no valid round with the figure."""
+    """A run has no valid round with the metric."""
     TOO_FEW_ROUNDS = auto()
-    """There is no interval."""
+    """Too few rounds count for an interval."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,22 +41,22 @@ class RunGate:
     baseline: str | None
     """Id of the baseline."""
     row: Row | None
-    """``None``: the table lacks the baseline, so no target is judged."""
+    """Row of the target. ``None``: the table lacks the baseline, so no target is judged."""
     passage: Passage
     ratio: float | None = None
-    """Figure of the target divided by that of the baseline. ``None``: unknown."""
+    """The target's value divided by the baseline's. ``None``: unknown."""
     interval: ConfidenceInterval | None = None
-    """95% interval of the ratio. ``None``: unknown."""
+    """95% confidence interval of the ratio. ``None``: unknown."""
     obstacle: Obstacle | None = None
-    """``None``: the gate was judged."""
+    """Why the gate could not be judged. ``None``: it was judged."""
     rounds: int = 0
-    """Rounds that have the figure of both."""
+    """Number of rounds in which both have the metric."""
     lost: Reason | None = None
-    """The rounds that failed or are invalid, if these are the obstacle."""
+    """The rounds that failed or were invalid, if they are the obstacle."""
 
 
 def gated(run: Run, trials: Sequence[Trial]) -> list[RunGate]:
-    """Judge every gate of a run at every row except the baseline; empty if the run was interrupted."""
+    """Judge every gate of a run for every row except the baseline. Empty if the run was interrupted."""
     if not run.gates or run.status is RunStatus.INTERRUPTED:
         return []
     return [judged for group in groups(run, trials) for judged in _of_table(group, run.baseline, run.gates)]

@@ -1,6 +1,6 @@
-"""The tables of a run: its cells, in groups whose rows may be compared, and the order of both.
+"""The tables of a run: its cells, grouped so that the rows of a group may be compared, and the order of both.
 
-The rows of a group share workload, load, scaling and load generator. Nothing is ranked across groups.
+The rows of a group share workload, load, scaling and load generator. Rows are never ranked across groups.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ from httpbench.stats.attempts import last_attempts
 from httpbench.stats.summary import cells, summarise
 
 GroupKey = tuple[Scaling, str, str, Load]
-"""What the rows of a table have in common: scaling, workload, load generator and load."""
+"""Key that the rows of a table share: scaling, workload, load generator and load."""
 
 SIZE_TOLERANCE = 0.10
-"""Relative distance from the group's median beyond which the size of a response is marked."""
+"""Relative distance from the group's median beyond which a response size is marked."""
 
 
 def groups(run: Run, trials: Sequence[Trial]) -> list[Group]:
-    """Return the tables of a run, in order. ``trials`` may be fewer than planned."""
+    """Return the tables of a run, in order. There may be fewer ``trials`` than planned."""
     found: dict[GroupKey, list[list[Trial]]] = {}
     for cell in cells(trials):
         _, scaling, workload, generator, load = cell[0].plan.cell
@@ -95,7 +95,7 @@ def _rows(run: Run, found: Sequence[Sequence[Trial]], probed: Mapping[str, Probe
 
 
 def _response_bytes(cell: Sequence[Trial]) -> int | None:
-    """Return the size of the first sampled response: a target's responses differ only by their date."""
+    """Return the size of the first sampled response. The responses of a target differ only in their dates."""
     return next((trial.response.size_bytes for trial in cell if trial.response is not None), None)
 
 
@@ -110,7 +110,7 @@ def _table_place(key: GroupKey) -> tuple[object, ...]:
 
 
 def _row_place(row: Row) -> tuple[bool, float, str]:
-    """Order rows by throughput, clients by time; rows without results come last, by id."""
+    """Order rows by throughput, and clients by time. Rows without results come last, by id."""
     client, throughput = row.summary.client, row.summary.throughput_rps
     if client is not None:
         return (False, client.mean_s, row.target.id)
@@ -118,7 +118,7 @@ def _row_place(row: Row) -> tuple[bool, float, str]:
 
 
 def _proxy_place(row: Row) -> tuple[object, ...]:
-    """Put the baseline first. Order proxies by p99 if the load has a rate, since all of them serve the same rate."""
+    """Put the baseline first. Order proxies by p99 if the load has a rate, because they all serve the same rate."""
     times = row.latency
     p99_us = times.p99.median if times and times.p99 and row.summary.load.rate_rps else 0.0
     return (row.target.is_declared, not row.counts, p99_us, *_row_place(row))

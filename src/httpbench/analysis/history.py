@@ -1,7 +1,7 @@
-"""One target over many runs: each of its figures over time, and where it changed.
+"""One target over many runs: each of its metrics over time, and where it changed.
 
-Runs share a series only if ``compare`` would compare their environments. Trials are read from the summaries in the store, so a hundred
-thousand of them take less than a second.
+Runs share a series only if ``compare`` would compare their environments. The values come from the summaries of trials in the store, so
+reading a hundred thousand trials takes less than a second.
 """
 
 from __future__ import annotations
@@ -25,7 +25,10 @@ from httpbench.store import RunFigures, Store, TrialFigures
 FIGURES = ("rps", "p99", "time")
 
 CommitsBetween = Callable[[Path, str, str], Sequence[str]]
-"""Lists the commits of a folder after the first commit, up to and including the second: one line each, newest first. Empty: unknown."""
+"""Function that lists the commits in a folder after the first commit, up to and including the second.
+
+Each commit is one line, newest first. Empty: unknown.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,13 +39,13 @@ class Point:
     """Id of the run."""
     name: str | None
     started_at: str
-    """UTC, ISO 8601."""
+    """Start time (UTC, ISO 8601)."""
     git_commit: str | None
-    """Commit of the folder with the targets. Ends with ``+changes`` if the folder had uncommitted changes."""
+    """Commit of the folder with the targets, followed by ``+changes`` if the folder had uncommitted changes."""
     estimate: Estimate
-    """Estimate over the rounds that count."""
+    """Estimate from the rounds that count."""
     verdict: VerdictKind
-    """``generator`` or ``both`` if one round has it, else the most common verdict."""
+    """``generator`` or ``both`` if any round has it; otherwise the most common verdict."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +57,7 @@ class LevelChange:
     ratio: float
     """Level after the change divided by the level before it."""
     interval: ConfidenceInterval | None
-    """95% interval of the ratio."""
+    """95% confidence interval of the ratio."""
     commit_before: str | None
     """Commit of the last run before the change."""
     commit_after: str | None
@@ -77,7 +80,7 @@ class Level:
 
 @dataclass(frozen=True, slots=True)
 class Series:
-    """One figure of one cell over runs in matching environments, oldest first."""
+    """One metric of one cell over runs in matching environments, oldest first."""
 
     target: str
     workload: str
@@ -89,9 +92,9 @@ class Series:
     environment: Environment
     """Environment of the newest run."""
     differs: tuple[Mismatch, ...]
-    """How the environment of the newest series of this cell differs. Empty: this is the newest series."""
+    """Differences from the environment of the newest series of this cell. Empty: this is the newest series."""
     points: tuple[Point, ...]
-    """At least one."""
+    """The runs of the series: at least one."""
     changes: tuple[LevelChange, ...]
 
     @property
@@ -110,7 +113,7 @@ class Series:
 
 
 def histories(store: Store, target: str, commits_between: CommitsBetween | None = None) -> list[Series]:
-    """Return every figure of a target over the newest runs; for each cell, the newest environment comes first.
+    """Return every metric of a target over the newest runs. For each cell, the newest environment comes first.
 
     ``commits_between`` is called once for each change between two commits. Without it, changes have no commits: a report uses only the
     store, and the caller decides whether to run git on this machine.
@@ -140,11 +143,11 @@ class _Measured:
     plan: TrialPlan
     workload: Workload | None
     trials: Sequence[TrialFigures]
-    """The last attempt of each round that counts."""
+    """Last attempts of the rounds that count."""
 
     @property
     def key(self) -> tuple[object, ...]:
-        """Everything except the environment that the runs of a series share. Includes the workload's definition, which may change."""
+        """Key of the series that a run belongs to, except its environment. Includes the workload's definition, which may change."""
         limits = self.run.target.isolation
         return (*self.plan.cell, self.workload.model_dump_json() if self.workload else None, limits and (limits.cpus, limits.memory_bytes))
 
@@ -187,7 +190,7 @@ def _place(measured: _Measured) -> tuple[object, ...]:
 
 
 def _series(newest: _Measured, group: Sequence[_Measured], figure: str, commits_between: CommitsBetween | None) -> Series | None:
-    """Return the series of a figure, or ``None`` if no run has it."""
+    """Return the series of a metric, or ``None`` if no run has it."""
     plan = newest.plan
     values = partial(_values, figure=figure, plan=plan)
     measured = [each for each in reversed(group) if values(each)]

@@ -1,4 +1,4 @@
-"""Published results next to our own: each target's best throughput on both sides, and the correlation of both orders.
+"""Published results beside our own: each target's best throughput on both sides, and the correlation of the two orders.
 
 Machines, loads and load generators differ, so each side is relative to its own fastest target.
 """
@@ -14,7 +14,7 @@ from httpbench.stats.summary import cells, summarise
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """One target on both sides."""
+    """One target in both runs."""
 
     name: str
     """The published name."""
@@ -28,11 +28,11 @@ class Beside:
 
     workload: str
     pairs: tuple[Pair, ...]
-    """The fastest published target first."""
+    """The pairs, by published throughput in descending order."""
 
     @property
     def correlation(self) -> float | None:
-        """Rank correlation of both orders. ``None``: too few targets."""
+        """Rank correlation of the two orders. ``None``: too few targets."""
         return rank_correlation([pair.ours_rps for pair in self.pairs], [pair.theirs_rps for pair in self.pairs])
 
     @property
@@ -59,7 +59,7 @@ def beside(theirs: RunAndTrials, ours: RunAndTrials) -> list[Beside]:
 
 
 def _best(measured: RunAndTrials) -> dict[tuple[str, str], float]:
-    """Return the median throughput at each target's best load, by workload and published name."""
+    """Return each target's median throughput at the load at which it performs best, by workload and published name."""
     run, trials = measured
     best: dict[tuple[str, str], float] = {}
     for rounds in cells(trials):

@@ -1,4 +1,4 @@
-"""The rows of a table, and what the rows of one table have in common."""
+"""The rows of a table, and the properties that the rows of one table share."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ class Row:
     trials: tuple[Trial, ...]
     """The last attempt of each round."""
     response_bytes: int | None
-    """Size of the sampled response: header block and body."""
+    """Size of the sampled response, including its header block."""
     odd_size: bool
-    """Whether that size is far from the sizes of the other rows."""
+    """Whether that size is far from the sizes in the other rows."""
     log_tail: str | None
-    """End of the log of the last round that does not count."""
+    """End of the log of the last round that doesn't count."""
     probed: Probed | None
     """Result of the first probe of this target in the run."""
     measured: Summary | None = None
-    """Results of rounds that don't count, if no round counts. Shown struck through and never compared."""
+    """Results of the rounds that don't count, if no round counts. Shown struck through and never compared."""
     repeated: tuple[Trial, ...] = ()
     """Disturbed trials that were followed by another attempt."""
 
@@ -36,7 +36,7 @@ class Row:
 
     @property
     def as_measured(self) -> Row:
-        """The same row, with the results of rounds that don't count if no round counts."""
+        """The same row, but with results of rounds that don't count if no round counts."""
         return self if self.measured is None else replace(self, summary=self.measured)
 
     @property
@@ -62,25 +62,25 @@ class Row:
 
     @property
     def latency(self) -> Latency | None:
-        """Response time if the load has a rate and the load generator reports it, else service time."""
+        """Response time if the load has a rate and the load generator reports it, otherwise service time."""
         return self.summary.response_time_us or self.summary.service_time_us
 
 
 @dataclass(frozen=True, slots=True)
 class LoadOrigin:
-    """The machines that sent the load, if it wasn't the target's own."""
+    """The machines that sent the load, other than the target's own."""
 
     hosts: int
     name: str | None = None
-    """Name of a single load host that was reached by ssh. ``None``: scheduled hosts."""
+    """Name of a single load host, reached by ssh. ``None``: scheduled hosts."""
     cores: int = 0
     """Physical cores of that host."""
     has_backend: bool = False
     """Whether that host also ran the backend of the proxies."""
     slowest: str | None = None
-    """The scheduled host that sent its requests latest. ``None``: unknown."""
+    """Name of the scheduled host that sent its requests latest. ``None``: unknown."""
     lag_us: float = 0.0
-    """99th percentile of the delay with which ``slowest`` sent its requests."""
+    """99th percentile in µs of the delay with which ``slowest`` sent its requests."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,27 +92,27 @@ class Group:
     load: Load
     load_generator: str
     several_generators: bool
-    """Whether other tables of the run used other load generators."""
+    """Whether other tables of the run have other load generators."""
     generator_version: str | None
-    """``None``: no trial recorded it."""
+    """Version of the load generator. ``None``: no trial recorded it."""
     cores_shared: bool
     backend_shared: bool
     """Whether the backend of proxies and the load generator shared a core."""
     database_shared: bool
     """Whether the database and the load generator shared a core."""
     target_cores: int
-    """Physical cores of the targets."""
+    """Number of physical cores that the targets got."""
     workers: int | None
     """Number of workers that the user chose. ``None``: one per core."""
     scale: float
     rounds: int
     generator_notes: tuple[str, ...]
-    """Limitations that the load generator reported: all notes of all trials."""
+    """Limitations that the load generator reported, from all trials."""
     rows: tuple[Row, ...]
     load_origin: LoadOrigin | None = None
-    """``None``: the target's own machine."""
+    """Machines that sent the load. ``None``: the target's own machine."""
     client_work: ClientWork | None = None
-    """The work of clients. ``None``: the targets are not clients."""
+    """Work that the clients did. ``None``: the targets are not clients."""
 
     def row(self, target: str | None) -> Row | None:
         """Return the row of a target, or ``None`` if this table lacks it."""

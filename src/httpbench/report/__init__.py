@@ -1,6 +1,7 @@
 """Results as text, pages and charts, made from the store alone.
 
-A new format is a function from a run and its trials to text, and a line in ``FORMATS``, from which the command line takes its exports.
+To add a format, write a function that turns a run and its trials into text, and add it to ``FORMATS``. The command line reads its exports
+from there.
 """
 
 from __future__ import annotations
@@ -104,7 +105,7 @@ FORMATS: Mapping[str, Format] = {
     "junit": render_junit,
     "openmetrics": render_openmetrics,
 }
-"""Formats of files, by their names on the command line."""
+"""File formats by their names on the command line."""
 
 CHANGE_FORMATS: Mapping[str, Callable[[Changes], str]] = {
     "json": render_changes_json,
@@ -112,7 +113,7 @@ CHANGE_FORMATS: Mapping[str, Callable[[Changes], str]] = {
     "html": render_changes_html,
     "junit": render_changes_junit,
 }
-"""Formats of changes from one run to another."""
+"""Formats for the changes from one run to another."""
 
 CLIENT_FORMATS: Mapping[str, Format] = {"hyperfine": render_hyperfine}
-"""Formats of runs that contain only clients."""
+"""Formats for runs that contain only clients."""

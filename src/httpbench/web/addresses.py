@@ -1,4 +1,4 @@
-"""Addresses of pages, relative to the dashboard. They are also file names, so a static copy has the same links."""
+"""Addresses of pages, relative to the dashboard. They are also file names, so the links in a static copy are the same."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from urllib.parse import quote
 RUNS = "index.html"
 TARGETS = "targets.html"
 COMPARE = "compare"
-"""Action of the form in the list of runs. It redirects to the page of two runs."""
+"""Target of the form in the list of runs. It redirects to the page that compares two runs."""
 SCRIPT = "live.js"
 
 NAME_MAX = 60
-"""Maximum number of characters of an id in the name of a page."""
+"""Maximum number of characters that a page name takes from an id."""
 
 
 def page_of_runs(number: int) -> str:
-    """Return the address of a page of the list, numbered from 1."""
+    """Return the address of a page of the list of runs. Pages are numbered from 1."""
     return RUNS if number == 1 else f"runs-{number}.html"
 
 
@@ -32,22 +32,22 @@ def report(run_id: str) -> str:
 
 
 def run_chart(run_id: str, name: str) -> str:
-    """Return the address of the chart of a run."""
+    """Return the address of a chart of a run."""
     return f"runs/{quote(run_id, safe='')}/{name}.svg"
 
 
 def events(run_id: str) -> str:
-    """Return the address of the events of a run."""
+    """Return the address of the event stream of a run."""
     return f"runs/{quote(run_id, safe='')}/events"
 
 
 def comparison(base: str, head: str) -> str:
-    """Return the address of the page of two runs."""
+    """Return the address of the page that compares two runs."""
     return f"compare/{quote(base, safe='')}/{quote(head, safe='')}.html"
 
 
 def comparison_chart(base: str, head: str, figure: str) -> str:
-    """Return the address of the chart of two runs."""
+    """Return the address of a chart that compares two runs."""
     return f"compare/{quote(base, safe='')}/{quote(head, safe='')}/{figure}.svg"
 
 
@@ -57,16 +57,16 @@ def target(target_id: str) -> str:
 
 
 def target_chart(target_id: str, number: int) -> str:
-    """Return the address of the chart of a target."""
+    """Return the address of a chart of a target."""
     return f"targets/{target_name(target_id)}/{number}.svg"
 
 
 def target_name(target_id: str) -> str:
-    """Return a unique part of a path, because an id may contain any character."""
+    """Return a unique and safe part of a path for an id, which may contain any character."""
     words = re.sub(r"[^a-z0-9.]+", "-", target_id.lower()).strip("-.")[:NAME_MAX]
     return f"{words}-{hashlib.sha256(target_id.encode(errors='surrogatepass')).hexdigest()[:8]}".lstrip("-")
 
 
 def root(path: str) -> str:
-    """Return the relative address of the dashboard: ``../`` for each folder of the path."""
+    """Return the relative address of the dashboard: ``../`` for each folder in the path."""
     return "../" * path.count("/")

@@ -24,22 +24,22 @@ from httpbench.web.site import Site
 from httpbench.web.workers import Workers
 
 STREAMS_MAX = 32
-"""Maximum number of event streams at the same time."""
+"""Maximum number of simultaneous event streams."""
 
 
 @dataclass
 class Dashboard:
-    """A server for one store. Without a ``token``, everyone who reaches the address has access."""
+    """A server for one store. Without a ``token``, anyone who can reach the address has access."""
 
     site: Site
     hosts: frozenset[str]
-    """Names that the Host header may contain, in addition to IP addresses."""
+    """Names that the Host header may contain, besides IP addresses."""
     say: Callable[[str], None]
-    """Reports errors in the terminal of the server."""
+    """Function that prints errors in the server's terminal."""
     token: str | None = None
     workers: Workers = field(default_factory=Workers)
     stopping: asyncio.Event = field(default_factory=asyncio.Event)
-    """Ends the event streams when set."""
+    """Event that ends the event streams when it is set."""
     streams: int = 0
 
     def app(self) -> Starlette:

@@ -11,7 +11,7 @@ Item = TypeVar("Item")
 
 
 class Cache(Generic[Item]):
-    """A least-recently-used cache that threads may share. Two threads that miss at the same time both make the item."""
+    """A least-recently-used cache that threads may share. If two threads miss at the same time, both make the item."""
 
     def __init__(self, size_max: int, size: Callable[[Item], int]):
         self._size_max = size_max
@@ -21,7 +21,7 @@ class Cache(Generic[Item]):
         self._lock = threading.Lock()
 
     def get(self, key: Hashable, make: Callable[[], Item]) -> Item:
-        """Return the item of a key, and make it if it is missing."""
+        """Return the item for a key, making it if it is missing."""
         with self._lock:
             if key in self._items:
                 self._items.move_to_end(key)

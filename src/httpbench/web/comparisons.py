@@ -1,4 +1,4 @@
-"""The page of two runs: the changes from one to the other."""
+"""The page that compares two runs."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ FRAME_HEIGHT, ROW_HEIGHT = 90, 26
 
 
 def comparison_page(frame: Frame, path: str, base: RunAndTrials, head: RunAndTrials) -> Page:
-    """Make the page of two runs."""
+    """Make the page that compares two runs."""
     found = changes(base, head)
     header, rows = table(found)
     context = {
@@ -32,7 +32,7 @@ def comparison_page(frame: Frame, path: str, base: RunAndTrials, head: RunAndTri
 
 
 def comparison_chart(base: RunAndTrials, head: RunAndTrials, figure: str) -> Page:
-    """Draw the changes of one figure. Raises :class:`NotFound`."""
+    """Draw the changes of one metric. Raises :class:`NotFound`."""
     drawing = of_figure(changes(base, head), figure)
     if drawing is None:
         raise NotFound(f'These runs have no figure "{figure}" in common.')

@@ -1,4 +1,4 @@
-"""The dashboard as files, for any web server or none.
+"""The dashboard as files that work on any web server, or without one.
 
 The export follows the links of each page, starting with the list of runs, so that no link is broken.
 """
@@ -19,7 +19,7 @@ HTML = "text/html"
 
 
 def export(db: Path, folder: Path, runs_max: int, wrote: Callable[[str], None]) -> int:
-    """Write the pages of the newest runs, and return their number. ``wrote`` is called with the path of each page.
+    """Write the pages of the newest runs, and return the number of pages. ``wrote`` is called with the path of each page.
 
     The folder must be empty or missing. Raises :class:`UsageError` and :class:`StoreError`.
     """
@@ -45,7 +45,7 @@ def export(db: Path, folder: Path, runs_max: int, wrote: Callable[[str], None]) 
 
 
 def links(content: str, path: str) -> list[str]:
-    """Return the paths that a page links to, without fragments, other hosts and data URLs."""
+    """Return the paths that a page links to, ignoring fragments, other hosts and data URLs."""
     parser = _Links()
     parser.feed(content)
     local = [link.partition("#")[0] for link in parser.found if ":" not in link.partition("/")[0]]

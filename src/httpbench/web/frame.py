@@ -10,7 +10,7 @@ from httpbench.report.html.shell import render, templates
 from httpbench.web import addresses
 
 OWN = ("httpbench.web",)
-"""Packages with templates and style, in addition to those of reports."""
+"""Packages with templates and styles, in addition to those of reports."""
 
 POLICY = (
     "default-src 'none'; style-src 'sha256-{}'; img-src 'self' data:; script-src 'self'; connect-src 'self'; "
@@ -20,7 +20,7 @@ STATIC_POLICY = "default-src 'none'; style-src 'sha256-{}'; img-src 'self' data:
 """Policy of a static copy, which has no scripts."""
 
 POLICY_HEADER = f"{POLICY.replace('sha256-{}', 'unsafe-inline')}; frame-ancestors 'none'"
-"""Header of every response. It allows inline styles for pictures; each page restricts its own style to one hash."""
+"""Header of every response. It allows inline styles for pictures, but each page restricts its own styles to one hash."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +32,7 @@ class Page:
 
 
 class NotFound(Exception):
-    """Raised if a page does not exist. The message says what is missing."""
+    """Error for a page that doesn't exist. The message says what is missing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +40,7 @@ class Frame:
     """Renders templates as pages of the dashboard."""
 
     is_static: bool
-    """Whether the pages are files, without forms, scripts and live updates."""
+    """Whether the pages are files: no forms, no scripts and no live updates."""
 
     def page(self, template: str, path: str, context: Mapping[str, Any]) -> Page:
         """Render a page. Its links are relative to ``path``."""
@@ -53,5 +53,5 @@ class Frame:
         return templates(OWN).get_template(template).render({"root": addresses.root(path), "addresses": addresses, **context})
 
     def message(self, title: str, sentence: str) -> Page:
-        """Render a page with a single sentence. It may appear at any address, so its links are absolute."""
+        """Render a page with a single sentence. Its links are absolute, because it may appear at any address."""
         return self.page("message.html", "", {"title": title, "sentence": sentence, "root": "/"})

@@ -1,7 +1,8 @@
-"""Checks of every request (method, Host header, token), and the headers of every response.
+"""Checks of every request (method, Host header, token), and headers for every response.
 
 Pages of other sites can make a browser send requests to the dashboard, and an attacker's host name can resolve to 127.0.0.1 (DNS
-rebinding). The Host header then contains that name, so only known names are served. IP addresses are safe, because they can't be rebound.
+rebinding). In that case, the Host header contains the attacker's name, so requests for unknown names are rejected. IP addresses are safe,
+because they can't be rebound.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from httpbench.web.frame import POLICY_HEADER
 METHODS = ("GET", "HEAD")
 COOKIE = "httpbench-token"
 TOKEN = "token"
-"""Parameter of the printed address."""
+"""Query parameter of the printed address."""
 
 HEADERS = {
     "cache-control": "no-store",
@@ -34,11 +35,11 @@ HEADERS = {
 """Default headers of responses."""
 
 Refusal = Callable[[int, str, str], Response]
-"""Makes an error page from a status, a title and a sentence."""
+"""Function that makes an error page from a status, a title and a sentence."""
 
 
 class Guard:
-    """ASGI middleware that rejects forbidden requests. Without a ``token``, everyone who reaches the address has access."""
+    """ASGI middleware that rejects forbidden requests. Without a ``token``, anyone who can reach the address has access."""
 
     def __init__(self, app: ASGIApp, *, hosts: frozenset[str], token: str | None, refuse: Refusal):
         self._app = app
@@ -90,7 +91,7 @@ class Guard:
             what = "The address lacks the token" if found is None else "The token is wrong"
             return self._refuse(401, "Token required", f"{what}. Open the address that `httpbench serve` printed when it started.")
         others = urlencode([pair for pair in parse_qsl(request.url.query) if pair[0] != TOKEN])
-        # Browsers treat a path that begins with two slashes as another host.
+        # Browsers take a path that begins with two slashes for another host.
         path = "/" + request.url.path.lstrip("/\\")
         response = RedirectResponse(f"{path}?{others}" if others else path, status_code=303)
         response.set_cookie(COOKIE, found, httponly=True, samesite="strict", path="/")
@@ -102,7 +103,7 @@ class Guard:
 
 
 def host_name(header: str) -> str:
-    """Return the name in a Host header, in lower case, without port and brackets."""
+    """Return the name in a Host header in lower case, without the port and brackets."""
     name = header.strip().lower()
     if name.startswith("["):
         return name[1:].partition("]")[0]

@@ -1,4 +1,4 @@
-"""The lists of runs, which a search can filter, and of targets."""
+"""The list of runs, which a search can filter, and the list of targets."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from httpbench.web.frame import Frame, NotFound, Page
 
 RUNS_PER_PAGE = 50
 TARGETS_NAMED = 3
-"""Targets of a run that the list names."""
+"""Maximum number of targets that the list shows for a run."""
 COMMAND_CHARACTERS = 120
 LONG_CHARACTERS = 24
-"""Length beyond which a text may take several lines."""
+"""Length beyond which a text may wrap."""
 FIELD_CHARACTERS = 200
 """Maximum length of a field of the search form."""
 
@@ -37,7 +37,7 @@ FIELDS = (
 
 
 def wanted_of(query: Mapping[str, str]) -> Wanted:
-    """Return the fields of a search. Other parameters are ignored."""
+    """Return the fields of a search, ignoring other parameters."""
     names = [field.name for field in dataclasses.fields(Wanted)]
     return Wanted(**{name: query.get(name, "").strip()[:FIELD_CHARACTERS] for name in names})
 
@@ -127,5 +127,5 @@ def _text(text: str) -> str:
 
 
 def _long(text: str) -> Markup:
-    """Allow a text to take several lines."""
+    """Allow a text to wrap."""
     return Markup('<span class="long">{}</span>').format(text)

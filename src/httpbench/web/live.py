@@ -1,6 +1,8 @@
-"""The progress of a run as server-sent events. They come from the store, so any process may make the run, and it may die.
+"""The progress of a run as server-sent events.
 
-The event ``state`` is a line of text, ``results`` is the part of the page that changes, and ``end`` is the last event.
+Events are read from the store, so any process may make the run, and it may die at any time. The event ``state`` is a line of text,
+``results`` is the part of the page that changes, and ``end`` is the last event.
+
 Format: https://html.spec.whatwg.org/multipage/server-sent-events.html.
 """
 
@@ -19,9 +21,9 @@ from httpbench.web.workers import Workers
 
 LOOK_EVERY_S = 1.0
 ALIVE_EVERY = 15
-"""Number of checks without news after which a comment keeps the connection alive."""
+"""Number of checks without news before a comment is sent to keep the connection alive."""
 LOOKS_MAX = 3600
-"""Number of checks after which the stream ends and the browser reconnects."""
+"""Number of checks before the stream ends. The browser then reconnects."""
 
 
 async def events(site: Site, workers: Workers, stopping: asyncio.Event, run_id: str) -> AsyncIterator[str]:
@@ -49,6 +51,6 @@ async def events(site: Site, workers: Workers, stopping: asyncio.Event, run_id: 
 
 
 def _event(name: str, text: str) -> str:
-    """Format an event. Carriage returns are removed, because they would end a line too."""
+    """Format an event. Carriage returns are removed, because each would also end a line."""
     lines = text.replace("\r", "").split("\n")
     return f"event: {name}\n" + "".join(f"data: {line}\n" for line in lines) + "\n"

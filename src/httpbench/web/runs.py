@@ -1,4 +1,4 @@
-"""The page of one run: answers, tables and notes of its report, one chart per table, and the progress of a run that is not finished."""
+"""The page of one run: the answers, tables and notes of its report, a chart for each table, and the progress of an unfinished run."""
 
 from __future__ import annotations
 
@@ -24,21 +24,21 @@ from httpbench.web.frame import Frame, NotFound, Page
 
 SEARCH = "search"
 TABLE = "table-"
-"""Names of charts. The number of the table, from 1, follows the second."""
+"""Prefix of chart names. It is followed by the number of the table, from 1."""
 
 LATEST = 10
-"""Trials that the page of an unfinished run lists."""
+"""Number of recent trials on the page of an unfinished run."""
 
 FRAME_HEIGHT, ROW_HEIGHT, SEARCH_HEIGHT = 110, 26, 420
-"""Approximate heights in charts, in pixels."""
+"""Approximate heights of parts of a chart, in pixels."""
 
 
 def run_page(frame: Frame, path: str, run: Run, trials: Sequence[Trial], state: State, before: str | None) -> Page:
-    """Make the page of a run. ``before`` is the id of the previous run that it can be compared with."""
+    """Make the page of a run. ``before`` is the id of the latest earlier run that it can be compared with."""
     is_running = state.status is RunStatus.RUNNING and not frame.is_static
     context = {
         "title": title(run, trials),
-        # The page of an unfinished run has a line with the current state.
+        # The page of an unfinished run already has a line with the current state.
         "origin": [line for line in origin(run, trials) if not is_running or line not in status(run, trials)],
         "run_id": run.id,
         "is_running": is_running,
@@ -83,7 +83,7 @@ def chart(run: Run, trials: Sequence[Trial], name: str) -> Page:
 
 def _results(run: Run, trials: Sequence[Trial], path: str, *, is_running: bool) -> dict[str, Any]:
     found = groups(run, trials)
-    # The number of trials in the address makes browsers load the chart again when there are more.
+    # Browsers cache charts. With the number of trials in the address, they load a new chart when there are more trials.
     version = f"?{len(trials)}" if is_running else ""
     address = addresses.root(path) + addresses.run_chart(run.id, "{}") + version
     search = search_of(run, trials, [Picture("Latency against the offered rate", address.format(SEARCH), SEARCH_HEIGHT)])

@@ -1,4 +1,4 @@
-"""The HTTP server of the dashboard. It prints nothing and stops at once, without waiting for event streams and unfinished pages."""
+"""The HTTP server of the dashboard. It prints nothing, and stops at once without waiting for event streams and unfinished pages."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ def serve(
     started: Callable[[str], None],
     say: Callable[[str], None],
 ) -> None:
-    """Serve until SIGINT or SIGTERM, and raise the signal again at the end.
+    """Serve until SIGINT or SIGTERM arrives, then raise the signal again.
 
-    Port 0 means any free port. ``names`` are further names that the Host header may contain. ``wants_token`` requires a token on loopback
-    too. ``started`` is called with the address, including the token. Raises :class:`UsageError` if the address cannot be used.
+    Port 0 means any free port. ``names`` are more names that the Host header may contain. ``wants_token`` requires a token even on
+    loopback. ``started`` is called with the address, including the token. Raises :class:`UsageError` if the address can't be used.
     """
     listener = _listener(host, port)
     token = secrets.token_urlsafe(TOKEN_BYTES) if wants_token or not _is_loopback(listener) else None
@@ -57,7 +57,7 @@ def serve(
 
 
 class _Server(uvicorn.Server):
-    """A server that ends event streams when it stops, instead of waiting for them."""
+    """A server that ends event streams when it stops instead of waiting for them."""
 
     def __init__(self, config: uvicorn.Config, stopping: asyncio.Event):
         super().__init__(config)
@@ -71,7 +71,7 @@ class _Server(uvicorn.Server):
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         super().handle_exit(sig, frame)
         if self._loop is not None:
-            with contextlib.suppress(RuntimeError):  # it has ended
+            with contextlib.suppress(RuntimeError):  # the loop is already closed
                 self._loop.call_soon_threadsafe(self._stopping.set)
 
 

@@ -1,6 +1,6 @@
-"""All pages by path, made from the store. The server and the static copy both use it, so it knows nothing of HTTP.
+"""All pages by path, made from the store. The server and the static copy share it, so it doesn't depend on HTTP.
 
-Charts and reports, which take long to make, are cached until their run changes.
+Charts and reports are slow to make, so they are cached until their run changes.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from httpbench.web.frame import Frame, NotFound, Page
 
 PAGES_BYTES_MAX = 64_000_000
 TRIALS_MAX = 1_000
-"""Number of trials of recently viewed runs that are kept in memory."""
+"""Maximum number of trials that are kept in memory, from recently viewed runs."""
 
 ID = r"([0-9A-Za-z][0-9A-Za-z._-]{0,99})"
 NAME = r"([a-z0-9.-]{1,80})"
@@ -31,17 +31,17 @@ Query = Mapping[str, str]
 
 
 class Site:
-    """The pages of one store. Threads may share it."""
+    """The pages of one store. Threads may share an instance."""
 
     def __init__(self, db: Path, *, is_static: bool = False, runs_max: int | None = None):
-        """Open a site. ``is_static`` makes pages for files. ``runs_max`` limits the list to the newest runs."""
+        """Open a site. ``is_static`` makes pages for files, and ``runs_max`` limits the list to the newest runs."""
         self.db = db
         self.frame = Frame(is_static)
         self._runs_max = runs_max
         self._pages: Cache[Page] = Cache(PAGES_BYTES_MAX, lambda page: len(page.content))
         self._measured: Cache[Measured] = Cache(TRIALS_MAX, lambda measured: max(len(measured[1]), 1))
         self._drawing = threading.Lock()
-        """Serializes drawing, because altair has global state."""
+        """Lock for drawing, because altair has global state."""
         self._routes: list[tuple[re.Pattern[str], Callable[..., Page]]] = [
             (re.compile(pattern), make)
             for pattern, make in (
@@ -76,7 +76,10 @@ class Site:
         return runs.results_part(self.frame, addresses.run(run_id), *measured)
 
     def warm_up(self) -> None:
-        """Make the page and the first chart of the newest run, so that slow libraries are loaded. Errors are ignored here."""
+        """Make the page and the first chart of the newest run, so that slow libraries are already loaded for the first reader.
+
+        Errors are ignored.
+        """
         with suppress(HttpbenchError, NotFound), self._open() as store:
             for newest in browse.runs(store, browse.Wanted(), first=0, limit=1)[0]:
                 self.page(addresses.run(newest.id))
@@ -88,7 +91,7 @@ class Site:
             yield store
 
     def _linked(self, store: Store) -> set[str] | None:
-        """Return the ids of the runs that have a page, or ``None`` if all have one."""
+        """Return the ids of the runs that have a page, or ``None`` if all runs have one."""
         return None if self._runs_max is None else browse.newest(store, self._runs_max)
 
     def _found(self, run_id: str) -> tuple[State, Measured]:
@@ -100,7 +103,7 @@ class Site:
             return state, self._measured.get((run_id, state.trials, state.status), lambda: store.run(run_id))
 
     def _drawn(self, key: tuple[object, ...], make: Callable[[], Page]) -> Page:
-        """Return a cached page, and make it if it is missing."""
+        """Return a cached page, making it if it is missing."""
 
         def draw() -> Page:
             with self._drawing:

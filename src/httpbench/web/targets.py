@@ -1,4 +1,4 @@
-"""The page of one target: its figures over many runs with intervals, and where they changed."""
+"""The page of one target: its metrics over many runs with intervals, and where they changed."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from httpbench.web import addresses
 from httpbench.web.frame import Frame, NotFound, Page
 
 ROWS_MAX = 400
-"""Maximum number of rows of all tables of a page together."""
+"""Maximum number of rows on a page, over all its tables."""
 ROWS_MIN = 5
 SERIES_MAX = 40
 
@@ -46,13 +46,13 @@ class SeriesSection:
     title: str
     notes: tuple[str, ...]
     changes: tuple[tuple[str, tuple[str, ...]], ...]
-    """A sentence, and the commits of the change."""
+    """For each change: a sentence, and the commits."""
     figures: tuple[Picture, ...]
     table: Table
 
 
 def target_page(frame: Frame, store: Store, path: str, target: str, linked: Set[str] | None) -> Page:
-    """Make the page of a target. ``linked`` are the ids of the runs that have a page; ``None`` means all."""
+    """Make the page of a target. ``linked`` contains the ids of the runs that have a page, or is ``None`` if all runs have one."""
     found = histories(store, target, _commits_between)
     shown = found[:SERIES_MAX]
     rows = max(ROWS_MAX // len(shown), ROWS_MIN) if shown else 0
@@ -65,7 +65,7 @@ def target_page(frame: Frame, store: Store, path: str, target: str, linked: Set[
 
 
 def target_chart(store: Store, target: str, number: int) -> Page:
-    """Draw the chart of a series, numbered from 1 as on the page. Raises :class:`NotFound`."""
+    """Draw the chart of a series. Series are numbered from 1, as on the page. Raises :class:`NotFound`."""
     found = histories(store, target, _commits_between)
     if not 1 <= number <= len(found):
         raise NotFound(f"{target} has no chart {number}.")
@@ -73,7 +73,7 @@ def target_chart(store: Store, target: str, number: int) -> Page:
 
 
 def target_of(store: Store, name: str) -> str:
-    """Return the target whose page has this name. Raises :class:`NotFound`."""
+    """Return the target whose page has the given name. Raises :class:`NotFound`."""
     for target in browse.target_ids(store):
         if addresses.target_name(target) == name:
             return target
@@ -97,7 +97,7 @@ def _section(series: Series, number: int, rows: int, path: str, linked: Set[str]
             *([] if series.changes else [f"No change in {plural(len(series.points), 'run')}."]),
         ),
         changes=tuple((change_sentence(series, change), (commits_text(change), *change.commits)) for change in reversed(series.changes)),
-        # The number of points in the address makes browsers load the chart again when there are more.
+        # Browsers cache charts. With the number of points in the address, they load a new chart when there are more points.
         figures=(
             Picture(
                 f"{figure_title(series.figure)} over runs", f"{address}?{len(series.points)}" if linked is None else address, CHART_HEIGHT

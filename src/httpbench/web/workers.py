@@ -15,7 +15,7 @@ THREADS = 2
 
 
 class Workers:
-    """A fixed number of threads with a queue."""
+    """A fixed number of threads that share a queue."""
 
     def __init__(self, threads: int = THREADS):
         self._queue: queue.SimpleQueue[tuple[Callable[[], Any], asyncio.Future[Any]]] = queue.SimpleQueue()

@@ -1,4 +1,4 @@
-"""What changed from one run to another: cells, verdicts, environments, gates; and runs read back from their export."""
+"""Changes from one run to another: cells, verdicts, environments and gates, also for runs that were read from an export."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def test_each_cell_has_ratios_intervals_and_both_verdicts() -> None:
     assert '"schema": "httpbench-changes/1"' in render_changes_json(found)
 
 
-def test_what_does_not_count_any_more_cannot_pass_a_gate() -> None:
+def test_a_row_that_no_longer_counts_cannot_pass_a_gate() -> None:
     invalid = Verdict(kind=VerdictKind.INVALID, reasons=("1 of 10 responses were wrong",))
     base = measured(make_rounds("c/a", (100_000, 101_000, 99_000)))
     head = measured(make_rounds("c/a", (100_000, 101_000, 99_000), verdict=invalid))
@@ -61,7 +61,7 @@ def test_what_does_not_count_any_more_cannot_pass_a_gate() -> None:
     )
 
 
-def test_a_gate_is_unknown_where_one_round_of_head_failed_however_good_the_others_are() -> None:
+def test_a_gate_is_unknown_if_one_round_of_head_failed() -> None:
     base = measured(make_rounds("c/a", (100_000, 101_000, 99_000, 100_000)), make_rounds("c/b", (50_000, 50_500, 50_100)))
     crashed = make_failed(make_plan("c/a", 3), "exited with status 139")
     head = measured([*make_rounds("c/a", (100_000, 101_000, 99_000)), crashed], make_rounds("c/b", (50_000, 50_500, 50_100)))
@@ -75,19 +75,19 @@ def test_a_gate_is_unknown_where_one_round_of_head_failed_however_good_the_other
     assert reason in render_changes_json(found)
 
 
-def test_a_breach_beside_failed_rounds_is_unknown_too() -> None:
+def test_a_breach_with_failed_rounds_is_unknown() -> None:
     base = measured(make_rounds("c/a", (100_000, 101_000, 99_000)))
     head = measured([*make_rounds("c/a", (50_000, 50_100, 50_200)), make_failed(make_plan("c/a", 3))])
     found = changes(base, head, [SLOWER])
     assert (found.unknown, found.breached) == (True, False)
 
 
-def test_failed_rounds_of_base_leave_the_gate_to_the_others() -> None:
+def test_failed_rounds_of_base_do_not_affect_the_gate() -> None:
     base = measured([*make_rounds("c/a", (100_000, 101_000, 99_000)), make_failed(make_plan("c/a", 3))])
     assert not changes(base, measured(make_rounds("c/a", (100_000, 101_000, 99_000))), [SLOWER]).unknown
 
 
-def test_a_gate_is_unknown_at_a_target_that_head_lacks() -> None:
+def test_a_gate_is_unknown_for_a_target_that_head_lacks() -> None:
     base = measured(make_rounds("c/a", (1000, 1010, 1020)), make_rounds("c/gone", (1000, 1010, 1020)))
     found = changes(base, measured(make_rounds("c/a", (1000, 1010, 1020))), [SLOWER])
     reason = "head lacks this target under this load"
@@ -113,7 +113,7 @@ def test_a_gate_on_the_memory_of_clients_is_judged() -> None:
     assert [judged.passage for judged in found.gates] == ["breached"]
 
 
-def test_only_what_is_alike_is_compared() -> None:
+def test_only_matching_cells_are_compared() -> None:
     other = {"load": Load(connections=8)}
     base = measured(make_rounds("c/a", (1000, 1010, 1020)), make_rounds("c/gone", (1000, 1010, 1020)))
     head = measured(make_rounds("c/a", (1000, 1010, 1020), plan=other))
@@ -126,20 +126,20 @@ def test_only_what_is_alike_is_compared() -> None:
     ]
 
 
-def test_a_target_that_only_head_has_is_named_once_however_many_loads_it_has() -> None:
+def test_a_target_that_only_head_has_is_listed_once() -> None:
     base = measured(make_rounds("c/a", (1000, 1010, 1020)))
     alone = [make_rounds("c/nginx", (1000,), plan={"load": Load(rate_rps=rate)}) for rate in range(1, 11)]
     found = changes(base, measured(make_rounds("c/a", (1000, 1010, 1020)), *alone))
     assert not_compared(found) == ["Only in head: c/nginx (plaintext, 64 connections, 10 loads)"]
 
 
-def test_a_workload_that_expects_something_else_is_another_one() -> None:
+def test_a_workload_with_another_definition_is_not_compared() -> None:
     stricter = {"plaintext": Workload(name="plaintext", description="Hello, World!", expect=Expectation(body="Hello"))}
     rounds = make_rounds("c/a", (1000, 1010, 1020))
     assert changes(measured(rounds), measured(rounds, workloads=stricter)).cells == ()
 
 
-def test_with_a_rate_throughput_says_nothing() -> None:
+def test_with_a_rate_throughput_is_not_compared() -> None:
     offered = {"load": Load(connections=64, rate_rps=1000)}
     run = measured(make_rounds("c/a", (1000, 1000, 1000), plan=offered))
     found = changes(run, run, [SLOWER])
@@ -158,7 +158,7 @@ def test_containers_with_other_limits_are_not_compared() -> None:
     assert len(changes(measured(rounds, targets={name: half}), measured(rounds, targets={name: half})).cells) == 1
 
 
-def test_cores_and_workers_that_differ_are_said_with_the_environment() -> None:
+def test_different_cores_and_workers_are_listed_with_the_environment() -> None:
     two = make_plan().cores.model_copy(update={"target": (0, 3)})
     base = measured(make_rounds("c/a", (100_000, 101_000, 99_000)))
     head = measured([trial.model_copy(update={"plan": trial.plan.model_copy(update={"cores": two, "workers": 8})}) for trial in base[1]])
@@ -173,7 +173,7 @@ def test_cores_and_workers_that_differ_are_said_with_the_environment() -> None:
 
 
 def many() -> Changes:
-    """Three targets under two loads; one became slower."""
+    """Make the changes of three targets under two loads, of which one target became slower."""
     names = ["python/gunicorn-meinheld", "golang/fasthttp", "c/epoll/level"]
     loads = [Load(connections=count) for count in (8, 64)]
     rounds = (100_000, 101_000, 99_000)
@@ -199,7 +199,7 @@ def test_a_change_that_is_not_significant_has_no_number() -> None:
     assert line.split()[3] == "="
 
 
-def test_at_most_six_lines_stand_below_the_table() -> None:
+def test_at_most_six_lines_follow_the_table() -> None:
     base = measured(*(make_rounds(f"c/{number}", (1000, 1010, 1020)) for number in range(10)))
     head = measured(make_rounds("c/0", (1000, 1010, 1020)))
     text = shown(changes(base, head), 100)
@@ -209,13 +209,13 @@ def test_at_most_six_lines_stand_below_the_table() -> None:
     assert shown(changes(base, head), 100, View(explain=True)).count("Only in base") == 9
 
 
-def test_wide_has_the_figures_of_both_runs() -> None:
+def test_wide_shows_the_values_of_both_runs() -> None:
     text = shown(many(), 300, View(wide=True))
     assert "×0.802 (" in text
     assert "99,997 → 80,233" in text
 
 
-def test_columns_that_are_named_are_shown_in_their_order() -> None:
+def test_columns_are_shown_in_the_requested_order() -> None:
     found = changes(measured(make_rounds("c/a", (1000, 1010, 1020))), measured(make_rounds("c/a", (1000, 1010, 1020))), (), ["p90"])
     text = shown(found, 100, View(names=("p90", "target")))
     assert any(line.split() == ["p90", "Target"] for line in text.splitlines())

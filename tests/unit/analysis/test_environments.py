@@ -1,4 +1,4 @@
-"""What must be alike before two runs are compared."""
+"""Properties of the environment that must match before two runs are compared."""
 
 from __future__ import annotations
 
@@ -36,42 +36,42 @@ def load_hosts(before: LoadHost | None, after: LoadHost | None) -> list[str]:
         ("cpu_quota_cores", 2.0, "CPU quota (none → 2.0)"),
     ],
 )
-def test_what_differs_between_environments_is_named(field: str, value: object, phrase: str) -> None:
+def test_differences_between_environments_are_listed(field: str, value: object, phrase: str) -> None:
     base = make_environment(turbo=False)
     (found,) = differences(base, base.model_copy(update={field: value}))
     assert found.startswith(phrase)
 
 
-def test_each_knob_that_differs_is_named() -> None:
+def test_each_different_knob_is_listed() -> None:
     base = make_environment(tuning={"idle-states": "on", "numa-balancing": "1", "packet-queue": "1000"})
     head = make_environment(tuning={"idle-states": "off", "packet-queue": "1000", "backlog": "4096"})
     assert differences(base, head) == ["knob backlog (absent → 4096)", "knob idle-states (on → off)", "knob numa-balancing (1 → absent)"]
 
 
-def test_a_governor_that_differs_is_named_once() -> None:
+def test_a_different_governor_is_listed_once() -> None:
     base = make_environment(tuning={"governor": "performance"})
     head = make_environment(governor="powersave", tuning={"governor": "powersave"})
     assert differences(base, head) == ["governor (performance → powersave)"]
 
 
-def test_a_run_that_stored_no_knobs_is_compared_with_all() -> None:
-    """Runs of earlier versions."""
+def test_a_run_without_stored_knobs_matches_any_knobs() -> None:
+    """Runs of earlier versions stored no knobs."""
     assert differences(make_environment(), make_environment(tuning={"backlog": "4096"})) == []
 
 
-def test_what_may_be_compared_is_no_difference() -> None:
+def test_properties_under_test_are_not_mismatches() -> None:
     base = make_environment()
     head = base.model_copy(update={"git_commit": "f" * 40, "load_average_1m": 9.0, "versions": {**base.versions, "go": "1.27"}})
     assert differences(base, head) == []
     assert list(map(version_text, environments.toolchains(base, head))) == [f"go {base.versions['go']} → 1.27"]
 
 
-def test_names_of_containers_are_made_up_anew_each_time() -> None:
+def test_random_host_names_of_containers_are_ignored() -> None:
     base = make_environment(container="docker", hostname="d34db33f")
     assert differences(base, base.model_copy(update={"hostname": "c0ffee"})) == []
 
 
-def test_load_hosts_must_be_alike_too() -> None:
+def test_load_hosts_must_match() -> None:
     there = make_load_host()
     faster = make_load_host(environment=make_environment(hostname="load1", cpu_model="Faster"))
     assert load_hosts(None, None) == load_hosts(there, there) == []

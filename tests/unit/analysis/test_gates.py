@@ -1,4 +1,4 @@
-"""Gates of one run: what fails or was not measured passes no gate."""
+"""Gates within one run: a row that failed or was not measured passes no gate."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ def judged(trials: list[Trial], baseline: str = "c/old") -> list[tuple[Passage, 
     return [(each.passage, gate_sentence(each)) for each in found]
 
 
-def test_a_gate_passes_where_every_round_is_valid() -> None:
+def test_a_gate_passes_if_every_round_is_valid() -> None:
     ((kind, _),) = judged([*make_rounds("c/old", STEADY), *make_rounds("c/new", STEADY)])
     assert kind is Passage.PASSED
 
 
-def test_a_gate_is_unknown_where_one_round_of_the_target_failed() -> None:
+def test_a_gate_is_unknown_if_one_round_of_the_target_failed() -> None:
     crashed = make_failed(make_plan("c/new", 4), "exited with status 139")
     for rates in (STEADY, [rate / 2 for rate in STEADY]):
         ((kind, sentence),) = judged([*make_rounds("c/old", STEADY), *make_rounds("c/new", rates), crashed])
@@ -33,13 +33,13 @@ def test_a_gate_is_unknown_where_one_round_of_the_target_failed() -> None:
         assert sentence.endswith(": 1 of 5 rounds failed or are invalid: exited with status 139")
 
 
-def test_a_gate_is_unknown_where_the_baseline_was_not_measured() -> None:
+def test_a_gate_is_unknown_if_the_baseline_was_not_measured() -> None:
     ((kind, sentence),) = judged(make_rounds("c/new", STEADY))
     assert kind is Passage.UNKNOWN
     assert sentence.endswith("the baseline c/old was not measured")
 
 
-def test_json_says_how_each_gate_ended_and_why() -> None:
+def test_json_has_the_outcome_and_reason_of_each_gate() -> None:
     never = Gate(figure="rps", side="<", change=-0.99)
     crashed = make_failed(make_plan("c/new", 4), "exited with status 139")
     trials = [*make_rounds("c/old", STEADY), *make_rounds("c/new", STEADY), crashed, *make_rounds("c/other", STEADY)]
@@ -53,7 +53,7 @@ def test_json_says_how_each_gate_ended_and_why() -> None:
     assert json.loads(render_json(interrupted, trials))["gates"] == []
 
 
-def test_markdown_begins_with_the_gates() -> None:
+def test_markdown_starts_with_the_gates() -> None:
     crashed = make_failed(make_plan("c/other", 4), "exited with status 139")
     trials = [*make_rounds("c/old", STEADY), *make_rounds("c/new", [rate / 2 for rate in STEADY]), *make_rounds("c/other", STEADY), crashed]
     text = FORMATS["markdown"](make_run(trials, baseline="c/old", gates=(SLOWER,)), trials)

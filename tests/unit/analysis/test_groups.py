@@ -1,4 +1,4 @@
-"""Rows and groups: what is compared with what, in which order, and what is marked."""
+"""Rows and groups: which rows are compared, their order, and their marks."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def ids(group: Group) -> list[str]:
     return [row.target.id for row in group.rows]
 
 
-def test_rows_are_ranked_by_throughput_and_those_without_come_last() -> None:
+def test_rows_are_ordered_by_throughput_and_rows_without_results_come_last() -> None:
     run, trials = make_mixed_run()
     first, second = groups(run, trials)
     assert ids(first)[:5] == ["c/epoll/level", "golang/fasthttp", "c/nginx", "python/gunicorn-meinheld", "node/express"]
@@ -57,31 +57,31 @@ def test_rows_under_different_loads_never_share_a_table() -> None:
 
 
 @pytest.mark.parametrize("kind", [VerdictKind.GENERATOR, VerdictKind.BOTH])
-def test_a_row_that_the_generator_limited_is_a_lower_bound(kind: VerdictKind) -> None:
+def test_a_generator_bound_row_is_a_lower_bound(kind: VerdictKind) -> None:
     limited = Verdict(kind=kind, reasons=("full",))
     (group,) = groups_of([*make_rounds("a/a", (10,), verdict=limited), *make_rounds("b/b", (20,))])
     assert {row.target.id: row.is_lower_bound for row in group.rows} == {"a/a": True, "b/b": False}
 
 
-def test_a_response_of_another_size_is_marked_and_one_of_about_the_same_is_not() -> None:
+def test_only_responses_of_a_clearly_different_size_are_marked() -> None:
     sizes = {"a/a": 152, "b/b": 156, "c/c": 152, "d/d": 192}
     (group,) = groups_of([make_trial(make_plan(name), response=make_response(size)) for name, size in sizes.items()])
     assert {row.target.id for row in group.rows if row.odd_size} == {"d/d"}
     assert {row.target.id: row.response_bytes for row in group.rows} == sizes
 
 
-def test_a_row_shows_the_log_of_its_last_round_that_does_not_count() -> None:
+def test_a_row_has_the_log_of_its_last_invalid_round() -> None:
     trials = [make_failed(make_plan("a/a", round_=index), log_tail=f"round {index}") for index in range(2)]
     (group,) = groups_of(trials)
     assert group.rows[0].log_tail == "round 1"
 
 
-def test_the_log_of_a_round_that_counts_is_not_shown() -> None:
+def test_the_log_of_a_valid_round_is_omitted() -> None:
     (group,) = groups_of([make_trial(log_tail="listening")])
     assert group.rows[0].log_tail is None
 
 
-def test_a_group_says_when_cores_were_shared_and_what_its_generator_leaves_out() -> None:
+def test_a_group_knows_shared_cores_and_limitations_of_its_generator() -> None:
     measurement = make_measurement(notes=("bodies are not checked",))
     (group,) = groups_of([make_trial(make_plan(cores=SHARED, round_=index), measurement=measurement) for index in range(2)])
     assert group.cores_shared

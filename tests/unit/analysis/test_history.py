@@ -1,4 +1,4 @@
-"""A target in many runs: points, series of like environments, changes, and the commits between."""
+"""One target in many runs: points, series by environment, changes, and the commits between runs."""
 
 from __future__ import annotations
 
@@ -48,13 +48,13 @@ def test_each_run_is_a_point_with_its_interval(store: Store) -> None:
     assert (second.estimate.interval, second.estimate.rounds, second.git_commit) == (None, 2, None)
 
 
-def test_a_target_that_nobody_measured_has_no_history(store: Store) -> None:
+def test_a_target_without_runs_has_no_history(store: Store) -> None:
     keep(store, 1, rounds(100_000))
     assert histories(store, "c/b") == []
     assert store.targets() == [A]
 
 
-def test_requests_per_second_and_p99_have_a_series_each_and_a_rate_has_p99_alone(store: Store) -> None:
+def test_throughput_and_p99_are_separate_series_and_a_rate_has_only_p99(store: Store) -> None:
     timed = make_measurement(response_time_us=make_distribution(p50_us=200))
     rated = make_trial(make_plan(A, load=Load(connections=64, rate_rps=1000)), measurement=timed)
     keep(store, 1, [*rounds(100_000), rated])
@@ -67,7 +67,7 @@ def test_requests_per_second_and_p99_have_a_series_each_and_a_rate_has_p99_alone
     assert found[0].points[0].estimate.median == 500
 
 
-def test_loads_that_differ_have_names_that_differ(store: Store) -> None:
+def test_different_loads_have_different_names(store: Store) -> None:
     loads = [Load(), Load(pipeline=16), Load(keepalive=False), Load(requests_per_connection=50), Load(duration_s=2)]
     keep(store, 1, [make_trial(make_plan(A, number, load=load)) for number, load in enumerate(loads)])
     assert {series_load(series).removeprefix("plaintext single -c 64 ") for series in of(histories(store, A), "rps")} == {
@@ -79,7 +79,7 @@ def test_loads_that_differ_have_names_that_differ(store: Store) -> None:
     }
 
 
-def test_clients_have_their_time(store: Store) -> None:
+def test_clients_have_a_series_of_times(store: Store) -> None:
     plan = make_plan("client:c/curl")
     curl = make_target("c/curl").model_copy(update={"id": plan.target, "kind": Kind.CLIENT})
     keep(store, 1, [make_trial(plan, measurement=None, client=make_client(0.2))], targets={plan.target: curl})
@@ -106,14 +106,14 @@ def test_only_the_last_attempt_of_a_round_counts_and_only_if_it_is_valid(store: 
     assert (point.estimate.min, point.estimate.max, point.estimate.rounds) == (100_000, 102_000, 2)
 
 
-def test_one_round_that_the_generator_limited_is_said(store: Store) -> None:
+def test_one_generator_bound_round_is_reported(store: Store) -> None:
     generator = Verdict(kind=VerdictKind.GENERATOR, reasons=("generator-bound",))
     trials = rounds(100_000)
     keep(store, 1, [*trials[:2], trials[2].model_copy(update={"verdict": generator})])
     assert histories(store, A)[0].points[0].verdict is VerdictKind.GENERATOR
 
 
-def test_another_environment_is_another_series_and_the_newest_comes_first(store: Store) -> None:
+def test_each_environment_has_its_own_series_newest_first(store: Store) -> None:
     keep(store, 1, rounds(50_000), environment=make_environment(kernel="5.10"))
     keep(store, 2, rounds(100_000))
     keep(store, 3, rounds(50_000), environment=make_environment(kernel="5.10"))
@@ -132,13 +132,13 @@ def test_another_environment_is_another_series_and_the_newest_comes_first(store:
         {"workloads": {"plaintext": Workload(name="plaintext", description="x", expect=Expectation(status=201))}},
     ],
 )
-def test_what_compare_keeps_apart_is_in_no_series_together(store: Store, changed: dict[str, Any]) -> None:
+def test_runs_that_compare_rejects_are_in_separate_series(store: Store, changed: dict[str, Any]) -> None:
     keep(store, 1, rounds(100_000), **changed)
     keep(store, 2, rounds(100_000))
     assert [len(series.points) for series in of(histories(store, A), "rps")] == [1, 1]
 
 
-def test_another_number_of_workers_is_another_series(store: Store) -> None:
+def test_each_number_of_workers_has_its_own_series(store: Store) -> None:
     keep(store, 1, rounds(100_000, plan={"workers": 4}))
     keep(store, 2, rounds(100_000))
     assert [mismatches_text(series.differs) for series in of(histories(store, A), "rps")] == ["", "workers of targets (4 → one per core)"]
@@ -151,7 +151,7 @@ def test_searches_are_left_out(store: Store) -> None:
     assert histories(store, A) == []
 
 
-def test_a_change_has_its_ratio_with_an_interval_and_the_commits_between(store: Store) -> None:
+def test_a_change_has_a_ratio_an_interval_and_the_commits_between(store: Store) -> None:
     asked: list[tuple[Path, str, str]] = []
 
     def between(folder: Path, before: str, after: str) -> list[str]:
@@ -172,7 +172,7 @@ def test_a_change_has_its_ratio_with_an_interval_and_the_commits_between(store: 
     assert after.value / before.value == pytest.approx(change.ratio)
 
 
-def test_without_somebody_to_ask_a_change_has_the_two_commits_alone(store: Store) -> None:
+def test_without_a_commit_lister_a_change_has_only_two_commits(store: Store) -> None:
     fall(store)
     (change,) = of(histories(store, A), "rps")[0].changes
     assert (change.commit_before, change.commit_after, change.commits) == ("aaaa", "bbbb", ())

@@ -1,4 +1,4 @@
-"""Generated pages are current, and explain every verb, option and target."""
+"""Generated pages are current and explain every verb, option and target."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ def test_the_page_of_the_command_line_is_current() -> None:
     assert committed("docs/cli.md") == cli_page(), GENERATE
 
 
-def test_the_page_of_targets_is_current_whatever_this_machine_has() -> None:
+def test_the_page_of_targets_is_current_on_any_machine() -> None:
     assert committed("targets/README.md").partition(f"\n{STATES}")[0] == targets_page(), GENERATE
 
 
-def test_the_page_of_targets_has_a_state_for_every_target_and_for_no_other() -> None:
+def test_the_page_of_targets_has_the_state_of_exactly_the_catalog_targets() -> None:
     table = committed("targets/README.md").partition(STATES)[2]
     assert set(re.findall(r"^\| (\S+/\S+) +\|", table, re.MULTILINE)) == set(catalog.load().targets), GENERATE
 
@@ -49,6 +49,6 @@ def test_every_option_is_explained(option: click.Option) -> None:
 
 
 @pytest.mark.parametrize("name", VERBS)
-def test_every_verb_is_explained_and_introduced_in_the_readme(name: str) -> None:
+def test_every_verb_is_explained_and_listed_in_the_readme(name: str) -> None:
     assert VERBS[name].help
     assert re.search(rf"(`(httpbench )?|\$ httpbench ){name}\b", (ROOT / "README.md").read_text(encoding="utf-8"))

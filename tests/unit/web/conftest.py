@@ -7,7 +7,7 @@ from httpbench.web import comparisons, runs, targets
 
 @pytest.fixture(autouse=True)
 def _empty_charts(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Drawing takes most of the time, and charts have tests of their own."""
+    """Skip drawing, which takes most of the time. Charts have their own tests."""
     for module in (runs, comparisons, targets):
         monkeypatch.setattr(module, "svg_file", lambda drawing: f"<svg>{drawing.title}</svg>")
     monkeypatch.setattr(runs, "render_html", lambda run, trials: f"<!doctype html><title>report of {run.id}</title>")

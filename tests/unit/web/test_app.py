@@ -1,4 +1,4 @@
-"""The dashboard over HTTP: status codes, redirects, events of a run in progress, faults."""
+"""The dashboard over HTTP: status codes, redirects, events of a run in progress, and errors."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def db(tmp_path: Path) -> Path:
         "/" + "a" * 5000,
     ],
 )
-def test_what_is_not_there_is_a_page_that_says_so(db: Path, path: str) -> None:
+def test_a_missing_page_shows_an_error_page(db: Path, path: str) -> None:
     response = make_client(db).get(path)
     assert response.status_code == 404
     assert "Not found" in response.text
@@ -43,19 +43,19 @@ def test_what_is_not_there_is_a_page_that_says_so(db: Path, path: str) -> None:
     assert "root:" not in response.text
 
 
-def test_two_chosen_runs_lead_to_their_comparison(db: Path) -> None:
+def test_selecting_two_runs_redirects_to_their_comparison(db: Path) -> None:
     response = make_client(db).get("/compare", params={"base": "r1", "head": "r2/../x"})
     assert (response.status_code, response.headers["location"]) == (303, "/compare/r1/r2%2F..%2Fx.html")
     assert make_client(db).get("/compare", params={"base": "r1"}).status_code == 400
 
 
-def test_types_of_content(db: Path) -> None:
+def test_content_types(db: Path) -> None:
     client = make_client(db)
     types = {path: client.get(path).headers["content-type"] for path in ("/", "/live.js", "/runs/r1/table-1.svg")}
     assert types == {"/": "text/html; charset=utf-8", "/live.js": "text/javascript; charset=utf-8", "/runs/r1/table-1.svg": "image/svg+xml"}
 
 
-def test_a_fault_is_a_page_and_told_to_who_started_the_server(db: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_fault_shows_a_page_and_is_logged(db: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     told: list[str] = []
 
     def fail(*_: object) -> None:
@@ -68,7 +68,7 @@ def test_a_fault_is_a_page_and_told_to_who_started_the_server(db: Path, monkeypa
     assert any("secret detail" in text for text in told)
 
 
-def test_a_store_that_cannot_be_read_is_said(tmp_path: Path) -> None:
+def test_an_unreadable_store_shows_an_error_page(tmp_path: Path) -> None:
     (tmp_path / "results.db").write_bytes(b"no database of anyone, but long enough to be read as one")
     response = make_client(tmp_path / "results.db").get("/")
     assert response.status_code == 500
@@ -76,7 +76,7 @@ def test_a_store_that_cannot_be_read_is_said(tmp_path: Path) -> None:
 
 
 def test_events_follow_the_store_until_the_run_ends(db: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Another connection stands for the process that measures."""
+    """A second connection stands in for the process that measures."""
     monkeypatch.setattr(live, "LOOK_EVERY_S", 0.01)
     trials = make_rounds_of("c/a", "c/b", rps=3000.0)
     looks = 0
@@ -104,16 +104,16 @@ def test_events_follow_the_store_until_the_run_ends(db: Path, monkeypatch: pytes
     assert all(line.startswith("data: ") for line in events[1][1:])
 
 
-def test_events_of_a_run_that_has_ended_end_at_once(db: Path) -> None:
+def test_events_of_a_finished_run_end_at_once(db: Path) -> None:
     assert make_client(db).get("/runs/r1/events").text == "event: end\ndata: finished · 6 of 6 trials\n\n"
 
 
-def test_streams_are_bounded(db: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_number_of_event_streams_is_limited(db: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(dashboard, "STREAMS_MAX", 0)
     assert make_client(db).get("/runs/r1/events").status_code == 503
 
 
-def test_a_run_whose_process_is_gone_is_not_shown_as_running(db: Path) -> None:
+def test_a_run_with_a_dead_process_is_not_shown_as_running(db: Path) -> None:
     with Store(db) as store:
         store.begin(make_run(make_rounds_of("c/a"), id="r4", status=RunStatus.RUNNING))
         store._connection.execute("UPDATE run SET boot_id = 'another' WHERE id = 'r4'")
@@ -130,5 +130,5 @@ def test_the_server_warms_up_when_it_starts(db: Path, monkeypatch: pytest.Monkey
         assert warmed.wait(10)
 
 
-def test_a_warm_up_of_an_empty_store_is_quiet(tmp_path: Path) -> None:
+def test_warming_up_an_empty_store_reports_no_error(tmp_path: Path) -> None:
     Site(tmp_path / "none.db").warm_up()

@@ -1,4 +1,4 @@
-"""What was made is kept up to a size, and workers return what they made or what went wrong."""
+"""The cache has a size limit, and workers return results or raise errors."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from httpbench.web.cache import Cache
 from httpbench.web.workers import Workers
 
 
-def test_what_was_not_asked_for_the_longest_is_forgotten() -> None:
+def test_the_least_recently_used_item_is_dropped() -> None:
     made: list[str] = []
     cache: Cache[str] = Cache(2, len)
 
@@ -23,7 +23,7 @@ def test_what_was_not_asked_for_the_longest_is_forgotten() -> None:
     assert made == ["a", "b", "c", "b"]
 
 
-def test_what_is_too_large_is_made_each_time() -> None:
+def test_items_that_are_too_large_are_not_cached() -> None:
     made: list[int] = []
     cache: Cache[str] = Cache(2, len)
     for number in range(2):
@@ -31,7 +31,7 @@ def test_what_is_too_large_is_made_each_time() -> None:
     assert made == [0, 1]
 
 
-def test_workers_return_and_raise_and_are_daemons() -> None:
+def test_workers_return_results_raise_errors_and_are_daemons() -> None:
     def fail() -> None:
         raise ValueError("wrong")
 

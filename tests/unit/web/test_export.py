@@ -1,4 +1,4 @@
-"""The static copy: whole, without links that lead nowhere, and without what requires a server."""
+"""The static copy is complete, has no broken links, and needs no server."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def files(folder: Path) -> set[str]:
     return {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
 
 
-def test_every_page_is_a_file_and_every_link_leads_to_one(db: Path, tmp_path: Path) -> None:
+def test_every_page_is_a_file_and_every_link_works(db: Path, tmp_path: Path) -> None:
     wrote: list[str] = []
     count = export(db, tmp_path / "public", 100, wrote.append)
     found = files(tmp_path / "public")
@@ -32,7 +32,7 @@ def test_every_page_is_a_file_and_every_link_leads_to_one(db: Path, tmp_path: Pa
             assert set(links((tmp_path / "public" / path).read_text(), path)) <= found
 
 
-def test_a_copy_has_no_script_and_no_form(db: Path, tmp_path: Path) -> None:
+def test_a_static_copy_has_no_scripts_or_forms(db: Path, tmp_path: Path) -> None:
     export(db, tmp_path / "public", 100, lambda path: None)
     for path in (tmp_path / "public").rglob("*.html"):
         text = path.read_text()
@@ -48,11 +48,11 @@ def test_only_the_newest_runs_are_copied(db: Path, tmp_path: Path) -> None:
     assert not [path for path in found if "r1" in path or "r2" in path]
 
 
-def test_a_folder_with_files_is_refused(db: Path, tmp_path: Path) -> None:
+def test_a_folder_with_files_is_rejected(db: Path, tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="not empty"):
         export(db, tmp_path, 1, lambda path: None)
 
 
-def test_links_of_other_hosts_and_data_are_no_files() -> None:
+def test_links_to_other_hosts_and_data_urls_are_ignored() -> None:
     page = '<a href="../a.html#x"><a href="#y"><a href="https://example.org/"><img src="data:,"><a href="b">'
     assert links(page, "runs/r.html") == ["a.html", "runs/b"]

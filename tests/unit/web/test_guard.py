@@ -1,4 +1,4 @@
-"""Who may ask: methods, Host header, token; and the headers of every response."""
+"""Requests are checked by method, Host header and token, and every response has security headers."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def db(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.parametrize("path", ["/", "/runs/r1.html", "/live.js", "/none", "/runs/r1/table-1.svg"])
-def test_every_response_has_the_headers_that_protect_its_reader(db: Path, path: str) -> None:
+def test_every_response_has_security_headers(db: Path, path: str) -> None:
     headers = make_client(db).get(path).headers
     assert headers["x-content-type-options"] == "nosniff"
     assert headers["referrer-policy"] == "no-referrer"
@@ -31,34 +31,34 @@ def test_every_response_has_the_headers_that_protect_its_reader(db: Path, path: 
 
 
 @pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "PATCH", "OPTIONS", "TRACE"])
-def test_the_dashboard_can_only_be_read(db: Path, method: str) -> None:
+def test_the_dashboard_is_read_only(db: Path, method: str) -> None:
     response = make_client(db).request(method, "/")
     assert (response.status_code, response.headers["allow"]) == (405, "GET, HEAD")
 
 
-def test_head_has_no_body(db: Path) -> None:
+def test_head_responses_have_no_body(db: Path) -> None:
     assert make_client(db).head("/").status_code == 200
 
 
 @pytest.mark.parametrize(
     "host", ["localhost", "LOCALHOST:8420", "127.0.0.1:1", "[::1]:8420", "192.0.2.7", "bench.example", "bench.example.:80"]
 )
-def test_names_of_the_dashboard_and_addresses_are_served(db: Path, host: str) -> None:
+def test_requests_for_own_names_and_ip_addresses_are_served(db: Path, host: str) -> None:
     assert make_client(db).get("/", headers={"host": host}).status_code == 200
 
 
 @pytest.mark.parametrize(
     "host", ["evil.example", "localhost.evil.example", "127.0.0.1.evil.example", "evil.example:8420", "", "0x7f000001", "a@127.0.0.1"]
 )
-def test_other_names_are_refused(db: Path, host: str) -> None:
-    """A name of an attacker that points here (DNS rebinding)."""
+def test_requests_for_other_names_are_rejected(db: Path, host: str) -> None:
+    """An attacker's host name may resolve to this machine (DNS rebinding)."""
     response = make_client(db).get("/", headers={"host": host})
     assert response.status_code == 421
     assert "c/a" not in response.text
 
 
 @pytest.mark.parametrize(("header", "name"), [("[::1]:80", "::1"), ("A.b:80", "a.b"), ("a.b.", "a.b"), ("", "")])
-def test_the_name_in_a_host_header(header: str, name: str) -> None:
+def test_host_name_is_parsed_from_the_host_header(header: str, name: str) -> None:
     assert host_name(header) == name
 
 
@@ -73,12 +73,12 @@ def test_without_the_token_nothing_is_shown(db: Path, path: str) -> None:
 
 
 @pytest.mark.parametrize("cookie", ["", "wrong", TOKEN[:-1], f"{TOKEN}x", "é"])
-def test_a_wrong_cookie_is_refused(db: Path, cookie: str) -> None:
+def test_a_wrong_cookie_is_rejected(db: Path, cookie: str) -> None:
     response = make_client(db, token=TOKEN).get("/", headers={b"cookie": f"{COOKIE}={cookie}".encode()})
     assert response.status_code == 401
 
 
-def test_the_token_becomes_a_cookie_and_leaves_the_address(db: Path) -> None:
+def test_the_token_moves_from_the_address_to_a_cookie(db: Path) -> None:
     client = make_client(db, token=TOKEN)
     response = client.get("/runs/r1.html", params={"token": TOKEN, "a": "b c"})
     assert (response.status_code, response.headers["location"]) == (303, "/runs/r1.html?a=b+c")
@@ -89,6 +89,6 @@ def test_the_token_becomes_a_cookie_and_leaves_the_address(db: Path) -> None:
     assert TOKEN not in shown.text
 
 
-def test_a_redirect_leads_to_no_other_host(db: Path) -> None:
+def test_a_redirect_never_leads_to_another_host(db: Path) -> None:
     response = make_client(db, token=TOKEN).get(f"http://127.0.0.1:8420//evil.example/?token={TOKEN}")
     assert response.headers["location"] == "/evil.example/"

@@ -1,4 +1,4 @@
-"""The pages: what each shows, that links lead somewhere, and that texts of others stay texts."""
+"""The pages: their content, working links, and escaped text."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def test_runs_are_listed_newest_first_with_their_state(site: Site) -> None:
     assert "3 runs" in text
 
 
-def test_a_search_narrows_the_list_and_keeps_its_words(site: Site) -> None:
+def test_a_search_filters_the_list_and_keeps_its_terms(site: Site) -> None:
     page = site.page("index.html", {"target": "c/b", "until": "2026-11-21", "other": "x"})
     seen = Seen(page.content)
     assert "1 run found" in seen.text
@@ -82,7 +82,7 @@ def test_an_empty_store_says_what_to_do(tmp_path: Path) -> None:
     assert not (tmp_path / "none.db").exists()
 
 
-def test_a_run_shows_its_answer_table_and_ways_on(site: Site) -> None:
+def test_a_run_shows_its_answer_table_and_links(site: Site) -> None:
     page = site.page("runs/r2.html")
     seen = Seen(page.content)
     assert "requests/s" in seen.text.lower()
@@ -91,7 +91,7 @@ def test_a_run_shows_its_answer_table_and_ways_on(site: Site) -> None:
     assert not [tag for tag, _ in seen.tags if tag == "script"]
 
 
-def test_a_run_in_progress_has_its_state_and_follows_the_store(site: Site) -> None:
+def test_a_run_in_progress_shows_its_state_and_follows_the_store(site: Site) -> None:
     page = site.page("runs/r3.html")
     seen = Seen(page.content)
     assert "running · 2 of 6 trials" in seen.text
@@ -101,7 +101,7 @@ def test_a_run_in_progress_has_its_state_and_follows_the_store(site: Site) -> No
     assert "Latest trials" in site.results("r3")
 
 
-def test_a_run_without_a_trial_has_a_page(tmp_path: Path) -> None:
+def test_a_run_without_trials_has_a_page(tmp_path: Path) -> None:
     add_run(tmp_path / "results.db", make_run(make_rounds_of("c/a"), id="r", status=RunStatus.RUNNING), [])
     page = Site(tmp_path / "results.db").page("runs/r.html")
     assert "No trial was finished." in page.content
@@ -109,7 +109,7 @@ def test_a_run_without_a_trial_has_a_page(tmp_path: Path) -> None:
         Site(tmp_path / "results.db").page("runs/r/report.html")
 
 
-def test_a_search_for_a_rate_has_its_curve(tmp_path: Path) -> None:
+def test_a_search_for_the_highest_rate_shows_its_curve(tmp_path: Path) -> None:
     run, trials = make_search_run()
     add_run(tmp_path / "results.db", run, trials)
     site = Site(tmp_path / "results.db")
@@ -125,7 +125,7 @@ def test_two_runs_are_compared(site: Site) -> None:
     assert site.page("compare/r1/r2/rps.svg").content == "<svg>Requests/s: change from base to head</svg>"
 
 
-def test_targets_are_listed_and_lead_to_their_runs(site: Site) -> None:
+def test_targets_are_listed_and_link_to_their_runs(site: Site) -> None:
     found = links(site.page("targets.html").content, "targets.html")
     assert addresses.target("c/a") in found
     page = site.page(addresses.target("c/a"))
@@ -157,12 +157,12 @@ def test_targets_are_listed_and_lead_to_their_runs(site: Site) -> None:
         "site.py",
     ],
 )
-def test_what_is_not_there_is_not_found(site: Site, path: str) -> None:
+def test_missing_pages_are_not_found(site: Site, path: str) -> None:
     with pytest.raises(NotFound):
         site.page(path)
 
 
-def test_every_link_of_every_page_leads_somewhere(site: Site) -> None:
+def test_every_link_on_every_page_works(site: Site) -> None:
     known, waiting = {"index.html"}, ["index.html"]
     while waiting:
         path = waiting.pop()
@@ -174,7 +174,7 @@ def test_every_link_of_every_page_leads_somewhere(site: Site) -> None:
     assert {"compare/r2/r3.html", "runs/r3/report.html", "targets.html"} <= known
 
 
-def test_texts_of_others_stay_texts(tmp_path: Path) -> None:
+def test_untrusted_text_is_escaped(tmp_path: Path) -> None:
     target = make_target("c/a").model_copy(update={"notes": ATTACK})
     trials = make_rounds_of("c/a")
     trials.append(make_failed(make_plan("c/a", 3, 3), ATTACK, log_tail=ATTACK))
@@ -197,13 +197,13 @@ def test_texts_of_others_stay_texts(tmp_path: Path) -> None:
         assert "\x1b" not in page
 
 
-def test_addresses_of_targets_are_safe_and_tell_them_apart() -> None:
+def test_addresses_of_targets_are_safe_and_unique() -> None:
     names = [addresses.target_name(name) for name in ("c/a", "c-a", "C/A", "../..", "a" * 300, "«»", "x\n", "")]
     assert len(set(names)) == len(names)
     assert all(re.fullmatch(r"[a-z0-9][a-z0-9.-]{7,79}", name) and ".." not in name for name in names), names
 
 
-def test_what_was_drawn_is_kept_until_the_run_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_charts_are_cached_until_the_run_continues(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     db = tmp_path / "results.db"
     trials = make_rounds_of("c/a", "c/b")
     add_run(db, make_run(trials, id="r", status=RunStatus.RUNNING), trials[:2])

@@ -19,7 +19,7 @@ PACKAGES = ("altair", "jinja2", "vl_convert")
 
 
 def check_charts(what: str = "charts") -> None:
-    """Raise :class:`UsageError` if the extra is not installed, so that a run fails early."""
+    """Raise :class:`UsageError` if the extra is not installed, so that a run fails before it measures anything."""
     if any(importlib.util.find_spec(name) is None for name in PACKAGES):
         raise UsageError(f"{what} require the packages altair, jinja2 and vl-convert-python", hint="pip install 'httpbench[charts]'")
 
@@ -38,7 +38,7 @@ def write_charts(run: Run, trials: Sequence[Trial], folder: Path) -> list[Path]:
 
 
 def write_histories(found: Sequence[Series], folder: Path, *, everything: bool = False) -> list[Path]:
-    """Write the charts of a target over many runs. Series of other environments require ``everything``."""
+    """Write the charts of a target over many runs. Series from other environments are drawn only with ``everything``."""
     check_charts()
     history = importlib.import_module("httpbench.report.charts.history")
     drawn: dict[str, Any] = {}
@@ -49,7 +49,7 @@ def write_histories(found: Sequence[Series], folder: Path, *, everything: bool =
 
 
 def add(drawn: dict[str, Any], more: Iterable[tuple[str, Any]]) -> None:
-    """Add drawings, numbering those with the same name."""
+    """Add drawings, and number those with the same name."""
     for name, drawing in more:
         alike = sum(other == name or other.startswith(f"{name}--") for other in drawn)
         drawn[f"{name}--{alike + 1}" if alike else name] = drawing

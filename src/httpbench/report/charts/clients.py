@@ -1,6 +1,6 @@
-"""Box plots of clients: the times of all rounds, the fastest client on top.
+"""Box plots of clients: the times of all rounds, with the fastest client on top.
 
-Each round is also a dot, because a box would hide that there are only few rounds. The axis begins at zero, because readers compare lengths.
+Each round is also a dot, because a box would hide how few rounds there are. The axis starts at zero, because readers compare lengths.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from httpbench.report.words.loads import title
 from httpbench.report.words.numbers import figure_text
 
 BOX = "#3a8fd0"
-"""Visible on white and on black."""
+"""Color that is visible on both white and black."""
 
 ROW_HEIGHT = 26
 
 
 def of_group(run: Run, group: Group) -> Iterator[tuple[str, Drawing]]:
-    """Yield the chart of a table, if a row has results."""
+    """Yield the chart of a table if any row has results."""
     clients = {label(row): row.summary.client for row in group.rows if row.summary.client}
     if not clients:
         return

@@ -1,4 +1,4 @@
-"""A drawing: a chart of altair with the table of the same data. Also the shapes of verdicts, colors and names of files."""
+"""A drawing: an altair chart with a table of its data. Also shapes for verdicts, colors and file names."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from httpbench.report.words.numbers import figure_text
 from httpbench.text import one_line
 
 WIDTH, HEIGHT = 480, 150
-"""Size of a plot without its axes, in pixels. Its labels are readable on a phone."""
+"""Size of a plot without its axes, in pixels. It keeps labels readable on a phone."""
 
 HUES = 7
 """Number of colors in a palette."""
 
 DASHES = ([1, 0], [6, 3], [2, 2], [8, 3, 2, 3])
-"""Dashes that tell lines of the same color apart. The first is solid."""
+"""Dashes that distinguish lines of the same color. The first is solid."""
 
 GLYPHS: Mapping[VerdictKind, str] = {
     VerdictKind.TARGET: "●",
@@ -37,11 +37,11 @@ GLYPHS: Mapping[VerdictKind, str] = {
     VerdictKind.INVALID: "✖",
     VerdictKind.FAILED: "✖",
 }
-"""Shape of each verdict, in charts and pages, so that no one depends on colors. A triangle to the right: the target may be faster."""
+"""Shape of each verdict in charts and pages, so that no one depends on colors. A triangle to the right: the target may be faster."""
 
 _SHAPES = {"●": "circle", "▶": "triangle-right", "■": "square", "◆": "diamond", "▲": "triangle-up", "✖": "cross"}
 SHAPES: Mapping[VerdictKind, str] = {kind: _SHAPES[glyph] for kind, glyph in GLYPHS.items()}
-"""The same shapes by their names in vega."""
+"""The same shapes under their vega names."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,29 +50,29 @@ class Drawing:
 
     title: str
     notes: tuple[str, ...]
-    """Lines below the title: how it was measured, and what the marks mean."""
+    """Lines below the title: how the data was measured, and what the marks mean."""
     chart: Any
-    """A chart of altair, without title and colors."""
+    """An altair chart without title and colors."""
     header: tuple[str, ...]
-    """Header of the table. The first column names the row, the others are numbers."""
+    """Header of the table. The first column is the name of the row, and the others are numbers."""
     rows: tuple[tuple[str, ...], ...]
     series: tuple[str, ...] = ()
     """Names of the lines that a reader can hide, in the order of their colors. Empty: none."""
 
 
 def data(values: Iterable[dict[str, Any]]) -> dict[str, Any]:
-    """Wrap rows of data for altair, which stores equal data once."""
+    """Wrap rows of data for altair, which stores identical data only once."""
     return {"values": list(values)}
 
 
 def colour(field: str, names: Sequence[str], *, has_legend: bool = True) -> Any:
-    """Assign a color to each name, in their order."""
+    """Assign a color to each name, in the order of the names."""
     legend = alt.Undefined if has_legend else None
     return alt.Color(f"{field}:N", title=None, scale=alt.Scale(domain=list(names)), legend=legend)
 
 
 def dash(field: str, names: Sequence[str], *, has_legend: bool = True) -> Any:
-    """Make lines solid, or dashed if their color was used before. The legend is merged with that of the colors."""
+    """Draw lines solid, or dashed if another line has the same color. The legend is merged with the legend of the colors."""
     dashes = [DASHES[index // HUES % len(DASHES)] for index in range(len(names))]
     return alt.StrokeDash(
         f"{field}:N", title=None, scale=alt.Scale(domain=list(names), range=dashes), legend=alt.Undefined if has_legend else None
@@ -82,7 +82,7 @@ def dash(field: str, names: Sequence[str], *, has_legend: bool = True) -> Any:
 def wide(
     first: str, names: Sequence[str], points: Iterable[tuple[str, str, float | None]]
 ) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
-    """Return header and rows of a table with a column for each name. A point is a row, a name and a value."""
+    """Return the header and the rows of a table with a column for each name. A point consists of a row, a name and a value."""
     rows: dict[str, dict[str, str]] = {}
     for row, name, value in points:
         rows.setdefault(row, {})[name] = "" if value is None else figure_text(value)
@@ -90,13 +90,13 @@ def wide(
 
 
 def label(row: Row) -> str:
-    """Return the name of a target in a chart, on one line."""
+    """Return the name of a target for a chart, on one line."""
     name = row.target.id.removeprefix(f"{row.target.kind}:") if row.target.is_declared else row.target.title
     return one_line(name)
 
 
 def file_name(group: Group) -> str:
-    """Return the part of a file name that tells the groups of a run apart."""
+    """Return the part of a file name that identifies a group within its run."""
     load = group.load
     own = [] if group.load_generator == "native" else [group.load_generator]
     if group.client_work is not None:

@@ -1,4 +1,4 @@
-"""One figure of a target over many runs: a dot and a whisker for each run, a line for each level, and labels for changes."""
+"""One metric of a target over many runs: a dot and a whisker for each run, a line for each level, and labels for changes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from httpbench.text import one_line
 
 HEIGHT = 200
 LABEL_ROWS = 3
-"""Rows for the labels of changes, so that neighboring labels don't overlap."""
+"""Number of rows for the labels of changes, so that neighboring labels don't overlap."""
 LABEL_HEIGHT = 16
 
 
@@ -55,7 +55,7 @@ def of_series(series: Series) -> Drawing:
 
 
 def name_of(series: Series) -> str:
-    """Return the name of the file, which only series of other environments share."""
+    """Return the name of the file. Only series from different environments share a name."""
     load = series.load
     rate = [f"{load.rate_rps:g}rps"] if load.rate_rps is not None else []
     return slug(["history", series.target, series.workload, str(series.scaling), f"{load.connections}c", *rate, series.figure])
@@ -68,12 +68,12 @@ def _dot(number: int, point: Point, divisor: float) -> dict[str, object]:
 
 
 def _marks(series: Series) -> list[dict[str, Any]]:
-    """Place a label between the last run before a change and the first run after it."""
+    """Place each label between the last run before a change and the first run after it."""
     return [{"run": change.index + 0.5, "words": level_change_text(change)} for change in series.changes]
 
 
 def _words(mark: dict[str, Any], number: int, runs: int) -> Any:
-    """Draw a label on the side of the line that faces the middle of the chart, where there is room."""
+    """Draw a label on the side of the line that faces the middle of the chart, because there is more room there."""
     side: dict[str, Any] = {"align": "left", "dx": 4} if mark["run"] < runs / 2 else {"align": "right", "dx": -4}
     height = 8 + LABEL_HEIGHT * (number % LABEL_ROWS)
     return alt.Chart(data([mark])).mark_text(**side).encode(y=alt.value(height), text="words:N")

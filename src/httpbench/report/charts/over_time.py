@@ -21,7 +21,7 @@ from httpbench.report.words.loads import load_label, setup
 HEIGHT = 110
 FIGURES = ("p50", "p99", "p99.9")
 WIDTHS = (0.8, 1.6, 2.8)
-"""Line widths of these percentiles."""
+"""Line widths of the percentiles."""
 _TIME = alt.X("s:Q", title=None, axis=alt.Axis(grid=False))
 _LAST_TIME = alt.X("s:Q", title="time (s)", axis=alt.Axis(grid=False))
 
@@ -33,13 +33,13 @@ SLICES_MAX = 60
 
 @dataclass(frozen=True, slots=True)
 class Served:
-    """Responses of one slice or several joined slices."""
+    """Responses of one slice or of several joined slices."""
 
     at_s: float
     rate_rps: float
     offered_rps: float | None
     p50_us: float | None
-    """Highest value of the joined slices, because percentiles can't be averaged. The same applies to the other percentiles."""
+    """Highest p50 of the joined slices, because percentiles can't be averaged. The same applies to the other percentiles."""
     p90_us: float | None
     p99_us: float | None
     p99_9_us: float | None = None
@@ -47,19 +47,19 @@ class Served:
 
 @dataclass(frozen=True, slots=True)
 class Used:
-    """CPU, memory and throttling of one slice."""
+    """CPU use, memory use and throttling of one slice."""
 
     at_s: float
     cores: float
-    """Mean use of CPUs."""
+    """Mean CPU use."""
     rss_bytes: int
     """Highest memory use."""
     throttled_cores: float | None = None
-    """Time in which a quota stopped the target, in cores. ``None``: no quota."""
+    """Time for which a quota stopped the target, in cores. ``None``: no quota."""
 
 
 def of_target(found: Sequence[Group], target: str) -> Iterator[tuple[str, Drawing]]:
-    """Yield a chart for each workload, scaling and load generator, by its file name."""
+    """Yield a chart for each workload, scaling and load generator, with its file name."""
     alike: dict[tuple[object, ...], list[tuple[Group, Trial]]] = {}
     for group in found:
         for row in group.rows:
@@ -90,7 +90,7 @@ def _drawing(measured: Sequence[tuple[Group, Trial]]) -> Drawing | None:
 
 
 def _responses(slices: dict[str, list[Served]], names: list[str]) -> Iterator[Any]:
-    """Draw the rate and the percentiles."""
+    """Draw the rate and the percentiles of the responses."""
     rates = [{"s": one.at_s, "load": name, "rps": one.rate_rps} for name, each in slices.items() for one in each]
     if len(rates) < 2:
         return
@@ -163,7 +163,7 @@ def _table(
             points += [(one.at_s, column(f"{figure} (ms)", name), us / 1000) for figure, us in _known(one)]
     for name, each_used in usage.items():
         for slice_used in each_used:
-            at_s = round(slice_used.at_s, 1)  # samples are some ms late, and all loads share the rows
+            at_s = round(slice_used.at_s, 1)  # samples are a few ms late, and all loads share the rows
             points.append((at_s, column("CPU (cores)", name), slice_used.cores))
             if slice_used.throttled_cores is not None:
                 points.append((at_s, column("Throttled (cores)", name), slice_used.throttled_cores))
@@ -190,7 +190,7 @@ def served(intervals: Sequence[Interval], slices_max: int = SLICES_MAX) -> list[
 def used(usage: Usage) -> list[Used]:
     """Return at most ``SLICES_MAX`` slices of about a second or more.
 
-    The kernel counts in ticks of 10 ms, which would show as spikes in shorter slices. A short trial has four slices nevertheless.
+    The kernel counts CPU time in ticks of 10 ms, which would look like spikes in shorter slices. Even so, a short trial has four slices.
     """
     return list(_used(usage)) if usage.samples else []
 

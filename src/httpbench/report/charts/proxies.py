@@ -1,6 +1,6 @@
-"""Charts of TCP proxies: percentiles at a rising rate over time, overhead, throughput with tail latency, CPU and memory.
+"""Charts of TCP proxies: percentiles over time while the rate rises, overhead, throughput with tail latency, CPU and memory.
 
-Charts over time show the first round that counts, all others show all rounds.
+Charts over time show the first round that counts. All other charts show all rounds.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from httpbench.report.words.tables import OVERHEAD_MEANING, overhead_table
 from httpbench.stats.summary import Estimate
 
 PERCENTILES = {"p50_us": "p50", "p90_us": "p90", "p99_us": "p99"}
-"""Percentiles of each slice of the measurement."""
+"""Percentiles that each slice of the measurement has."""
 TAIL_OF_STEP = {"p99_9": "p99.9 of a step", "p99_99": "p99.99 of a step"}
 """Percentiles for which a slice has too few samples, but a step of the rate has enough."""
 ADDED = {"p50": "p50", "p90": "p90", "p99": "p99", "p99_9": "p99.9", "tm99_9": "tm99.9"}
 TAIL = {"p99": "p99", "p99_9": "p99.9"}
 SLICES_MAX = 96
-"""Slices at a rising rate: enough for several per step."""
+"""Maximum number of slices while the rate rises: enough for several per step."""
 GREY = "#999999"
 _TIME = alt.X("s:Q", title="time (s)", axis=alt.Axis(grid=False))
 _RIGHT = alt.Axis(orient="right", grid=False)
@@ -88,7 +88,7 @@ def _first_that_counts(row: Row) -> Trial | None:
 
 
 def _extent(trials: Sequence[Trial]) -> tuple[float, float]:
-    """Return the range of all percentiles in µs, so that all proxies share one scale."""
+    """Return the range of all percentiles in µs, which lets all proxies share one scale."""
     values = [
         value
         for trial in trials
@@ -101,7 +101,7 @@ def _extent(trials: Sequence[Trial]) -> tuple[float, float]:
 
 
 def _sources(trial: Trial) -> Iterator[tuple[object, Sequence[str]]]:
-    """Yield slices and steps with the names of their percentiles."""
+    """Yield slices and steps, each with the names of its percentiles."""
     assert trial.measurement is not None
     yield from ((interval, tuple(PERCENTILES)) for interval in trial.measurement.intervals)
     yield from ((step.response_time_us, tuple(TAIL_OF_STEP)) for step in trial.measurement.steps)
@@ -143,7 +143,7 @@ def _over_time(row: Row, trial: Trial, low: float, high: float) -> Any:
 
 
 def _slices(trial: Trial) -> dict[str, list[Used]]:
-    """Return CPU and memory use by program."""
+    """Return the CPU and memory use of each program."""
     usages = {"proxy": trial.target_usage, "backend": trial.backend_usage, "load generator": trial.generator_usage}
     return {who: used(usage) for who, usage in usages.items() if usage}
 
@@ -151,7 +151,7 @@ def _slices(trial: Trial) -> dict[str, list[Used]]:
 def _usage(row: Row, trial: Trial) -> Any:
     """Draw one round of a proxy: CPU on the left axis, memory of the proxy on the right.
 
-    The baseline has no proxy, so its chart shows the memory of the backend.
+    The chart of the baseline shows the memory of the backend, because there is no proxy.
     """
     slices = _slices(trial)
     whose = "proxy" if trial.target_usage else "backend"

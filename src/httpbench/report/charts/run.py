@@ -1,6 +1,6 @@
-"""All charts of a run: of each table, over several tables, of each target over time, and of a search.
+"""All charts of a run: charts of each table, over several tables, of each target over time, and of a search.
 
-To add a chart, write a function from a group to drawings by kind in a new file, and add it to ``_kinds``.
+To add a chart, write a function that turns a group into drawings by kind, and add it to ``_kinds``.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def of_group(run: Run, group: Group) -> Iterator[tuple[str, Drawing]]:
 
 
 def of_target(run: Run, found: Sequence[Group], target: str) -> list[Drawing]:
-    """Draw one target over time. Clients have no such chart, and those of proxies belong to their tables."""
+    """Draw one target over time. Clients have no such chart, and the charts of proxies are drawn with their tables."""
     return [drawing for _, drawing in over_time.of_target(found, target)] if target in _watched(run, found) else []
 
 

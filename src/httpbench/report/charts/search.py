@@ -1,4 +1,4 @@
-"""The curve of a search: latency against the offered rate, with the service level and the highest rate that keeps it."""
+"""The curve of a search: latency against the offered rate, with the service level and the highest rate that meets it."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Charts of servers: throughput with intervals, latency percentiles, and requests/s by connections.
 
-A dot is a median over rounds, a whisker its 95% interval, and a small dot a round, so that readers see the noise. Axes of such charts don't
-begin at zero, because readers compare positions instead of lengths.
+A dot is a median over rounds, and a whisker is its 95% interval. A small dot is a single round, so that readers see the noise. The axes of
+these charts don't start at zero, because readers compare positions instead of lengths.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from httpbench.stats.summary import Estimate
 
 ROW_HEIGHT = 24
 BELOW = 8
-"""Distance in pixels between a median and its rounds, so that they don't overlap."""
+"""Distance in pixels between a median and its rounds. It keeps them from overlapping."""
 
 ROUNDS = "dot: median over rounds · whisker: 95% interval · small dots below: rounds"
 BY_CONNECTIONS = "line: median over rounds · whisker: 95% interval · small dots: rounds"
@@ -43,7 +43,7 @@ def of_group(run: Run, group: Group) -> Iterator[tuple[str, Drawing]]:
 
 
 def over_connections(found: Sequence[Group]) -> Iterator[tuple[str, Drawing]]:
-    """Yield requests/s by connections for loads that differ in nothing else, by name."""
+    """Yield requests/s by connections for loads that differ only in connections, with the name of the chart."""
     alike: dict[tuple[object, ...], list[Group]] = {}
     for group in found:
         if group.load.rate_rps is None and group.client_work is None:
@@ -57,12 +57,12 @@ def over_connections(found: Sequence[Group]) -> Iterator[tuple[str, Drawing]]:
 
 
 def figure_of(group: Group) -> tuple[Figure, str, float]:
-    """Return the figure that orders the rows, its title and its divisor: throughput, or p99 if the load has a rate."""
+    """Return the metric that orders the rows, its title and its divisor: throughput, or p99 if the load has a rate."""
     return (THROUGHPUT, CORRECT, 1.0) if group.load.rate_rps is None else (P99, "p99 (ms)", 1000.0)
 
 
 def estimate_of(row: Row) -> Estimate | None:
-    """Return the estimate of the figure of :func:`figure_of`."""
+    """Return the row's estimate of the metric that :func:`figure_of` selects."""
     if row.summary.load.rate_rps is None:
         return row.summary.throughput_rps
     return row.latency.p99 if row.latency else None
@@ -112,7 +112,7 @@ def _ranking(group: Group) -> Drawing | None:
 
 
 def _ends(estimate: Estimate, unit: float) -> dict[str, float]:
-    """Return median and ends of a whisker, which has no length if there is no interval."""
+    """Return the median and the ends of its whisker. Without an interval, the whisker has no length."""
     low, high = (estimate.interval.low, estimate.interval.high) if estimate.interval else (estimate.median, estimate.median)
     return {"median": estimate.median / unit, "low": low / unit, "high": high / unit}
 

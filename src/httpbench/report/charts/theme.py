@@ -1,7 +1,7 @@
-"""The look of charts: palettes of the same hues for light pages, for dark pages, and for pages whose style sheet decides.
+"""The look of charts: palettes of the same hues for light pages, for dark pages, and for pages that set colors in their style sheet.
 
-The hues are those of Okabe and Ito ("Color Universal Design", 2008), which color-blind people can distinguish; slightly lighter on dark
-pages.
+The hues are those of Okabe and Ito ("Color Universal Design", 2008), which color-blind people can distinguish. They are slightly lighter
+on dark pages.
 """
 
 from __future__ import annotations
@@ -36,22 +36,22 @@ THEMES: dict[str, dict[str, Any]] = {"light": LIGHT, "dark": DARK}
 FONT_SIZE = 12
 
 LEGEND: dict[str, Any] = {"orient": "top", "columns": 3, "labelLimit": 150}
-"""Position above the plot, because a narrow page has no room beside it."""
+"""Legend above the plot, because a narrow page has no room beside it."""
 
 SERIES_MAX = 96
-"""Number of colors that a page can set one by one. Further lines share them."""
+"""Number of colors that a page can set individually. Any further lines share these colors."""
 
 PAGE: dict[str, Any] = {
     "background": "transparent",
     "ink": "var(--ink)",
     "faint": "var(--faint)",
     "hues": [f"var(--series-{number})" for number in range(1, SERIES_MAX + 1)],
-    # Room for wide fonts, since fonts differ between browsers.
+    # Fonts differ between browsers, so leave room for wide ones.
     "padding": {"left": 40, "right": 24, "top": 8, "bottom": 8},
     "title_padding": 16,
     "aria": False,  # the page has a label and a table for each chart
 }
-"""Custom properties of CSS: the reader's setting selects light or dark, and a transparent color hides a line."""
+"""CSS custom properties as colors: the reader's setting selects light or dark, and a transparent color hides a line."""
 
 
 _UNSEEN = re.compile(
@@ -78,15 +78,15 @@ def save(drawing: Drawing, folder: Path, name: str, *, png: bool = True) -> list
 
 
 def inline_svg(drawing: Drawing) -> str:
-    """Return the SVG for a page, with the colors of ``PAGE``, without title, and without a legend if the page makes one."""
+    """Return the SVG for a page, with the colors of ``PAGE``, without a title, and without a legend if the page has its own."""
     themed = _themed(drawing.chart, PAGE)
     if drawing.series:
-        themed.config["legend"]["disable"] = True  # shapes and widths keep theirs
+        themed.config["legend"]["disable"] = True  # shapes and widths keep their legends
     return _compact(_svg(themed))
 
 
 def svg_file(drawing: Drawing) -> str:
-    """Return a standalone SVG in the colors that the reader prefers."""
+    """Return a standalone SVG in the reader's preferred colors."""
     svg = _compact(_svg(_themed(drawing.chart, PAGE)))
     return svg.replace(">", f"><style>svg{{font:{FONT_SIZE}px Arial,Helvetica,sans-serif}}{style()}</style>", 1)
 

@@ -1,7 +1,7 @@
-"""Each row in the format of autocannon: a table of latencies, one of requests and bytes per second, and a sentence.
+"""Each row in autocannon's format: a table of latencies, a table of requests and bytes per second, and a sentence.
 
-autocannon shows a single run, so each row shows the round with the median throughput (the lower one of two). Values that the load generator
-doesn't report are dashes.
+autocannon shows a single run, so each row shows the round with the median throughput (of two, the slower one). Values that the load
+generator doesn't report are dashes.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def render_autocannon(run: Run, trials: Sequence[Trial]) -> str:
 
 
 def result(measurement: Measurement) -> str:
-    """Render the tables and the sentence that autocannon prints at the end."""
+    """Render the tables and the sentence that autocannon prints when it ends."""
     seconds = per_second(measurement)
     sampled = (
         f"Req/Bytes counts sampled once per second.\n# of samples: {seconds.seconds}"
@@ -88,14 +88,17 @@ def _latencies(times: Distribution | None) -> tuple[str, ...]:
 
 
 def _kept_percentile(times: Distribution, reported_us: float | None, percentile: float) -> float | None:
-    """Return a percentile as reported, or else from the histogram."""
+    """Return a percentile as reported, or else computed from the histogram."""
     if reported_us is not None or times.histogram is None:
         return reported_us
     return percentile_us(recorded(decoded(times.histogram)), percentile)
 
 
 def _milliseconds(value_us: float | None, times: Distribution, *, is_reported: bool) -> str:
-    """Format to the µs. A percentile that is missing although it is known lies below the resolution of the load generator."""
+    """Format a time in milliseconds, to the microsecond.
+
+    If a percentile is missing although the times are known, it is below the resolution of the load generator.
+    """
     if value_us is not None:
         return f"{_plain(value_us / 1000, 3)} ms"
     return f"<{_plain(times.resolution_us / 1000, 3)} ms" if times.resolution_us and is_reported else UNKNOWN
@@ -120,7 +123,7 @@ def _over_seconds(reported: OverSeconds | None, mean: float | None, text: Callab
 
 
 def _sentences(measurement: Measurement) -> list[str]:
-    """Count requests like autocannon: those sent if known, else those completed."""
+    """Count requests like autocannon: the requests sent if known, else those completed."""
     requests = measurement.requests.completed if measurement.requests.sent is None else measurement.requests.sent
     size = "an unknown number of bytes" if measurement.bytes_received is None else _size(measurement.bytes_received)
     sentences = [f"{_thousands(requests)} requests in {_plain(measurement.duration_s, 2)}s, {size} read"]
@@ -151,7 +154,7 @@ def _grouped(value: float) -> str:
 
 
 def _thousands(count: int) -> str:
-    """Format counts from a thousand on in thousands: ``999``, ``783k``."""
+    """Format counts from one thousand up in thousands: ``999``, ``783k``."""
     return str(count) if count < 1000 else f"{math.floor(count / 1000 + 0.5)}k"
 
 

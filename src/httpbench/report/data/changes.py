@@ -1,4 +1,4 @@
-"""Changes from one run to another as JSON, of the schema ``httpbench-changes/1``, and their gates as JUnit XML."""
+"""Changes from one run to another as JSON of the schema ``httpbench-changes/1``, and their gates as JUnit XML."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from httpbench.stats.gates import Passage
 
 
 class ExportedCell(Cell):
-    """One target under one load, in both runs, with its reasons as sentences."""
+    """One target under one load in both runs, with its reasons as sentences."""
 
     reasons_head: Annotated[tuple[Reason, ...], PlainSerializer(lambda found: tuple(map(sentence, found)), return_type=tuple[str, ...])]
     """Why the rounds of head don't count, or what limited them."""
@@ -26,7 +26,7 @@ class ExportedCell(Cell):
 
 
 class GateResult(Frozen):
-    """A gate at one cell."""
+    """The result of a gate at one cell."""
 
     gate: Gate
     cell: int | None

@@ -1,8 +1,8 @@
-"""One line for each trial, for spreadsheets and data frames. Columns keep their names and order.
+"""One line for each trial, for spreadsheets and data frames. Names and order of the columns are stable.
 
-A trial that doesn't count keeps its counts and errors, but has no throughput, bytes or latencies, so that a mean over a column ignores it.
+A trial that doesn't count keeps its counts and errors, but has no throughput, bytes or latencies, so that the mean of a column ignores it.
 
-A spreadsheet would evaluate a text like ``=1+1``, which a log line may contain. An apostrophe before such texts prevents it.
+A spreadsheet would evaluate text like ``=1+1``, which may occur in a log line. A leading apostrophe prevents that.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ FORMULA_MARKS = ("=", "+", "-", "@", "\t")
 
 
 def render_csv(run: Run, trials: Sequence[Trial]) -> str:
-    """Render RFC 4180 with line feeds alone, as most tools write it. Missing values are empty."""
+    """Render CSV as in RFC 4180, but with bare line feeds, as most tools write it. Missing values are empty."""
     baselines = _baselines(run, trials)
     labels = {trial.plan.target: trial.probed.label for trial in trials if trial.probed}
     lines = [_line(run, trial, labels) | _added(trial, baselines.get(_way(trial))) for trial in trials]
@@ -161,7 +161,7 @@ def _of_others(others: Others | None) -> dict[str, Value]:
 
 
 def _of_container(target: Target, trial: Trial) -> dict[str, Value]:
-    """Return the limits in force, and the counters of the control groups."""
+    """Return the limits in force and the counters of the control groups."""
     if target.isolation is None or trial.container is None:
         return {}
     limits = (target.isolation.engine, target.isolation.network, trial.container.cpus, trial.container.memory_bytes)
@@ -170,7 +170,7 @@ def _of_container(target: Target, trial: Trial) -> dict[str, Value]:
 
 
 def _of_client(trial: Trial) -> dict[str, Value]:
-    """Return times if the trial counts, and the work of the client in any case, because it may be the reason."""
+    """Return the times if the trial counts, and the client's work in any case, because it may be why the trial doesn't count."""
     client = trial.client
     if client is None:
         return {}
@@ -192,7 +192,7 @@ def _way(trial: Trial) -> Way:
 
 
 def _baselines(run: Run, trials: Sequence[Trial]) -> dict[Way, Trial]:
-    """Return the trials of the baseline of proxies."""
+    """Return the trials of the proxies' baseline."""
     last = last_attempts(trials)
     return {_way(trial): trial for trial in last if run.table is Table.TCP_PROXIES and trial.plan.target == run.baseline}
 
@@ -203,7 +203,7 @@ def _added(trial: Trial, baseline: Trial | None) -> dict[str, Value]:
 
 
 def _of_steps(trial: Trial) -> dict[str, Value]:
-    """Return how far a rising rate was held, and the response times at the highest rate."""
+    """Return the highest rate that was held, and the response times at the highest rate that was offered."""
     steps = trial.measurement.steps if trial.measurement else ()
     highest = steps[-1].response_time_us if steps and trial.verdict.counts else None
     return {"rate_held_rps": rate_held(steps), **{f"at_highest_rate_us_{name}": getattr(highest, name, None) for name in _FIGURES}}
@@ -269,5 +269,5 @@ def _numbers(cpus: Sequence[int]) -> str:
 
 
 def _plain(value: Value) -> Value:
-    """Spell Booleans like JSON, TOML and most readers of CSV."""
+    """Format Booleans as ``true`` and ``false``, which JSON, TOML and most CSV readers understand."""
     return str(value).lower() if isinstance(value, bool) else value

@@ -1,6 +1,6 @@
 """Clients in the format of hyperfine's JSON export, for its plotting scripts: one result per row, times in seconds.
 
-Rows without results are omitted. If a run has several tables, the workload is appended to the command.
+Rows without results are omitted. If a run has several tables, the workload is appended to each command.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """A whole run as one JSON document of the schema ``httpbench/1``, for programs and for readers who check the arithmetic.
 
-The models below are the schema; ``x it as JSON Schema. A field may be added within a version of the schema.
-If a field is removed or changes its meaning, the version changes.
+The models below are the schema; ``docs/schemas`` has it as JSON Schema. Fields may be added within a version of the schema. If a field is
+removed or changes its meaning, the version changes.
 
-The document includes the measurements of trials that don't count, so programs must look at the verdict first.
+The document includes the measurements of trials that don't count, so programs must check the verdict first.
 """
 
 from __future__ import annotations
@@ -79,13 +79,13 @@ class ExportedVerdict(Frozen):
     """What limited a trial, or why it doesn't count."""
 
     kind: VerdictKind
-    """What limited the trial, or that it doesn't count."""
+    """What limited the trial, or why it doesn't count."""
     reasons: tuple[str, ...] = ()
-    """Reasons as sentences; may be empty."""
+    """Reasons as sentences. May be empty."""
     is_accepted: bool = False
     """Whether the trial counts although it was disturbed, because repeats were turned off."""
     causes: tuple[Reason, ...] = ()
-    """Reasons as values: their kinds, and the numbers and names in the sentences."""
+    """Reasons as values: the kind of each, and the numbers and names in its sentence."""
 
 
 def _exported_verdict(verdict: Verdict) -> ExportedVerdict:
@@ -93,14 +93,14 @@ def _exported_verdict(verdict: Verdict) -> ExportedVerdict:
 
 
 InWords = Annotated[Verdict, PlainSerializer(_exported_verdict, return_type=ExportedVerdict)]
-"""A verdict, exported with its sentences."""
+"""A verdict that is exported with its sentences."""
 
 
 class ExportedPoint(RatePoint):
-    """All trials at one rate that count."""
+    """All trials that count at one rate."""
 
     misses: Annotated[tuple[Reason, ...], PlainSerializer(lambda found: tuple(map(sentence, found)), return_type=tuple[str, ...])]
-    """Why the service level did not hold, without duplicates."""
+    """Why the service level was not met, without duplicates."""
 
 
 class ExportedSaturation(Saturation):
@@ -113,18 +113,18 @@ class ExportedSaturation(Saturation):
         BeforeValidator(lambda found: [[each] if isinstance(each, str) else each for each in found]),
         PlainSerializer(lambda found: tuple(map(joined, found)), return_type=tuple[str, ...]),
     ] = ()
-    """Programs that disturbed each disturbed trial, in words."""
+    """Programs that disturbed each disturbed trial, as text."""
 
 
 class ExportedSummary(Summary):
     """Results of one cell over its rounds. Null: not measured, or no round counts."""
 
     verdict: InWords
-    """``generator`` if one round that counts has it, else the most common verdict of these rounds, or why none counts."""
+    """``generator`` if any round that counts has it; otherwise the most common verdict of these rounds, or why none counts."""
 
 
 class ExportedTarget(Frozen):
-    """A target, without its folder and build on this machine."""
+    """A target, without its folder and its build on this machine."""
 
     id: Id
     """Id: ``language/framework[/variant]``."""
@@ -137,20 +137,22 @@ class ExportedTarget(Frozen):
     variant: str | None
     """Name of the variant. Null: there is only one."""
     category: Category | None
-    """Category that the target declares. Null: the target comes from the command line, or its catalog doesn't say."""
+    """Category that the target declares. Null: the target comes from the command line, or its catalog doesn't declare one."""
     tuning: Tuning
     """How the target is written."""
     limits: tuple[Limit, ...]
     """Features that the target lacks by design."""
     upstream: str | None
-    """Home page of the framework. Null: the target comes from the command line, or its catalog doesn't say."""
+    """Home page of the framework. Null: the target comes from the command line, or its catalog doesn't have one."""
     notes: str | None
     """Notes for readers of the results. Null: none."""
     run: tuple[str, ...]
-    """Command line; empty if there is a ``url``."""
+    """Command line. Empty if there is a ``url``."""
     url: str | None
-    """``http://HOST:PORT`` of a running server, which httpbench neither starts nor stops. Its CPU time is unknown. Null: httpbench
-    starts the target."""
+    """``http://HOST:PORT`` of a running server, which httpbench neither starts nor stops. Null: httpbench starts the target.
+
+    The CPU time of such a server is unknown.
+    """
     prepare: tuple[str, ...]
     """Command that runs before each trial. Empty: none."""
     env: dict[str, str]
@@ -158,11 +160,11 @@ class ExportedTarget(Frozen):
     isolation: Isolation | None = None
     """Container of the target, and its limits. Null: the target runs as a process."""
     paths: dict[str, str] = Field(default_factory=dict)
-    """Path of each test by its name. Empty: the target serves every workload at the workload's own path."""
+    """Path of each test, by the test's name. Empty: the target serves every workload at the workload's own path."""
     database: Database | None = None
     """Database that the target uses. Null: none."""
     entry: Entry | None = None
-    """Entry in the catalog of another project. Null: the target is from none."""
+    """Entry in another project's catalog. Null: the target doesn't come from one."""
 
 
 class Round(Frozen):
@@ -175,11 +177,11 @@ class Round(Frozen):
     attempt: int = 0
     """Number of the attempt: 0 for the first, higher if earlier attempts were disturbed."""
     started_at: str
-    """Start (UTC, ISO 8601)."""
+    """Start time (UTC, ISO 8601)."""
     cores: Cores
     """CPUs of each program."""
     workers: int | None = None
-    """Number of workers or copies of the target that the user chose. Null: one for each of its physical cores."""
+    """Number of workers or copies of the target that the user chose. Null: one per physical core of the target."""
     verdict: InWords
     """What limited the trial, or why it doesn't count."""
     measurement: Measurement | None
@@ -189,8 +191,10 @@ class Round(Frozen):
     target_usage: Usage | None
     """CPU and memory of the target. Null: not measured."""
     target_polling_threads: float | None = None
-    """Mean number of the target's threads that ran or were ready to run while it got no requests: the lowest of several samples. The target
-    polls from 0.5 on. Null: not measured."""
+    """Mean number of the target's threads that ran or were ready to run while it got no requests: the lowest of several samples.
+
+    The target polls if this is 0.5 or more. Null: not measured.
+    """
     generator_usage: Usage | None
     """CPU and memory of the load generator. Null: not measured."""
     backend_usage: Usage | None = None
@@ -198,7 +202,7 @@ class Round(Frozen):
     database_usage: Usage | None = None
     """CPU and memory of the target's database. Null: none, or not measured."""
     database: DatabaseRun | None = None
-    """Database of the target, and its counters. Null: none."""
+    """Database of the target and its counters. Null: none."""
     settling: Settling | None = None
     """Part of the warm-up that lasts until throughput is steady. Null: the warm-up had a fixed length."""
     unsteady: str | None = None
@@ -206,7 +210,7 @@ class Round(Frozen):
     occupancy: tuple[CoreOccupancy, ...]
     """Use of the CPUs of target and load generator, and of their SMT siblings."""
     others: Others | None = None
-    """Other programs on the machine. Null: not measured."""
+    """Activity of other programs on the machine. Null: not measured."""
     network: Network | None = None
     """Counters of the kernel's network stack. Null: not read."""
     facts: Facts | None = None
@@ -214,13 +218,13 @@ class Round(Frozen):
     response: SampledResponse | None
     """Sampled response of the target. Null: none was kept."""
     learned: Learned | None = None
-    """Correct response, learned from the target. Null: the workload states it."""
+    """Correct response, learned from the target. Null: the workload defines it."""
     accept_queue: int | None = None
     """Length of the accept queue of the target's listening socket. Null: unknown."""
     overhead_s: float | None
     """Wall time in seconds without builds, warm-up and measurement. Null: unknown."""
     log_tail: str | None
-    """Last lines of the output of the program that failed. Null: none."""
+    """Last lines of output of the program that failed. Null: none."""
     container: ContainerRun | None = None
     """Container of the target. Null: the target ran as a process, or its container did not start."""
     load_host: LoadHostUse | None = None
@@ -228,9 +232,9 @@ class Round(Frozen):
     commands: Commands | None = None
     """Command lines of the trial. Null: it failed before they ran, or an earlier version stored it."""
     incidents: tuple[Reason, ...] = ()
-    """Events that affect the verdict, such as the target's death. Earlier versions stored none."""
+    """Events that affect the verdict, such as the death of the target. Earlier versions stored none."""
     criteria: Criteria = Criteria()
-    """What the trial is judged by besides its plan."""
+    """Criteria that the trial is judged by, in addition to its plan."""
 
 
 class Result(Frozen):
@@ -247,19 +251,19 @@ class Result(Frozen):
     load: Load
     """How the requests were made."""
     verdict: InWords
-    """``generator`` if one round that counts has it, else the most common verdict of these rounds, or why none counts."""
+    """``generator`` if any round that counts has it; otherwise the most common verdict of these rounds, or why none counts."""
     rank: int | None
-    """Rank by throughput; ties share one. Null: too few rounds count, the load generator was the limit, or the load has a rate."""
+    """Rank by throughput. Ties share a rank. Null: too few rounds count, the load generator was the limit, or the load has a rate."""
     summary: ExportedSummary
     """Results over the rounds that count."""
     overhead: dict[str, Difference]
-    """For proxies, by figure: difference to the baseline in the same rounds, in µs."""
+    """For proxies, by metric: difference from the baseline in the same rounds, in µs."""
     rounds: tuple[Round, ...]
     """All rounds, including those that don't count and disturbed attempts that were repeated."""
 
 
 class Against(Frozen):
-    """One target compared with the baseline of its table in one figure."""
+    """One target compared with the baseline of its table by one metric."""
 
     target: str
     """Id of the target."""
@@ -274,28 +278,28 @@ class Against(Frozen):
     load: Load
     """How the requests were made."""
     figure: str
-    """``throughput_rps``, ``latency_us_p99`` (response time with a rate) or ``cpu_us_per_request``."""
+    """``throughput_rps``, ``latency_us_p99`` (response time if the load has a rate) or ``cpu_us_per_request``."""
     comparison: Comparison
-    """The ratio of the target to the baseline."""
+    """Ratio of the target to the baseline."""
     differs: bool
     """Whether the difference is significant: the corrected p-value is at most 0.05."""
 
 
 class GateResult(Frozen):
-    """A gate at one target, or at a table whose baseline was not measured."""
+    """The result of a gate at one target, or at a table without a measured baseline."""
 
     gate: Gate
     """The gate."""
     target: str | None
     """Id of the target. Null: no target is judged, because the baseline was not measured."""
     place: str
-    """Target, baseline, workload and load, in words."""
+    """Target, baseline, workload and load, as text."""
     passage: Passage
     """Whether the gate passed."""
     ratio: float | None = None
-    """Figure of the target divided by that of the baseline. Null: unknown."""
+    """The target's value divided by the baseline's. Null: unknown."""
     interval: ConfidenceInterval | None = None
-    """95% interval of the ratio. Null: unknown."""
+    """95% confidence interval of the ratio. Null: unknown."""
     reason: str | None = None
     """Why the gate could not be judged. Null: it was judged."""
 
@@ -308,9 +312,9 @@ class Document(Frozen):
     run: str
     """Id of the run."""
     started_at: str
-    """Start (UTC, ISO 8601)."""
+    """Start time (UTC, ISO 8601)."""
     finished_at: str | None
-    """End (UTC, ISO 8601). Null: not finished."""
+    """End time (UTC, ISO 8601). Null: not finished."""
     status: RunStatus
     """Whether the run is finished."""
     command: tuple[str, ...]
@@ -324,21 +328,21 @@ class Document(Frozen):
     table: Table = Table.HTTP_SERVERS
     """Kind of tables."""
     scale: float = 1.0
-    """Factor on the suite's rates and times."""
+    """Factor by which the suite's rates and times were scaled."""
     baseline: str | None
-    """Id of the target that all others are compared with. Null: none."""
+    """Id of the target that all other targets are compared with. Null: none."""
     precision: Precision | None
-    """Requested precision. Null: the number of rounds is fixed."""
+    """Requested precision. Null: the number of rounds was fixed."""
     retries: int = 0
     """Maximum number of repeats of a disturbed trial."""
     measures_noise: bool = False
-    """Whether the rounds are A/A pairs, which compare one server with itself."""
+    """Whether the rounds are A/A pairs, which compare a server with itself."""
     noise: Noise | None = None
     """Noise of this machine when the run began. Null: unknown, or no longer valid."""
     plan: tuple[TrialPlan, ...]
-    """All trials in order, without repeats. A search has only the first trial."""
+    """All trials in order, without repeats. For a search, only the first trial."""
     probes: dict[str, Probed]
-    """Results of probes, by id of the target. Targets that were not probed are missing."""
+    """Results of probes by target id. Targets that were not probed are missing."""
     results: tuple[Result, ...]
     """Cells, in the order of the tables."""
     name: str | None = None
@@ -348,8 +352,10 @@ class Document(Frozen):
     load_host: LoadHost | None = None
     """Machine that ran the load generators. Null: the target's own."""
     published: str | None = None
-    """Project that published the results, such as ``techempower``; most of the environment is then unknown. Null: httpbench measured
-    them."""
+    """Project that published the results, such as ``techempower``. Null: httpbench measured them itself.
+
+    Most of the environment of published results is unknown.
+    """
     search: Search | None = None
     """Search for the highest rate. Null: no search."""
     saturation: ExportedSaturation | None = None
@@ -384,7 +390,7 @@ def document(run: Run, trials: Sequence[Trial]) -> Document:
 
 
 def same_fields(source: BaseModel, model: type[BaseModel], but: Collection[str] = ()) -> dict[str, Any]:
-    """Return the fields that two models share, except those in ``but``."""
+    """Return the values of the fields that two models share, except those in ``but``."""
     return {name: getattr(source, name) for name in type(source).model_fields if name in model.model_fields and name not in but}
 
 

@@ -1,8 +1,8 @@
-"""JUnit XML for systems that show test reports: a test case for each row of the tables and for each gate.
+"""JUnit XML for systems that show test reports: a test case for each table row and for each gate.
 
 A failure is a breached gate (exit code 3). An error is anything that causes exit code 1: a row without results or with invalid rounds, a
-gate that could not be judged, or an interrupted run. The format has no standard, so elements and attributes are those that Jenkins and
-GitLab read.
+gate that could not be judged, or an interrupted run. The format has no standard, so the output contains only the elements and attributes
+that Jenkins and GitLab read.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from httpbench.text import one_line, printable
 
 SECONDS_DIGITS = 3
 GATES = "gates"
-"""Name of the test suite of gates."""
+"""Name of the test suite that contains the gates."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +115,7 @@ def _suites(run: Run, trials: Sequence[Trial]) -> Iterator[Suite]:
 
 
 def _of_search(search: Search, run: Run, trials: Sequence[Trial]) -> Suite:
-    """Make the suite of a search, which passes if the search found a rate."""
+    """Make the test suite of a search, which passes if the search found a rate."""
     result, plan = saturation(search, trials), trials[0].plan
     sentences = curves.sentences(search, result, trials)
     problem = Problem("error", "no rate holds", sentences[0]) if result.rate_rps is None else None
@@ -129,7 +129,7 @@ def _of_row(row: Row, every: Sequence[Column]) -> Case:
 
 
 def _problem_of_row(row: Row) -> Problem | None:
-    """Return the problem of a row without results or with rounds that failed or are invalid."""
+    """Return what is wrong with a row that has no results, or whose rounds failed or are invalid; ``None`` if nothing is."""
     if not row.counts:
         verdict = row.summary.verdict
         return Problem("error", verdict.kind, f"{verdict.kind}: {joined(verdict.reasons)}", row.log_tail or "")
@@ -139,7 +139,7 @@ def _problem_of_row(row: Row) -> Problem | None:
 
 
 def _measured_s(trials: Sequence[Trial]) -> float:
-    """Return the measured time, without warm-ups."""
+    """Return the total measured time in seconds, without warm-ups."""
     measured = sum(trial.measurement.duration_s for trial in trials if trial.measurement)
     return measured + sum(trial.client.whole.wall_s for trial in trials if trial.client)
 

@@ -1,6 +1,6 @@
-"""OpenMetrics text for Prometheus: a gauge for each figure of each row.
+"""OpenMetrics text for Prometheus: a gauge for each metric of each row.
 
-The text uses only what OpenMetrics shares with the older format of Prometheus (gauges and summaries without timestamps), so node_exporter's
+The text uses only what OpenMetrics shares with the older Prometheus format (gauges and summaries without timestamps), so node_exporter's
 textfile collector and a Pushgateway can read it. Values are medians over rounds. A row without results has only its verdict.
 
 Source: OpenMetrics 1.0; https://prometheus.io/docs/instrumenting/exposition_formats.
@@ -37,7 +37,7 @@ class Family:
     meaning: str
     kind: Literal["gauge", "summary"] = "gauge"
     unit: str | None = None
-    """Unit at the end of the name, if there is one."""
+    """Unit at the end of the name, or ``None`` if there is none."""
     samples: Sequence[Sample] = ()
 
     def lines(self) -> Iterator[str]:
@@ -60,7 +60,7 @@ def render_openmetrics(run: Run, trials: Sequence[Trial]) -> str:
 
 
 def _rows(run: Run, trials: Sequence[Trial]) -> Iterator[tuple[Labels, Row]]:
-    """Yield each row with labels that no other row has."""
+    """Yield each row with a unique set of labels."""
     seen: dict[tuple[str, str], int] = {}
     for group in groups(run, trials):
         for row in group.rows:
@@ -111,7 +111,7 @@ def _ends(estimate: Estimate | None) -> Iterator[tuple[str, float]]:
 
 
 def _latency(rows: Sequence[tuple[Labels, Row]]) -> Family:
-    """Return the quantiles, without sum and count, which only single rounds have."""
+    """Return the quantiles. Sum and count are left out, because only single rounds have them."""
     meaning = "Response time where the load has a rate, service time otherwise."
     samples = [
         ({**labels, "quantile": quantile}, estimate.median / 1e6)
@@ -139,7 +139,7 @@ def _of_gates(judged: Sequence[RunGate]) -> Iterator[Family]:
 
 
 def _median(name: str, factor: float = 1.0) -> Callable[[Row], float | None]:
-    """Return a function that reads the median of a figure."""
+    """Return a function that reads the median of a metric."""
 
     def figure(row: Row) -> float | None:
         estimate: Estimate | None = getattr(row.summary, name)
@@ -173,7 +173,7 @@ FIGURES: tuple[tuple[str, str, Callable[[Row], float | None]], ...] = (
     ("rounds", "Rounds that were made.", lambda row: float(row.summary.rounds)),
     ("rounds_counting", "Rounds that count.", lambda row: float(row.summary.rounds_counting)),
 )
-"""Name, meaning and value of each gauge of a row."""
+"""Name, description and value of each gauge of a row."""
 
 
 def _escaped(text: str) -> str:

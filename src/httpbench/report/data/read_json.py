@@ -1,4 +1,4 @@
-"""A run read from its JSON export, so that a run from another machine, or a deleted run, can be compared."""
+"""Reads a run from its JSON export, so that runs from other machines and deleted runs can be compared."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ GZIP, ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
 
 
 def read_export(path: Path) -> tuple[Run, list[Trial]]:
-    """Read a run and its trials. Raises :class:`UsageError` for any other file.
+    """Read a run and its trials. Raises :class:`UsageError` if the file is not an export.
 
-    An export lacks the folder and the build commands of a target, so these are empty.
+    An export doesn't contain a target's folder and build commands, so these are empty.
     """
     try:
         document = Document.model_validate_json(_content(path))
@@ -40,7 +40,7 @@ def read_export(path: Path) -> tuple[Run, list[Trial]]:
 
 
 def _content(path: Path) -> bytes:
-    """Read a file that may be compressed, like those in an HTML report and in ``results``."""
+    """Read a file that may be compressed, like the files in an HTML report and in ``results``."""
     content = path.read_bytes()
     if content.startswith(ZSTD):
         return _of_zstd(content, path)
@@ -61,7 +61,7 @@ def _target(exported: ExportedTarget) -> Target:
 
 
 def _with_probe(trial: Trial, trials: Sequence[Trial], document: Document) -> Trial:
-    """Attach the result of a target's probe, which the export has once, to its first trial."""
+    """Attach the result of a target's probe to the target's first trial, because the export has it only once."""
     probed = document.probes.get(trial.plan.target)
     first = next(other for other in trials if other.plan.target == trial.plan.target)
     return trial.model_copy(update={"probed": probed}) if probed and trial is first else trial

@@ -8,6 +8,6 @@ from httpbench.report.data.json import Document
 
 
 def schema_text() -> str:
-    """Return the schema, as it is committed in ``docs/schemas``."""
+    """Return the schema in the form that is committed in ``docs/schemas``."""
     schema = Document.model_json_schema(by_alias=True, mode="serialization")
     return json.dumps({"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}, indent=2, ensure_ascii=False) + "\n"

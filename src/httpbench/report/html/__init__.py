@@ -1,7 +1,7 @@
 """A run as one HTML file that opens from disk, makes no requests and runs no scripts.
 
-Charts are SVG, drawn when the file is written. Everything that a reader can choose (visible lines, light or dark, open tables) works with
-CSS alone. So the Content-Security-Policy can forbid all scripts, and no response of a target can become one.
+Charts are SVG, drawn when the file is written. Everything that a reader can change (visible lines, light or dark, open tables) is done in
+CSS. The Content-Security-Policy can therefore forbid all scripts, so nothing that a target sends can run as one.
 """
 
 from __future__ import annotations
@@ -15,23 +15,23 @@ from httpbench.report.charts import check_charts
 
 PAGE = "httpbench.report.html.run"
 CHANGES = "httpbench.report.html.changes"
-"""Modules that are loaded when a page is made, because altair takes a second to load."""
+"""Modules that are imported only when a page is made, because altair takes a second to load."""
 
 
 def check_html() -> None:
-    """Raise :class:`UsageError` if the extra ``charts`` is not installed, so that a run fails early."""
+    """Raise :class:`UsageError` if the extra ``charts`` is not installed, so that a run fails before it measures anything."""
     check_charts("HTML reports")
 
 
 def render_html(run: Run, trials: Sequence[Trial]) -> str:
-    """Render the page of a run. Raises like :func:`check_html`."""
+    """Render the page of a run. Raises :class:`UsageError` like :func:`check_html`."""
     check_html()
     text: str = importlib.import_module(PAGE).render(run, trials)
     return text
 
 
 def render_changes_html(found: Changes) -> str:
-    """Render the page of a comparison of two runs. Raises like :func:`check_html`."""
+    """Render the page of a comparison of two runs. Raises :class:`UsageError` like :func:`check_html`."""
     check_html()
     text: str = importlib.import_module(CHANGES).render(found)
     return text

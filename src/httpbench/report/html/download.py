@@ -13,7 +13,7 @@ from httpbench.model import Run, Trial
 from httpbench.report.data.json import document
 
 BYTES_MAX = 720_000
-"""Size limit of the compressed file. Larger files omit their histograms, so that the page stays small enough for email."""
+"""Size limit of the compressed file. Larger files omit their histograms to keep the page small enough for email."""
 
 DIGITS = 7
 """Significant digits of numbers."""
@@ -31,7 +31,10 @@ class Download:
 
 
 def download(run: Run, trials: Sequence[Trial]) -> Download:
-    """Compress the export, with the histograms of all rounds if they fit. Merged histograms are omitted: they can be computed."""
+    """Compress the export, with the histograms of all rounds if they fit.
+
+    Merged histograms are always omitted, because they can be computed from those of the rounds.
+    """
     whole = json.loads(document(run, trials).model_dump_json(by_alias=True))
     data = _compressed(_without_histograms(whole, merged_only=True))
     has_histograms = len(data) <= BYTES_MAX
@@ -51,7 +54,7 @@ def _compressed(found: Any) -> bytes:
 
 
 def _without_histograms(found: Any, *, merged_only: bool, is_merged: bool = False) -> Any:
-    """Replace histograms with null, and round numbers to seven digits, because further digits are noise that doesn't compress."""
+    """Replace histograms with null and round numbers to ``DIGITS`` significant digits. Further digits are noise and compress badly."""
     if isinstance(found, float):
         return float(f"{found:.{DIGITS}g}")
     if isinstance(found, list):

@@ -1,4 +1,7 @@
-"""The parts of a page: tables, and charts with their tables. Texts are plain; the template escapes them."""
+"""The parts of a page: tables, and charts with their tables.
+
+All texts are plain. The template escapes them.
+"""
 
 from __future__ import annotations
 
@@ -21,17 +24,17 @@ _NUMBER = re.compile(r"[(≥+−-]*\s*[\d.,]+(/[\d.,]+)?[*†)]*( ?%| [±(·].*)
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """Rows of texts. The first cell of each row is its name."""
+    """Rows of text. The first cell of each row is its name."""
 
     caption: str
     header: Sequence[str]
     rows: Sequence[Sequence[str]]
     numbers: Sequence[bool] = field(default=())
-    """Which columns are right-aligned."""
+    """Whether each column is right-aligned."""
 
     @classmethod
     def of(cls, caption: str, header: Sequence[str], rows: Iterable[Sequence[str]]) -> Table:
-        """Make a table without empty columns. Columns that contain only numbers are right-aligned."""
+        """Make a table without its empty columns. Columns that contain only numbers are right-aligned."""
         lines = [list(row) for row in rows]
         kept = [index for index in range(len(header)) if index == 0 or any(row[index] for row in lines)]
         numbers = [index > 0 and all(_is_number(row[index]) for row in lines) for index in kept]
@@ -47,17 +50,17 @@ class Figure:
     svg: Markup
     table: Table
     series: Sequence[tuple[int, str, bool]]
-    """Number of the color, name, and whether the line is visible at first."""
+    """For each line: the index of its color, its name, and whether it is visible at first."""
 
     @classmethod
     def of(cls, drawing: Drawing) -> Figure:
-        """Make the figure of a drawing."""
+        """Make the figure for a drawing."""
         svg = inline_svg(drawing)
         series = [
             (index % SERIES_MAX + 1, name, index < SHOWN_FIRST)
             for index, name in enumerate(drawing.series if len(drawing.series) > 1 else ())
         ]
-        # vega escapes the texts in its SVG; only the label is added here.
+        # Vega escapes the text in its SVG, so only the label needs escaping here.
         svg = svg[svg.index("<svg") :].replace("<svg ", str(Markup('<svg role="img" aria-label="{}" ').format(drawing.title)), 1)
         return cls(drawing.title, drawing.notes, Markup(svg), Table.of(drawing.title, drawing.header, drawing.rows), series)
 
@@ -70,7 +73,7 @@ class Picture:
     source: str
     """Address of the file."""
     height: int
-    """Height in pixels at a width of 640, so that the page reserves the space before the chart is loaded."""
+    """Height in pixels at a width of 640. It reserves space on the page before the chart has loaded."""
 
 
 def _is_number(text: str) -> bool:
@@ -79,17 +82,17 @@ def _is_number(text: str) -> bool:
 
 
 def link(target: str, text: str) -> Markup:
-    """Link to the section of a target."""
+    """Return a link to the section of a target."""
     return Markup('<a href="#{}">{}</a>').format(quote(target, safe="/:@+."), text)
 
 
 def verdict(kind: VerdictKind, text: str | None = None) -> Markup:
-    """Return a verdict as a shape and a word."""
+    """Return a verdict as a shape followed by a word."""
     return Markup('<span class="verdict {}"><span aria-hidden="true">{}</span> {}</span>').format(
         str(kind), GLYPHS[kind], text or str(kind)
     )
 
 
 def struck(text: str) -> Markup:
-    """Strike a text through."""
+    """Return struck-through text."""
     return Markup("<s>{}</s>").format(text)

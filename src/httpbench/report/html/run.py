@@ -1,4 +1,4 @@
-"""The page of a run: its answers, a section for each table and target, its notes, and the run itself as JSON."""
+"""The page of a run: its answers, a section for each table and target, its notes, and the JSON export."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ from httpbench.report.words.run import machine, origin, precision, title
 from httpbench.stats.level import saturation
 
 NAMES = ("language", "framework", "variant", "server", "target")
-"""Columns that name a target. A page replaces them by a single column."""
+"""Columns that identify a target. A page shows a single column instead of them."""
 
 VERDICT = "verdict"
-"""The second column of a page, so that narrow screens show it beside the name."""
+"""Column that a page moves to second place, so that narrow screens show it beside the name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +60,7 @@ class CompositeSection:
 
 
 def render(run: Run, trials: Sequence[Trial]) -> str:
-    """Render the page. The same run always gives the same page."""
+    """Render the page. The same run always produces the same page."""
     found = groups(run, trials)
     search = search_of(run, trials, [Figure.of(drawing) for drawing in search_charts.of_search(run, trials).values()])
     parts = results(run, trials, found, search, lambda group: [Figure.of(drawing) for _, drawing in of_group(run, group)])
@@ -84,7 +84,7 @@ def results(
     search: dict[str, Any] | None,
     figures: Callable[[Group], Sequence[Figure | Picture]],
 ) -> dict[str, Any]:
-    """Return the results as the template expects them. ``figures`` draws the charts of a table."""
+    """Return the results in the form that the template expects. ``figures`` draws the charts of a table."""
     sections = [] if search else _sections(run, found, figures)
     return {
         "answers": _answers(sections, search),
@@ -117,7 +117,7 @@ def versions(run: Run) -> Table:
 
 
 def _answers(sections: Sequence[TableSection], search: dict[str, Any] | None) -> list[tuple[str, str, str]]:
-    """Return anchor, title and sentence of each answer."""
+    """Return the anchor, title and sentence of each answer."""
     if search:
         return [("saturation", search["title"], search["sentences"][0])]
     return [(section.anchor, section.title, section.answer) for section in sections]
@@ -141,7 +141,7 @@ def _sections(run: Run, found: Sequence[Group], figures: Callable[[Group], Seque
 
 
 def answer(run: Run, group: Group) -> str:
-    """Return the first sentence of a table's answer, or else why it has none, or the result of its only target."""
+    """Return the first sentence of a table's answer; otherwise why there is none, or the result of its only target."""
     lines = [line.strip() for line in answer_lines(run, group)]
     if lines:
         return " ".join(lines[:2]) if group.client_work is not None else lines[0]

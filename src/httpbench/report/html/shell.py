@@ -1,6 +1,6 @@
-"""The frame of every page: style sheet, Content-Security-Policy, and the escaping of texts.
+"""The frame of every page: the style sheet, the Content-Security-Policy, and the escaping of text.
 
-Templates escape every text, after control characters and bidirectional overrides were replaced by visible escapes.
+Templates escape all text. Control characters and bidirectional overrides are first replaced by visible escapes.
 """
 
 from __future__ import annotations
@@ -18,19 +18,21 @@ from httpbench.report.charts import theme
 from httpbench.text import printable
 
 POLICY = "default-src 'none'; style-src 'sha256-{}'; img-src data:; base-uri 'none'; form-action 'none'"
-"""Forbids scripts, requests and all styles except that of the page. ``img-src`` allows the empty icon, which keeps browsers from requesting
-one."""
+"""Policy that forbids scripts, requests, and all styles except the page's own.
+
+``img-src`` allows the empty icon, which keeps browsers from requesting one.
+"""
 
 OWN = "httpbench.report.html"
 
 LINES = ("solid", "dashed", "dotted", "double")
-"""CSS equivalents of the dashes in charts."""
+"""CSS border styles that match the dashes in charts."""
 
 
 def render(template: str, context: Mapping[str, Any], *, folders: tuple[str, ...] = (), policy: str = POLICY) -> str:
     """Render a whole page.
 
-    ``folders`` are packages with further templates and a ``style.css``. ``policy`` has a placeholder for the hash of the style.
+    ``folders`` are packages with more templates and a ``style.css``. ``policy`` has a placeholder for the hash of the style.
     """
     style = _style(folders)
     found = policy.format(base64.b64encode(hashlib.sha256(style.encode()).digest()).decode())
@@ -39,7 +41,7 @@ def render(template: str, context: Mapping[str, Any], *, folders: tuple[str, ...
 
 @cache
 def templates(folders: tuple[str, ...] = ()) -> Environment:
-    """Return the templates of reports and of further packages. They escape every text."""
+    """Return the environment for the templates of reports and of the packages in ``folders``. It escapes all text."""
     return Environment(
         loader=ChoiceLoader([PackageLoader(name, ".") for name in (OWN, *folders)]),
         autoescape=True,
@@ -51,7 +53,7 @@ def templates(folders: tuple[str, ...] = ()) -> Environment:
 
 
 def _shown(value: Any) -> Any:
-    """Replace control characters, except in markup, which was made from safe texts or by vega."""
+    """Replace control characters, except in markup, which is safe already."""
     return printable(value) if isinstance(value, str) and not isinstance(value, Markup) else value
 
 
@@ -65,5 +67,5 @@ def _style(folders: tuple[str, ...]) -> str:
 
 
 def _line(number: int) -> str:
-    """Return the border style that represents the dashes of a line."""
+    """Return the border style that matches the dashes of a line."""
     return LINES[(number - 1) // len(theme.LIGHT["hues"]) % len(LINES)]

@@ -42,22 +42,22 @@ RUN_NAMES = {"held": "delayed responses", "timed": "timed"}
 
 @dataclass(frozen=True, slots=True)
 class TargetSection:
-    """Everything that a page shows about one target."""
+    """Everything that the page of a run shows about one target."""
 
     id: str
     name: str
     facts: Sequence[tuple[str, str]]
     upstream: str | None
     verdicts: Sequence[tuple[str, Markup, Sequence[str]]]
-    """Load, verdict and its reasons."""
+    """The load, the verdict and the verdict's reasons."""
     figures: Sequence[Figure]
     tables: Sequence[Table]
     texts: Sequence[tuple[str, str]]
-    """Title and text of commands, responses and logs."""
+    """Title and text of each block of commands, responses or logs."""
 
 
 def sections(run: Run, found: Sequence[Group]) -> list[TargetSection]:
-    """Return a section for each target, in the order of the tables."""
+    """Return a section for each target, in the order in which the tables list them."""
     rows: dict[str, list[tuple[Group, Row]]] = {}
     for group in found:
         for row in group.rows:
@@ -134,7 +134,7 @@ def _text(value: float | None) -> str:
 
 
 def _evidence(own: Sequence[tuple[Group, Row]]) -> Table:
-    """Return the facts behind each verdict, or for clients the counts of the reference server."""
+    """Return the facts behind each verdict; for clients, the counts of the reference server."""
     title = "Evidence of the verdicts"
     if own[0][0].client_work is not None:
         return _counted(title, own)
@@ -169,7 +169,10 @@ def _texts(target: Target, own: Sequence[tuple[Group, Row]]) -> Iterator[tuple[s
 
 
 def _commands(target: Target, own: Sequence[tuple[Group, Row]]) -> Iterator[str]:
-    """Yield the commands of the build, the target and each load, from the first round that stored them or else from the plan."""
+    """Yield the commands of the build, the target and each load.
+
+    They come from the first round that stored its commands, or else from the plan.
+    """
     if target.build.commands:
         yield "# build"
         yield from (shlex.join(command) for command in target.build.commands)
@@ -188,7 +191,7 @@ def _commands(target: Target, own: Sequence[tuple[Group, Row]]) -> Iterator[str]
 
 
 def _started(target: Target, trials: Sequence[Trial]) -> str:
-    """Return the command that started the target; empty if it was already running."""
+    """Return the command that started the target, or an empty string if it was already running."""
     for trial in trials:
         if trial.container is not None:
             return trial.container.command

@@ -1,4 +1,4 @@
-"""Markdown (GitHub's flavor): tables, escaped texts and blocks of code."""
+"""Markdown (GitHub's flavor): tables, escaped text and code blocks."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ SHORTEST_FENCE = 3
 def pipe_table(
     header: Sequence[str], numbers: Sequence[bool], rows: Sequence[Sequence[str]], struck: Sequence[Sequence[bool]] = ()
 ) -> list[str]:
-    """Return the lines of a table, with padded columns so that the source is readable.
+    """Return the lines of a table. Columns are padded so that the source is readable too.
 
-    ``numbers`` marks right-aligned columns, ``struck`` cells that are struck through (empty: none).
+    ``numbers`` marks right-aligned columns, and ``struck`` marks struck-through cells (empty: none).
     """
     cells = [[escape(text) for text in row] for row in (header, *rows)]
     for row, marks in zip(cells[1:], struck, strict=False):
@@ -28,13 +28,13 @@ def pipe_table(
 
 
 def escape(text: str) -> str:
-    """Escape a text so that Markdown shows it unchanged, also in the cell of a table."""
+    """Escape text so that Markdown shows it unchanged, even in a table cell."""
     text = re.sub(r"([\\|*`\[\]])", r"\\\1", text)
     return text.replace("&", "&amp;").replace("<", "&lt;").replace("\n", "<br>")
 
 
 def fenced(text: str) -> list[str]:
-    """Return a block of code, in a fence longer than any in the text."""
+    """Return a code block with a fence that is longer than any fence in the text."""
     longest = max((len(run) for run in re.findall(r"`+", text)), default=0)
     fence = "`" * max(SHORTEST_FENCE, longest + 1)
     return [fence, *text.splitlines(), fence]

@@ -1,4 +1,7 @@
-"""Targets as Markdown, with their limits and proofs, and versions of toolchains. Made from files alone, so the same on every machine."""
+"""Targets as Markdown, with their limits and proofs, and versions of toolchains.
+
+The pages depend only on the given files, so they are the same on every machine.
+"""
 
 from __future__ import annotations
 
@@ -11,9 +14,9 @@ from httpbench.text import listed
 
 
 def render_targets(targets: Iterable[Target], proofs: Mapping[str, Proof], sources: Mapping[str, str]) -> str:
-    """Render a section for each kind with a paragraph for each target. The text ends with a line break.
+    """Render a section for each kind, with a paragraph for each target. The text ends with a line break.
 
-    ``proofs`` and ``sources``, the fingerprints of today's sources, are by id.
+    ``proofs`` and ``sources`` map target ids to proofs and to fingerprints of the current sources.
     """
     rows = sorted(targets, key=lambda target: target.id)
     proved = {target.id: list(_proof(target, proofs.get(target.id), sources[target.id])) for target in rows}

@@ -1,4 +1,4 @@
-"""Changes from one run to another on a terminal: in percent, or with the figures of both runs."""
+"""Changes from one run to another on a terminal: as percentages, or with the values of both runs."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ NAMES = ("target", "load", *BY_NAME, "verdict")
 """Names of the columns, for ``--columns``."""
 
 UNUSUAL = ("p50",)
-"""Figures that are shown only on request, because 80 columns have no room for them."""
+"""Metrics that are shown only on request, because 80 columns have no room for them."""
 
 NEEDS = {"memory": 2, "cpu": 1}
 """How soon a narrow terminal omits a column, as in ``Column.need``."""
@@ -102,12 +102,12 @@ def _percent(change: Change | None) -> str:
 
 
 def _alike(cells: Sequence[Cell]) -> str:
-    """Return the parts of the load that all cells share."""
+    """Return the parts of the load that are the same in all cells."""
     return " ".join(filter(None, (next(iter(own)) for own in _by_part(cells) if len(own) == 1)))
 
 
 def _loads(cells: Sequence[Cell]) -> list[str]:
-    """Return the other parts of the load for each cell."""
+    """Return the parts of each cell's load that differ between cells."""
     differs = [len(own) > 1 for own in _by_part(cells)]
     return [" ".join(part for part, shown in zip(load_parts(cell), differs, strict=True) if shown and part) for cell in cells]
 

@@ -23,7 +23,7 @@ GAP = 2
 
 
 def render_evidence(run: Run, trials: Sequence[Trial]) -> RenderableType:
-    """Render a table for each load of a run, with a line for each measured trial. Columns without content are omitted."""
+    """Render a table for each load of a run, with a line for each measured trial. Empty columns are omitted."""
     found = groups(run, trials)
     parts = [part for group in found for part in _section(group)]
     legend = CLIENT_LEGEND if all(group.client_work for group in found) else LEGEND
@@ -54,7 +54,7 @@ def _clients(group: Group) -> Table:
 
 @dataclass(frozen=True, slots=True)
 class _Lines:
-    """A table whose columns continue below it if they don't fit. Each part repeats the columns that identify a trial."""
+    """A table that continues below if its columns don't fit. Each part repeats the columns that identify a trial."""
 
     columns: list[tuple[str, list[str]]]
 

@@ -1,7 +1,7 @@
 """A table for a terminal of a given width.
 
-If the columns don't fit, titles and names are shortened first, then names are cut, then the least needed columns are omitted. A bar fills
-the remaining space.
+If the columns don't fit, titles and names are shortened first. If that isn't enough, names are cut, and then the least needed columns are
+omitted. A bar fills the remaining space.
 """
 
 from __future__ import annotations
@@ -22,32 +22,32 @@ GAP = 2
 
 BAR_MIN, BAR_MAX = 6, 16
 NAME_MIN = 10
-"""Minimum length of a name that is cut."""
+"""Minimum length to which a name may be cut."""
 EIGHTHS = " ▏▎▍▌▋▊▉"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Cells:
-    """One column of texts."""
+    """One column of cell texts."""
 
     title: str
     unit: str
     texts: Sequence[Text]
     need: int
-    """A narrow terminal omits the columns with the highest values first, and never those with ``ALWAYS``."""
+    """How soon a narrow terminal omits the column: the highest values go first, and ``ALWAYS`` is never omitted."""
     is_number: bool = True
     short: str = ""
-    """Title in a narrow terminal. Empty: the same title."""
+    """Title on a narrow terminal. Empty: the same title."""
     names: Sequence[str] = ()
-    """Shorter forms of the texts. Empty: the column is never shortened or cut."""
+    """Shorter forms of the cell texts. Empty: the column is never shortened or cut."""
     folds_at: int = 0
-    """Minimum width of a column of words that may be folded. 0: it is never folded."""
+    """Minimum width of a column of words that may wrap. 0: it never wraps."""
     lengths: Sequence[float | None] = ()
-    """Values that bars stand for. Empty: the column has no bars. ``None``: this row has none."""
+    """Values that the bars represent. Empty: the column has no bars. ``None``: this row has no bar."""
 
     @property
     def is_filled(self) -> bool:
-        """Whether at least one row has content."""
+        """Whether at least one cell has content."""
         return any(self.lengths) or any(text.plain for text in self.texts)
 
     @property
@@ -59,16 +59,16 @@ class Cells:
         return min(widest, self.folds_at) if self.folds_at else widest
 
     def narrow(self) -> Cells:
-        """Return the column with its short title and short names."""
+        """Return the column with its short title and its short names."""
         texts = [_renamed(text, name) for text, name in zip(self.texts, self.names, strict=True)] if self.names else self.texts
         return replace(self, title=self.short or self.title, texts=texts)
 
     def cut(self, width: int) -> Cells:
-        """Return the column with names of at most ``width`` characters."""
+        """Return the column with its names cut to at most ``width`` characters."""
         return replace(self, texts=[_renamed(text, shortened(text.plain, width)) for text in self.texts])
 
     def drawn(self, width: int) -> Cells:
-        """Return the column with bars in place of lengths."""
+        """Return the column with bars drawn for its lengths."""
         longest = max((length for length in self.lengths if length), default=1.0)
         shares = [None if length is None else length / longest for length in self.lengths]
         return replace(self, texts=[Text(bar(share, width), style="cyan") for share in shares], lengths=())
@@ -87,7 +87,7 @@ def names_column(title: str, ids: Sequence[str]) -> Cells:
 
 
 def fitted(columns: Sequence[Cells], width: int, advice: str = "") -> list[RenderableType]:
-    """Return a table of the columns that fit, then a line that lists the others, followed by ``advice``."""
+    """Return a table of the columns that fit, followed by a line that lists the omitted columns and ends with ``advice``."""
     laid, left_out = fit(columns, width)
     parts: list[RenderableType] = [grid(laid, width)] if laid else []
     if names := ", ".join(filter(None, (column.title for column in left_out))):
@@ -96,13 +96,13 @@ def fitted(columns: Sequence[Cells], width: int, advice: str = "") -> list[Rende
 
 
 def fit(columns: Sequence[Cells], width: int) -> tuple[list[Cells], list[Cells]]:
-    """Split columns into those that fit and those that don't. Columns without content are in neither list."""
+    """Split columns into those that fit and those that don't. Empty columns are in neither list."""
     shown = [column for column in columns if column.is_filled]
     left_out: list[Cells] = []
     while (laid := _laid(shown, width)) is None:
         least = max(shown, key=lambda column: column.need)
         if least.need == ALWAYS:
-            laid = [column.narrow() for column in shown if not column.lengths]  # too narrow even so: cells are folded
+            laid = [column.narrow() for column in shown if not column.lengths]  # still too wide, so cells wrap
             break
         shown.remove(least)
         left_out.append(least)
@@ -142,7 +142,7 @@ def shortened(name: str, width: int) -> str:
 
 
 def brief_names(ids: Sequence[str]) -> list[str]:
-    """Remove the kind and the language, as in ``epoll/level`` for ``c/epoll/level``, unless names would become ambiguous."""
+    """Remove the kind and the language, as in ``epoll/level`` for ``c/epoll/level``, unless that makes names ambiguous."""
     own = {target: target.removeprefix("client:").removeprefix("proxy:") for target in ids}
     rests = {name: name.partition("/")[2] or name for name in own.values()}
     used = Counter(rests.values())
@@ -151,7 +151,7 @@ def brief_names(ids: Sequence[str]) -> list[str]:
 
 
 def _laid(columns: Sequence[Cells], width: int) -> list[Cells] | None:
-    """Return the columns with their bars in the longest form that fits, or ``None`` if no form fits."""
+    """Return the columns, including bars, in the longest form that fits, or ``None`` if no form fits."""
     narrow = [column.narrow() for column in columns]
     forms: list[Callable[[], Sequence[Cells]]] = [lambda: columns, lambda: narrow, lambda: _cut(narrow, width)]
     for form in forms:
@@ -163,13 +163,13 @@ def _laid(columns: Sequence[Cells], width: int) -> list[Cells] | None:
 
 
 def _cut(columns: Sequence[Cells], width: int) -> Sequence[Cells]:
-    """Cut names by the missing number of characters, if enough of them remains."""
+    """Cut names by the number of characters that don't fit, if enough of each name remains."""
     missing = (BAR_MIN if any(column.lengths for column in columns) else 0) - _spare(columns, width)
     return [_cut_names(column, column.width - missing) if column.names else column for column in columns]
 
 
 def _cut_names(column: Cells, width: int) -> Cells:
-    """Cut names unless they would become too short or ambiguous."""
+    """Cut the names of a column, unless they would become too short or ambiguous."""
     cut = column.cut(width)
     pairs = zip((text.plain for text in column.texts), (text.plain for text in cut.texts), strict=True)
     return cut if width >= NAME_MIN and _are_distinct(dict(pairs)) else column
@@ -180,7 +180,7 @@ def _are_distinct(renamed: Mapping[str, str]) -> bool:
 
 
 def _spare(columns: Sequence[Cells], width: int) -> int:
-    """Return the number of characters left beside the columns, not counting bars."""
+    """Return the number of characters that the columns leave free, not counting bars."""
     return width - sum(column.width for column in columns) - GAP * (len(columns) - 1)
 
 

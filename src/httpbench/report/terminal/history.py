@@ -1,4 +1,4 @@
-"""The history of a target on a terminal: one line per run, the newest first, and the changes with their commits."""
+"""The history of a target on a terminal: one line per run, newest first, and the changes with their commits."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ NAME_WIDTH = 20
 
 
 def render_history(found: Sequence[Series], *, width: int, runs: int, everything: bool = False) -> RenderableType:
-    """Render the newest ``runs`` runs of each series. Series of other environments require ``everything``."""
+    """Render the newest ``runs`` runs of each series. Series from other environments are shown only with ``everything``."""
     shown = [series for series in found if everything or not series.differs]
     parts: list[RenderableType] = []
     for series in shown:
@@ -61,5 +61,5 @@ def _value(series: Series, point: Point) -> str:
 
 
 def _commit(point: Point) -> str:
-    """``0123abcd``, with ``+`` for uncommitted changes."""
+    """Format a commit: ``0123abcd``, with ``+`` for uncommitted changes."""
     return commit_text(point.git_commit, COMMIT_DIGITS).replace("+changes", "+") if point.git_commit else ""

@@ -17,7 +17,7 @@ from httpbench.report.words.numbers import plural
 
 
 def render_beside(theirs: RunAndTrials, ours: RunAndTrials, width: int) -> RenderableType:
-    """Render a table for each workload, and how the methods differ."""
+    """Render a table for each workload, followed by the differences in method."""
     parts: list[RenderableType] = []
     for found in beside(theirs, ours):
         alike = "" if found.correlation is None else f"; rank correlation {found.correlation:.2f}"

@@ -1,6 +1,7 @@
 """A run on a terminal: its tables with the most important columns, and the answer below each.
 
-Tables are made of rich's parts, so that the console decides about color (``NO_COLOR``, no terminal). No information is in color alone.
+Tables are made of rich renderables, so that the console decides about color (``NO_COLOR``, no terminal). Color is never the only carrier
+of information.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ SEARCH_NEEDS = {"mean": 5, "p90": 4, "p99.9": 3, "max": 6}
 """How soon a narrow terminal omits a column of a search, as in ``Column.need``."""
 
 NOTE_MIN = 16
-"""Characters of a note before it is folded."""
+"""Minimum width in characters at which a note wraps."""
 
 VERDICT_STYLES = {
     VerdictKind.TARGET: "green",
@@ -53,7 +54,7 @@ VERDICT_STYLES = {
 
 
 def render_terminal(run: Run, trials: Sequence[Trial], *, width: int, view: View | None = None) -> RenderableType:
-    """Render the tables of a run. If no round counts, all notes are shown, whatever ``view`` asks for."""
+    """Render the tables of a run. If no round counts, all notes are shown, whatever ``view`` says."""
     view = view or View()
     if run.search:
         return _search(run, run.search, trials, width, view)
@@ -76,14 +77,14 @@ def render_terminal(run: Run, trials: Sequence[Trial], *, width: int, view: View
 
 
 def _summed_up(run: Run, group: Group) -> Iterator[RenderableType]:
-    """Yield the answer of a table, and the rows without a rank."""
+    """Yield the answer of a table, then the rows without a rank."""
     yield from _claims(answer(run, group))
     if reasons := unranked(group):
         yield _line(reasons)
 
 
 def _explained(run: Run, group: Group, shown: set[notes.RowNote]) -> Iterator[RenderableType]:
-    """Yield the notes of each row and all claims. Notes in ``shown`` are not repeated."""
+    """Yield the notes of each row, then all claims. Notes in ``shown`` are not repeated."""
     new = [note for note in notes.row_notes(group) if note not in shown]
     shown.update(new)
     if new:
@@ -117,7 +118,7 @@ def _parts(group: Group, width: int) -> Iterator[RenderableType]:
 
 
 def _plain_grid(columns: Sequence[tuple[str, str]], rows: Sequence[tuple[str, ...]], *, words: int, width: int) -> Table:
-    """Lay out plain texts. ``columns`` are titles and units; the first ``words`` of them are left-aligned."""
+    """Lay out plain text. ``columns`` are titles and units; the first ``words`` columns are left-aligned."""
     filled = zip(columns, zip(*rows, strict=True), strict=True)
     return grid([column(title, texts, unit=unit, is_number=place >= words) for place, ((title, unit), texts) in enumerate(filled)], width)
 
@@ -162,7 +163,7 @@ def _cell(column: Column, row: Row) -> Text:
     if column.name == "verdict":
         return Text(text, style=VERDICT_STYLES[row.summary.verdict.kind])
     if column.is_struck(row):
-        return Text.assemble((text, "dim strike"))  # a style of the whole cell would strike the padding too
+        return Text.assemble((text, "dim strike"))  # styling the whole cell would strike through the padding too
     if not row.counts:
         return Text(text, style="dim")
     return Text(text, style="bold" if column.is_headline else "")
@@ -177,7 +178,7 @@ def _row_note(note: notes.RowNote) -> Iterator[RenderableType]:
 
 
 def _line(text: str) -> Text:
-    """Return one line that is cut at the width of the terminal."""
+    """Return one line that is cut off at the width of the terminal."""
     return Text(text, style="dim", no_wrap=True, overflow="ellipsis")
 
 
@@ -191,7 +192,7 @@ def _paragraph(text: Text) -> RenderableType:
 
 
 def _search(run: Run, search: Search, trials: Sequence[Trial], width: int, view: View) -> RenderableType:
-    """Render a search for the highest rate: its curve in characters, the rates that count, and the result."""
+    """Render a search for the highest rate: the curve drawn with characters, the rates that count, and the result."""
     result = saturation(search, trials)
     parts: list[RenderableType] = [] if view.explain else [_line(heading(run)), Text()]
     parts += [Text(curves.title(run, trials), style="bold"), Text(curves.method(search, trials), style="dim"), Text()]
@@ -203,7 +204,7 @@ def _search(run: Run, search: Search, trials: Sequence[Trial], width: int, view:
 
 
 def _search_columns(search: Search, result: Saturation, view: View) -> list[Cells]:
-    """Return the columns that the user named, all of them, or those that the service level mentions."""
+    """Return the columns that the user chose, all columns if asked for, or else those that the service level mentions."""
     header, rows = curves.table(search, result)
     texts = dict(zip(curves.NAMES, zip(header, *rows, strict=True), strict=True))
     usual = {"rps", "held", "p50", "p99", *(curves.figure_name(bound.figure) for bound in search.level.bounds), "note"}

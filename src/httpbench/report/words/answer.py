@@ -1,6 +1,6 @@
 """The answer of a table: which target is fastest, and by how much.
 
-It takes one line, or one line per target for clients and for tables with a baseline.
+It is one line long, or one line per target for clients and for tables with a baseline.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from httpbench.stats.paired import Comparison
 from httpbench.text import listed
 
 TIES_NAMED = 3
-"""Targets with rank 1 that are named. More are only counted."""
+"""Maximum number of targets with rank 1 that are listed by name. If there are more, they are only counted."""
 
 
 def answer(run: Run, group: Group) -> list[str]:
@@ -64,7 +64,7 @@ def _best(group: Group, baseline: str | None) -> Iterator[str]:
 
 
 def _lead(group: Group, first: Sequence[Row], others: Sequence[Row]) -> Iterator[str]:
-    """Compare the first row with the nearest row that is significantly slower, and name the rows that share its rank."""
+    """Compare the first row with the nearest significantly slower row, and name the rows that share its rank."""
     found = ahead(group, first[0], others)
     shown = next((each for each in found if any(one and one.differs for one in each.figures.values())), None)
     if shown is None and len(first) == 1:
@@ -81,7 +81,7 @@ def _named(rows: Sequence[Row]) -> str:
 
 
 def _clients(group: Group) -> Iterator[str]:
-    """Sum up like hyperfine: the fastest client, and how much faster it is than each other client."""
+    """Sum up like hyperfine: name the fastest client, and say how much faster it is than each of the other clients."""
     known = [row for row in group.rows if row.counts]
     if len(known) < 2:
         return

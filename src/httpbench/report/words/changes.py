@@ -1,4 +1,4 @@
-"""Changes from one run to another and differences between their environments: sentences, notes and the cells of the table."""
+"""Changes from one run to another and differences between their environments: sentences, notes and table cells."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from httpbench.report.words.reasons import joined
 from httpbench.stats.unpaired import Change
 
 TITLES = {"rps": "Requests/s", "cpu": "CPU/request", "memory": "Memory", "time": "Time"}
-"""Titles of figures whose title is not their name."""
+"""Titles of metrics that differ from the metric's name."""
 
 TIE = "= marks no significant difference"
 
@@ -37,10 +37,10 @@ SUBJECTS = {
     "target_cores": "cores of targets",
     "workers": "workers of targets",
 }
-"""Properties of an environment whose name is not their field's name."""
+"""Names for properties of an environment that differ from the field's name."""
 
 NONE = {"load_host": "the target's machine", "target_cores": "one per core", "workers": "one per core"}
-"""Text for properties that are missing or zero, if it is not "none"."""
+"""Text for properties that are missing or zero, if it isn't "none"."""
 
 
 # --- environments ---------------------------------------------------------------------------------------------------------------
@@ -88,12 +88,12 @@ def _value(value: object) -> str:
 
 
 def heading(found: Changes) -> str:
-    """Name both runs."""
+    """Return a heading that names both runs."""
     return f"Changes from {found.base.name or found.base.run} to {found.head.name or found.head.run}"
 
 
 def banner(found: Changes) -> Iterator[str]:
-    """Warn about environments that don't match."""
+    """Warn if the environments don't match."""
     if found.environment:
         yield f"DIFFERENT ENVIRONMENTS, which may cause differences: {mismatches_text(found.environment)}"
 
@@ -112,7 +112,7 @@ def _origin(name: str, side: Side) -> str:
 
 
 def table(found: Changes) -> tuple[list[str], list[list[str]]]:
-    """Return header and rows, with the figures of both runs."""
+    """Return the header and the rows, with the values of both runs."""
     header = ["Target", "Load", *map(figure_title, found.figures), "Verdict"]
     rows = [
         [cell.target, load_text(cell), *(change_text(name, cell.figures.get(name)) for name in found.figures), verdict_text(cell)]
@@ -122,7 +122,7 @@ def table(found: Changes) -> tuple[list[str], list[list[str]]]:
 
 
 def figure_title(name: str) -> str:
-    """Return the title of a figure."""
+    """Return the title of a metric."""
     return TITLES.get(name, name)
 
 
@@ -138,7 +138,7 @@ def change_text(name: str, change: Change | None) -> str:
 
 
 def value_text(name: str, value: float) -> str:
-    """Format the value of a figure with its unit."""
+    """Format the value of a metric with its unit."""
     if name == "rps":
         return f"{value:,.0f}"
     if name == "cpu":
@@ -149,7 +149,7 @@ def value_text(name: str, value: float) -> str:
 
 
 def verdict_text(cell: Cell) -> str:
-    """Return the verdict of both runs, once if it is the same."""
+    """Return the verdicts of both runs, or a single one if they are the same."""
     return cell.verdict_head.value if cell.verdict_base is cell.verdict_head else f"{cell.verdict_base} → {cell.verdict_head}"
 
 
@@ -172,12 +172,12 @@ def significant(found: Changes) -> str:
 
 
 def not_compared(found: Changes) -> list[str]:
-    """List the targets and loads that only one run has."""
+    """List the targets and loads that are in only one of the runs."""
     return list(map(_alone, found.not_compared))
 
 
 def notes(found: Changes) -> Sequence[str]:
-    """Return every note below the table."""
+    """Return all notes that appear below the table."""
     lines = not_compared(found)
     if found.toolchains:
         lines.append(f"Versions: {'; '.join(map(version_text, found.toolchains))}")
@@ -196,12 +196,12 @@ def notes(found: Changes) -> Sequence[str]:
 
 
 def caveat() -> str:
-    """Return the most important note about any comparison of two runs, on one line."""
+    """Return the most important caveat for any comparison of two runs, on one line."""
     return f"{TIE}. {NOT_PAIRED}: {BOTH_IN_ONE_RUN}"
 
 
 def _alone(alone: Alone) -> str:
-    """``Only in base: c/a (plaintext, 64 connections); head has it with another load``."""
+    """Describe a target's missing loads: ``Only in base: c/a (plaintext, 64 connections); head has it with another load``."""
     loads = f", {alone.loads} loads" if alone.loads > 1 else ""
     line = f"Only in {alone.side}: {alone.target} ({alone.workload}, {plural(alone.connections, 'connection')}{loads})"
     if alone.elsewhere is None:

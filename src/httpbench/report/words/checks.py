@@ -1,4 +1,4 @@
-"""Clauses for the outcomes of contract checks."""
+"""The outcomes of contract checks as clauses."""
 
 from __future__ import annotations
 

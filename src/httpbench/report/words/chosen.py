@@ -1,4 +1,4 @@
-"""The columns that a terminal shows: those that fit, all columns, or those that ``--columns`` names."""
+"""The columns that a terminal shows: those that fit, all columns, or those chosen with ``--columns``."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from httpbench.report.words.columns import ALWAYS, Column, columns, further
 from httpbench.report.words.targets import short_name
 
 RANK_NEED, BAR_NEED = 5, 20
-"""Needs of these columns. Bars are omitted first, because they repeat a column."""
+"""Needs of the columns for rank and bar. Bars are omitted first, because they repeat another column."""
 
 TIE = "="
 """Mark after a rank that several rows share."""
@@ -27,7 +27,7 @@ USUAL = {
     Table.TCP_PROXIES: ("rank", "target", "held", "rps", "p50", "p99", "cpu-request", "memory", "verdict"),
     Table.HTTP_CLIENTS: ("rank", "target", "mean", "stddev", "relative", "startup", "cpu-request", "memory", "verdict"),
 }
-"""Columns shown by default. A bar is added next to the column that orders the rows."""
+"""Columns shown by default. A bar is added next to the column by which the rows are ordered."""
 
 OF_GROUP = ("rank", "target", "bar")
 """Columns that depend on other rows of a table, or that only a terminal has."""
@@ -54,9 +54,9 @@ def names(table: Table) -> list[str]:
 
 
 def chosen(found: Sequence[Group], group: Group, table: Table, view: View) -> list[Column]:
-    """Return the columns of one table, from left to right, ignoring names that this table lacks.
+    """Return the columns of one table, from left to right. Chosen names that this table lacks are ignored.
 
-    ``found`` are all tables of the run.
+    ``found`` contains all tables of the run.
     """
     if view.wide:
         return [replace(column, short="") for column in columns(found, table)]
@@ -93,14 +93,14 @@ def _of_group(group: Group) -> list[Column]:
 
 
 def _rank_texts(group: Group) -> dict[str, str]:
-    """Return ``1`` or, for a shared rank, ``1=`` by target; empty if all targets share one rank."""
+    """Return each target's rank as text: ``1``, or ``1=`` if it is shared. Empty if all targets share one rank."""
     places = ranking(group)
     sizes = Counter(places.values())
     return {name: f"{place}{TIE if sizes[place] > 1 else ''}" for name, place in places.items()} if len(sizes) > 1 else {}
 
 
 def _length(row: Row, load: Load) -> float | None:
-    """Return the value that orders the rows: throughput, the time of a client, or p99 at a rate."""
+    """Return the value by which the rows are ordered: throughput, a client's time, or p99 if the load has a rate."""
     if not row.counts:
         return None
     if row.summary.client is not None:

@@ -1,7 +1,7 @@
-"""The claims of a table: which target is faster, by how much, and what the rounds cannot show.
+"""The claims of a table: which target is faster, by how much, and what the rounds can't show.
 
-A claim requires that :mod:`httpbench.stats.paired` finds the difference significant. For other differences, sentences contain the width of
-the noise in place of the difference.
+A claim requires that :mod:`httpbench.stats.paired` finds the difference significant. Otherwise, the sentence gives the width of the noise
+instead of the difference.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from httpbench.stats.noise import floor, other_load
 from httpbench.stats.paired import ROUNDS_PATIENCE, Comparison
 
 WIDE = 0.25
-"""Half-width relative to the ratio beyond which both ends of an interval are printed, because it is no longer symmetric."""
+"""Relative half-width beyond which both ends of an interval are printed, because the interval is no longer symmetric."""
 
 LOPSIDED = 0.1
 """Distance of a ratio from the middle of its interval, relative to the half-width, beyond which both ends are printed."""
 
 BLIND = 1.0
-"""Half-width from which an interval includes both half and double, so that the rounds show nothing."""
+"""Half-width from which an interval reaches from half to double, so that the rounds show nothing."""
 
 BOUNDS = {
     VerdictKind.GENERATOR: "generator-bound",
@@ -36,7 +36,7 @@ BOUNDS = {
     VerdictKind.BACKEND: "backend-bound",
     VerdictKind.DATABASE: "database-bound",
 }
-"""Verdicts with which a result is a lower bound."""
+"""Verdicts that make a result a lower bound."""
 
 LIMIT_KNOWN = (VerdictKind.TARGET, VerdictKind.SHARED)
 """Verdicts that need no note in a ranking. With ``shared``, the cores were full, and the title says that they are shared."""
@@ -53,7 +53,7 @@ def claims(run: Run, group: Group) -> list[str]:
 
 
 def comparisons(run: Run, group: Group) -> list[str]:
-    """Compare each row with the baseline; without a baseline, the first of two rows with the second."""
+    """Compare each row with the baseline, or without a baseline, the first of two rows with the second."""
     baseline = run.baseline or (group.rows[1].target.id if len(group.rows) == 2 else None)
     compared = against(group, baseline) if baseline else []
     return [_sentence(each, len(compared), _noise(run, group)) for each in compared]
@@ -73,13 +73,13 @@ def no_difference(group: Group) -> str:
 
 
 def bound(rows: Sequence[Row]) -> str:
-    """Say what limited these rows besides the target: ``generator-bound or bound by both``."""
+    """Describe what limited these rows besides the target: ``generator-bound or bound by both``."""
     kinds = {row.summary.verdict.kind for row in rows}
     return " or ".join(words for kind, words in BOUNDS.items() if kind in kinds)
 
 
 def times(comparison: Comparison) -> str:
-    """Format a ratio with the digits that its interval justifies: ``1.13 ± 0.02 times``; with both ends of a wide interval."""
+    """Format a ratio with the digits that its interval justifies: ``1.13 ± 0.02 times``. A wide interval is shown with both ends."""
     interval, ratio = comparison.interval, comparison.ratio
     if interval is None:
         return f"{ratio:.2f} times"
@@ -119,7 +119,7 @@ def _sentence(compared: Compared, family: int, noise: Noise | None) -> str:
 
 
 def headline(figure: str, comparison: Comparison | None, ours: str, theirs: str, family: int) -> str:
-    """Compare two targets in one figure. ``family`` is the number of comparisons that were corrected together."""
+    """Compare two targets by one metric. ``family`` is the number of comparisons that were corrected together."""
     if comparison is None:
         return f"{ours} and {theirs} cannot be compared: no round has this result for both"
     if comparison.interval is None:
@@ -149,7 +149,7 @@ def _tie(comparison: Comparison, family: int) -> str:
 
 
 def _within_noise(compared: Compared, noise: Noise | None) -> Iterator[str]:
-    """Differences that the rounds agree on, but that are no larger than those of identical servers on this machine."""
+    """Report significant differences that are no larger than those between identical servers on this machine."""
     for name, comparison in compared.figures.items():
         least = floor(noise, name, comparison.rounds) if noise and comparison and comparison.differs else None
         if least is not None and comparison is not None and abs(math.log(comparison.ratio)) <= math.log1p(least):
@@ -173,7 +173,7 @@ def _ranks(group: Group) -> Iterator[str]:
 
 
 def _unranked(group: Group) -> Iterator[str]:
-    """``(generator-bound): c/nginx``."""
+    """List the rows without a rank by reason: ``(generator-bound): c/nginx``."""
     if group.load.rate_rps is not None:
         return
     if limited := [row for row in group.rows if row.is_lower_bound]:
@@ -199,6 +199,6 @@ def _shared_ranks(group: Group) -> Iterator[str]:
     yield f"Ranks (ties share a rank): {listed}"
     kinds = {row.target.id: row.summary.verdict.kind for row in group.rows}
     if group.client_work is not None:
-        return  # waiting is part of the time of a client
+        return  # waiting is part of a client's time
     if others := [f"{names[name]} ({kinds[name]})" for name in places if kinds[name] not in LIMIT_KNOWN]:
         yield f"Ranked, limit unknown: {', '.join(others)}"

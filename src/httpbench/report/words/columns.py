@@ -1,7 +1,7 @@
 """All columns of the tables: name, title, unit, text, and how soon a narrow terminal omits them.
 
-All media share one list for each kind of table. Values that were not measured are empty cells. ``chosen.py`` decides which columns a
-terminal shows.
+All media share one list of columns for each kind of table. Values that were not measured are empty cells. ``chosen.py`` decides which
+columns a terminal shows.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from httpbench.stats.clients import ClientSummary, Relative, relative
 from httpbench.stats.summary import Estimate
 
 LOWER_BOUND = "≥ "
-"""Mark before results that the load generator limited."""
+"""Mark before a result that is a lower bound, because the load generator limited it."""
 ODD_SIZE = "*"
-"""Mark after a response size that is far from that of the other rows."""
+"""Mark after a response size that is far from the sizes in the other rows."""
 PARTLY = "†"
-"""Mark after the verdict of a row with invalid rounds."""
+"""Mark after the verdict of a row in which only some rounds are valid."""
 
 ALWAYS = 0
 """Need of a column that is never omitted."""
@@ -33,44 +33,44 @@ class Column:
     """One column of a table."""
 
     name: str
-    """Name for ``--columns``."""
+    """Name that ``--columns`` accepts."""
     title: str
     unit: str
-    """Unit of the values; empty if they have none."""
+    """Unit of the values. Empty if they have none."""
     text: Callable[[Row], str]
     need: int
-    """A narrow terminal omits the columns with the highest values first, and never those with ``ALWAYS``."""
+    """How soon a narrow terminal omits the column: the highest values go first, and ``ALWAYS`` is never omitted."""
     is_number: bool = True
     is_headline: bool = False
     """Whether the rows are ordered by this column."""
     short: str = ""
-    """Title in a narrow terminal. Empty: the same title."""
+    """Title on a narrow terminal. Empty: the same title."""
     is_name: bool = False
     """Whether a narrow terminal may cut the texts in the middle."""
     length: Callable[[Row], float | None] | None = None
-    """Value that a bar stands for. ``None``: the column is text."""
+    """Value that a bar represents. ``None``: the column has no bars."""
 
     def is_struck(self, row: Row) -> bool:
-        """Return whether the value comes from invalid rounds."""
+        """Return whether the value comes from invalid rounds, so that it is struck through."""
         return not row.counts and not self.text(row) and bool(self.text(row.as_measured))
 
     def shown(self, row: Row) -> str:
         """Return the text of a cell, including results of invalid rounds.
 
-        The headline of invalid rounds is in parentheses, because some terminals don't support strikethrough.
+        Such results are in parentheses in the headline column, because some terminals don't support strikethrough.
         """
         text = self.text(row.as_measured)
         return f"({text})" if self.is_headline and self.is_struck(row) else text
 
     @property
     def heading(self) -> str:
-        """Title and unit on one line."""
+        """The title and the unit on one line."""
         return f"{self.title} ({self.unit})" if self.unit else self.title
 
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """Texts of the memory columns of a run."""
+    """Texts for the memory columns of a run."""
 
     peak: Callable[[Row], str]
     mean: Callable[[Row], str]
@@ -82,7 +82,7 @@ def columns(found: Sequence[Group], table: Table) -> list[Column]:
 
 
 def further(found: Sequence[Group], table: Table) -> list[Column]:
-    """Return columns that only ``--columns`` shows."""
+    """Return the columns that appear only if ``--columns`` lists them."""
     if table in (Table.HTTP_CLIENTS, Table.TCP_PROXIES):
         return []
     return [
@@ -235,12 +235,12 @@ def _spread(estimate: Estimate | None) -> str:
 
 
 def _exact(estimate: Estimate | None) -> str:
-    """Format a count with every digit."""
+    """Format a count with all its digits."""
     return "" if estimate is None else f"{estimate.median:,.0f}"
 
 
 def _http_clients(found: Sequence[Group]) -> list[Column]:
-    """Return the columns of clients. Relative times are relative to the fastest client of the same table."""
+    """Return the columns of clients. Relative times refer to the fastest client of the same table."""
     relatives = {id(row): known for group in found for row, known in _relatives(group)}
 
     def ratio(row: Row) -> str:
@@ -297,5 +297,5 @@ def _verdict(row: Row) -> str:
 
 
 def scaled(estimate: Estimate | None, unit: float, decimals: int) -> str:
-    """Format the median as a multiple of ``unit`` with at most four significant digits; empty if there is none."""
+    """Format the median in multiples of ``unit`` with at most four significant digits. Empty if there is none."""
     return "" if estimate is None else four_digits(estimate.median / unit, decimals)

@@ -1,4 +1,4 @@
-"""A search for the highest rate as text: its curve in characters, the rates that count, and the result in sentences."""
+"""A search for the highest rate as text: the curve drawn with characters, the rates that count, and the result in sentences."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ HELD, MISSED, MEDIAN, LIMIT = "●", "✗", "·", "─"
 
 
 def title(run: Run, trials: Sequence[Trial]) -> str:
-    """Name the target and its load: ``c/nginx · plaintext · target on one core · 64 connections``."""
+    """Return the target and its load: ``c/nginx · plaintext · target on one core · 64 connections``."""
     plan = trials[0].plan
     shared = " · shared cores" if plan.cores.shared else ""
     name = label(run.targets[plan.target])
@@ -33,14 +33,14 @@ def title(run: Run, trials: Sequence[Trial]) -> str:
 
 
 def method(search: Search, trials: Sequence[Trial]) -> str:
-    """Say how the rate was searched."""
+    """Say how the search chose its rates."""
     plan = trials[0].plan
     made = f"{len(trials)} trials in total, up to {search.trials_per_rate} of {search.duration_s:g} s at each rate below"
     return f"open loop, evenly spaced · {made} · warm-up {plan.load.warmup_s:g} s · load generator {plan.load_generator}"
 
 
 def sentences(search: Search, found: Saturation, trials: Sequence[Trial]) -> list[str]:
-    """State the result and what to consider with it."""
+    """State the result and any caveats."""
     lines = [_result(search, found, trials)]
     if found.closed_loop_rps is not None:
         lines.append(f"closed loop, for comparison: {found.closed_loop_rps:,.0f} requests/s")
@@ -57,13 +57,13 @@ def sentences(search: Search, found: Saturation, trials: Sequence[Trial]) -> lis
 
 
 def table(search: Search, found: Saturation) -> tuple[list[str], list[list[str]]]:
-    """Return header and rows, one for each rate that counts, in ascending order."""
+    """Return the header and the rows, one for each rate that counts, in ascending order."""
     header = ["Requests/s", "Held", *(f"{figure_name(figure)} (ms)" for figure in SHOWN), WHY_NOT]
     return header, [_row(point) for point in found.curve]
 
 
 def curve(search: Search, found: Saturation, width: int) -> list[str]:
-    """Draw the figure of the first bound and the median against the rate, with latency on a logarithmic scale."""
+    """Draw the metric of the first bound and the median against the rate, with latency on a logarithmic scale."""
     bound = search.level.bounds[0]
     points = [(point, value) for point in found.curve if (value := point.times_us.get(bound.figure)) is not None]
     if len(points) < 2:
@@ -85,7 +85,7 @@ def curve(search: Search, found: Saturation, width: int) -> list[str]:
 
 
 class _Canvas:
-    """A grid of characters, addressed by rate and time."""
+    """A grid of characters that is addressed by rate and time."""
 
     def __init__(self, columns: int, rates: tuple[float, float], times: tuple[float, float]):
         self._columns = columns
@@ -149,7 +149,7 @@ def _row(point: RatePoint) -> list[str]:
 
 
 def figure_name(figure: Figure) -> str:
-    """Return ``p99.9`` for ``p99_9``."""
+    """Return the displayed name of a metric: ``p99.9`` for ``p99_9``."""
     return figure.replace("_", ".")
 
 

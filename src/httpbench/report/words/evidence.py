@@ -1,4 +1,4 @@
-"""The facts behind verdicts: columns and legend of the table of trials, and what the reference server counted of clients."""
+"""The facts behind verdicts: columns and legend of the table of trials, and the reference server's counts for clients."""
 
 from __future__ import annotations
 
@@ -71,13 +71,13 @@ CLIENT_COLUMNS: tuple[tuple[str, Callable[[WorkDone], int]], ...] = (
     ("Wrong", lambda done: done.wrong_requests),
     ("Body bytes", lambda done: done.body_bytes_sent),
 )
-"""Counts of the reference server for a client."""
+"""Counts that the reference server keeps for a client."""
 
 STRANGERS_SHOWN = 3
 
 
 def client_lines(trial: Trial) -> list[tuple[str, list[str]]]:
-    """Return the counts of a client's delayed run and of its timed run, each with its name."""
+    """Return the counts of a client's delayed run and of its timed run, each with a label."""
     assert trial.client is not None
     runs = (("held", trial.client.done_held), ("timed", trial.client.done))
     return [(name, [f"{figure(done):,}" for _, figure in CLIENT_COLUMNS]) for name, done in runs]

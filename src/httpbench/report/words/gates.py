@@ -1,4 +1,4 @@
-"""How each gate ended, in sentences."""
+"""The outcome of each gate in sentences."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ OBSTACLES = {
 
 
 def ratio_text(ratio: float | None) -> str:
-    """Format a ratio as a change: ``-4.2%``; empty if it is unknown."""
+    """Format a ratio as a change: ``-4.2%``. Empty if it is unknown."""
     return "" if ratio is None else f"{ratio - 1:+.1%}"
 
 
 def interval_text(interval: ConfidenceInterval | None) -> str:
-    """Format the interval of a ratio as changes: ``-4.9% to -3.5%``; empty if it is unknown."""
+    """Format the interval of a ratio as changes: ``-4.9% to -3.5%``. Empty if it is unknown."""
     return "" if interval is None else f"{interval.low - 1:+.1%} to {interval.high - 1:+.1%}"
 
 
@@ -37,7 +37,7 @@ def interval_text(interval: ConfidenceInterval | None) -> str:
 
 
 def gate_place(judged: RunGate) -> str:
-    """Name target, baseline and table."""
+    """Return the target, the baseline and the table of a gate."""
     baseline = judged.group.row(judged.baseline)
     if judged.row is None or baseline is None:
         return title(judged.group)
@@ -45,7 +45,7 @@ def gate_place(judged: RunGate) -> str:
 
 
 def gate_reason(judged: RunGate) -> str | None:
-    """Say why a gate could not be judged; ``None`` if it was judged."""
+    """Return why a gate could not be judged, or ``None`` if it was judged."""
     if judged.obstacle is None:
         return None
     where = "with the figure of both targets"
@@ -55,7 +55,7 @@ def gate_reason(judged: RunGate) -> str | None:
 
 
 def gate_sentence(judged: RunGate) -> str:
-    """Say how a gate ended: the change with its interval, or why the gate could not be judged."""
+    """Describe the outcome of a gate: the change with its interval, or why the gate could not be judged."""
     return _sentence(judged.gate, gate_place(judged), judged.passage, judged.ratio, judged.interval, gate_reason(judged))
 
 
@@ -63,7 +63,7 @@ def gate_sentence(judged: RunGate) -> str:
 
 
 def change_gate_reason(judged: ChangeGate) -> str | None:
-    """Say why a gate could not be judged; ``None`` if it was judged."""
+    """Return why a gate could not be judged, or ``None`` if it was judged."""
     if judged.obstacle is None:
         return None
     change = judged.change
@@ -73,14 +73,14 @@ def change_gate_reason(judged: ChangeGate) -> str | None:
 
 
 def change_gate_sentence(judged: ChangeGate) -> str:
-    """Say how a gate ended: the change with its interval, or why the gate could not be judged."""
+    """Describe the outcome of a gate: the change with its interval, or why the gate could not be judged."""
     change = judged.change
     ratio, interval = (change.ratio, change.interval) if change else (None, None)
     return _sentence(judged.gate, place(judged.at), judged.passage, ratio, interval, change_gate_reason(judged))
 
 
 def change_gate_sentences(found: Changes) -> Iterator[str]:
-    """List the gates that failed or could not be judged, then count those that passed."""
+    """List the gates that failed or could not be judged, then the number of those that passed."""
     yield from (change_gate_sentence(judged) for judged in found.gates if judged.passage is not Passage.PASSED)
     passed = [judged for judged in found.gates if judged.passage is Passage.PASSED]
     if passed:

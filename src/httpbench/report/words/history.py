@@ -12,29 +12,29 @@ from httpbench.stats.change_points import LEVEL_MIN
 from httpbench.stats.summary import NOT_THE_TARGETS_ALONE
 
 UNITS = {"rps": ("", 1.0, 0), "p99": ("ms", 1000.0, 3), "time": ("s", 1.0, 4)}
-"""Unit of each figure, its divisor, and the maximum number of decimals."""
+"""Unit of each metric, the divisor for that unit, and the maximum number of decimals."""
 
 LOWER_BOUND = "≥: the load generator limited a round, so the target may be faster."
 
 
 def series_load(series: Series) -> str:
-    """Name the load of a series: ``plaintext single -c 64 -d 10s``. Clients have no duration."""
+    """Return the load of a series: ``plaintext single -c 64 -d 10s``. Clients have no duration."""
     return load_text(series) if series.figure == "time" else f"{load_text(series)} -d {series.load.duration_s:g}s"
 
 
 def heading(series: Series) -> str:
-    """Name a series: ``c/epoll, plaintext single -c 64, native: Requests/s``."""
+    """Return the heading of a series: ``c/epoll, plaintext single -c 64, native: Requests/s``."""
     return f"{series.target}, {series_load(series)}, {series.load_generator}: {figure_title(series.figure)}"
 
 
 def column_title(series: Series) -> str:
-    """Return the title of the figure with its unit."""
+    """Return the title of the metric with its unit."""
     unit = UNITS[series.figure][0]
     return f"{figure_title(series.figure)} ({unit})" if unit else figure_title(series.figure)
 
 
 def environment_notes(series: Series) -> Iterator[str]:
-    """List how the environment differs from the newest series."""
+    """List the differences from the environment of the newest series."""
     yield from (f"environment: {mismatch_text(mismatch)}" for mismatch in series.differs)
 
 
@@ -53,7 +53,7 @@ def change_sentence(series: Series, change: LevelChange) -> str:
 
 
 def commits_text(change: LevelChange) -> str:
-    """Name the commits of a change: ``commits 0123456789ab..ba9876543210``."""
+    """Return the commits of a change: ``commits 0123456789ab..ba9876543210``."""
     before, after = (commit_text(name) if name else None for name in (change.commit_before, change.commit_after))
     if before == after:
         return f"same commit {after}: not a change of the source" if after and "+" not in after else "commits unknown"
@@ -61,7 +61,7 @@ def commits_text(change: LevelChange) -> str:
 
 
 def change_lines(series: Series) -> Iterator[str]:
-    """List the changes of a series with their commits, the newest first."""
+    """List the changes of a series with their commits, newest first."""
     for change in reversed(series.changes):
         yield change_sentence(series, change)
         yield from (f"    {line}" for line in (commits_text(change), *change.commits))

@@ -1,4 +1,4 @@
-"""Loads, and how targets used cores: as the title of a table, as command-line options, and as the label of a line in a chart."""
+"""Loads, and how targets used cores: as table titles, command-line options and chart labels."""
 
 from __future__ import annotations
 
@@ -38,22 +38,22 @@ class HasTargetAndLoad(HasLoad, Protocol):
 
 
 def place(cell: HasTargetAndLoad) -> str:
-    """Name a target and its load: ``c/nginx, plaintext single -c 64``."""
+    """Return a target and its load: ``c/nginx, plaintext single -c 64``."""
     return f"{cell.target}, {load_text(cell)}"
 
 
 def load_text(cell: HasLoad) -> str:
-    """Name a load by its options: ``plaintext single -c 64``, and every option that isn't the default."""
+    """Return a load as options: ``plaintext single -c 64``, with every option that isn't the default."""
     return " ".join(filter(None, load_parts(cell)))
 
 
 def load_parts(cell: HasLoad) -> tuple[str, ...]:
-    """Return workload, scaling and options one by one. Options with their default are empty."""
+    """Return the workload, the scaling and the options one by one. Options that have their default value are empty."""
     return (cell.workload, str(cell.scaling), *load_options(cell.load))
 
 
 def load_options(load: Load) -> tuple[str, ...]:
-    """Return connections and the other options. Options with their default are empty."""
+    """Return the connections and the other options. Options that have their default value are empty."""
     return (
         f"-c {load.connections}",
         f"--rate {load.rate_rps:g}" if load.rate_rps else "",
@@ -67,7 +67,7 @@ def load_options(load: Load) -> tuple[str, ...]:
 
 
 def title(group: Group) -> str:
-    """Name a table by its load: ``plaintext · target on one core · 64 connections · 10 s``."""
+    """Return the title of a table: ``plaintext · target on one core · 64 connections · 10 s``."""
     return " · ".join(_client_title(group, group.client_work) if group.client_work is not None else _title(group))
 
 
@@ -83,7 +83,7 @@ def method(group: Group) -> str:
 
 
 def scaling_words(scaling: Scaling, target_cores: int, workers: int | None) -> str:
-    """Say how targets used cores: ``target on 2 cores with 8 workers``, ``one copy of the target on each of 2 cores``."""
+    """Describe how targets used cores: ``target on 2 cores with 8 workers``, ``one copy of the target on each of 2 cores``."""
     if scaling is Scaling.SINGLE:
         return "target on one core"
     if not target_cores:  # published results don't include the number
@@ -95,12 +95,12 @@ def scaling_words(scaling: Scaling, target_cores: int, workers: int | None) -> s
 
 
 def setup(group: Group) -> str:
-    """Name what the tables of one target may have in common: workload, cores and load generator."""
+    """Return what the tables of one target may have in common: workload, cores and load generator."""
     return f"{group.workload} · {scaling_words(group.scaling, group.target_cores, group.workers)} · {group.load_generator}"
 
 
 def load_label(group: Group) -> str:
-    """Name a load as briefly as the legend of a chart requires: ``64 connections, 4 in flight``."""
+    """Return a label for a load that is short enough for the legend of a chart: ``64 connections, 4 in flight``."""
     load = group.load
     rate = []
     if load.rate_rps is not None:
@@ -110,7 +110,7 @@ def load_label(group: Group) -> str:
 
 
 def short_place(group: Group) -> str:
-    """Name a table as briefly as possible: workload and load."""
+    """Return the shortest name for a table: its workload and load."""
     return group.workload if group.client_work is not None else f"{group.workload}, {load_label(group)}"
 
 
@@ -148,7 +148,7 @@ def _connections(load: Load, in_flight: str, without_keepalive: str, each: str) 
 
 
 def _rising(load: Load) -> str:
-    """``offered 2,000 to 5,000 requests/s, 200 more every 12 s, the last for 12 s``."""
+    """Describe a rising rate: ``offered 2,000 to 5,000 requests/s, 200 more every 12 s, the last for 12 s``."""
     first, last = load.levels[0], load.levels[-1]
     rise = f"{load.rate_step_rps:,.0f} more every {load.step_s:g} s"
     return f"offered {first.rate_rps:,.0f} to {last.rate_rps:,.0f} requests/s, {rise}, the last for {last.duration_s:g} s"
@@ -161,7 +161,7 @@ def _warmup(load: Load) -> str:
 
 
 def _origin(origin: LoadOrigin) -> str:
-    """``load1 with 4 cores`` or ``3 load hosts (slowest: load2, lag p99 0.20 ms)``."""
+    """Return the machines that sent the load: ``load1 with 4 cores`` or ``3 load hosts (slowest: load2, lag p99 0.20 ms)``."""
     if origin.name is not None:
         return f"{origin.name} with {plural(origin.cores, 'core')}" + (f", backend on {origin.name}" if origin.has_backend else "")
     lag = f" (slowest: {origin.slowest}, lag p99 {origin.lag_us / 1000:.2f} ms)" if origin.slowest else ""
@@ -169,7 +169,7 @@ def _origin(origin: LoadOrigin) -> str:
 
 
 def _client_title(group: Group, work: ClientWork) -> Iterator[str]:
-    """``client-large``, ``100 requests for 1,000,000 bytes each, one after the other``, ``one connection``."""
+    """Yield the parts of a title: ``client-large``, ``100 requests for 1,000,000 bytes each, one after the other``, ``one connection``."""
     yield group.workload
     yield f"{plural(work.requests, 'request')} for {plural(work.body_bytes, 'byte')} each, one after the other"
     yield "a new connection for each" if work.reconnect else "one connection"

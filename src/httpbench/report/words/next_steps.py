@@ -1,4 +1,4 @@
-"""Sentences for what to try next when no round is valid."""
+"""Hints on what to try next when no round is valid."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Notes on the tables of a run: why rows have no results, what the columns mean, and what to consider in a comparison."""
+"""Notes on the tables of a run: why rows have no results, what the columns mean, and what to keep in mind when comparing."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from httpbench.stats.next_step import next_step
 from httpbench.text import one_line, printable
 
 LOG_LINES = 12
-"""Lines of a log below a table. The JSON export has more."""
+"""Number of log lines shown below a table. The JSON export has more."""
 
 BRIEF_LINES_MAX = 3
 DISTURBERS_MAX = 5
@@ -39,18 +39,18 @@ class RowNote:
     kind: VerdictKind
     reasons: tuple[str, ...]
     log: tuple[str, ...]
-    """The last lines of the target's log, if a round failed."""
+    """Last lines of the target's log, if a round failed."""
     next_step: str | None = None
     """What to do if no round is valid."""
 
 
 def row_notes(group: Group) -> list[RowNote]:
-    """Return a note for each row whose verdict has reasons, in the table's order."""
+    """Return a note for each row whose verdict has reasons, in table order."""
     return [_row_note(row) for row in group.rows if row.summary.verdict.reasons]
 
 
 def legend(found: Sequence[Group], table: Table) -> list[str]:
-    """Explain the columns and marks of a run's tables, and what to consider; only notes that apply."""
+    """Explain the columns and marks that occur in a run's tables, and list the caveats that apply."""
     rows = [row for group in found for row in group.rows]
     return [
         *_generators(found),
@@ -76,7 +76,7 @@ def _generators(found: Sequence[Group]) -> Iterator[str]:
 
 
 def _counted(said: Said) -> str:
-    """Append the number of trials if not all trials reported the note."""
+    """Append the number of trials unless all trials reported the same note."""
     return f"{said.text.removesuffix('.')} (in {said.count} trials)." if said.varies else said.text
 
 
@@ -155,7 +155,7 @@ def _limits_named(rows: Sequence[Row]) -> str:
 
 
 def _limits(rows: Sequence[Row]) -> Iterator[str]:
-    """List the targets with limits that not all targets have."""
+    """List the targets that have limits which other targets don't have."""
     targets = {row.target.id: row.target for row in rows}
     for limit, meaning in LIMITS.items():
         names = sorted(name for name, target in targets.items() if limit in target.limits)
@@ -167,7 +167,7 @@ def _limits(rows: Sequence[Row]) -> Iterator[str]:
 
 
 def _learned(rows: Sequence[Row]) -> Iterator[str]:
-    """Describe correct responses that the workload doesn't state, once for targets with the same response."""
+    """Describe the correct responses that were learned, grouping targets with the same response."""
     names: dict[Learned, list[str]] = {}
     for row in rows:
         if found := next((trial.learned for trial in row.trials if trial.learned), None):
@@ -217,7 +217,7 @@ def brief_notes(run: Run, trials: Sequence[Trial], found: Sequence[Group]) -> li
 
 
 def _without_results(found: Sequence[Group]) -> Iterator[str]:
-    """Say why targets have no results, once per reason."""
+    """Say why targets have no results, listing each reason once."""
     seen = set()
     for group in found:
         without = {row.target.id for row in group.rows if not row.counts}
@@ -244,7 +244,7 @@ def _warnings(found: Sequence[Group]) -> Iterator[str]:
 
 
 def disturbed_notes(rows: Sequence[Row]) -> Iterator[str]:
-    """Count the disturbed trials of these rows, and name the programs that disturbed them."""
+    """Count the disturbed trials of these rows, and list the programs that disturbed them."""
     found = disturbances(rows)
     repeated, lost, accepted = found.repeated, found.lost, found.accepted
     if repeated:
@@ -275,7 +275,7 @@ def _were(trials: Sequence[Trial]) -> str:
 
 
 def _by(trials: Sequence[Trial]) -> str:
-    """``, by spin (pid 4711), up to 0.50 of a core in 3; 2 more``."""
+    """Return the disturbers as the end of a clause: ``, by spin (pid 4711), up to 0.50 of a core in 3; 2 more``."""
     found = disturbers(trials)
     counted = "" if len(trials) == 1 else " in {}"
     named = [f"{one_line(each.name)}, up to {each.cores:.2f} of a core{counted.format(each.trials)}" for each in found[:DISTURBERS_MAX]]
@@ -288,7 +288,7 @@ def _by(trials: Sequence[Trial]) -> str:
 
 
 def container_notes(rows: Sequence[Row]) -> Iterator[str]:
-    """Describe each target's container: its limits, how they were checked, and what its control groups counted."""
+    """Describe each target's container: its limits, how they were checked, and the counters of its control groups."""
     contained = [row for row in rows if row.target.isolation is not None]
     for name in dict.fromkeys(row.target.id for row in contained):
         own = [row for row in contained if row.target.id == name]
@@ -299,7 +299,7 @@ def container_notes(rows: Sequence[Row]) -> Iterator[str]:
 
 
 def _container_limits(isolation: Isolation, trials: Sequence[Trial]) -> str:
-    """``docker 20.10.24, --cpus 1, --memory 512m, host network; limits read and tried``."""
+    """Describe limits and their checks: ``docker 20.10.24, --cpus 1, --memory 512m, host network; limits read and tried``."""
     known = [trial.container for trial in trials if trial.container]
     engine = f"{isolation.engine} {known[0].engine_version}" if known else str(isolation.engine)
     memory = f"{isolation.memory_bytes / (1 << 20):g}m"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 DIGITS = 4
-"""Significant digits in tables. Further digits are below the noise of any machine."""
+"""Number of significant digits in tables. Further digits are below the noise of any machine."""
 
 COMMIT_DIGITS = 12
 
@@ -22,7 +22,7 @@ def plus_minus(half_width: float) -> str:
 
 
 def three_digits(value: float) -> str:
-    """Format with three significant digits and without an exponent: ``0.202``, ``10.6``, ``1,500``."""
+    """Format with three significant digits and no exponent: ``0.202``, ``10.6``, ``1,500``."""
     return f"{value:.3g}" if value < 1000 else f"{float(f'{value:.3g}'):,.0f}"
 
 
@@ -34,18 +34,18 @@ def four_digits(value: float, decimals: int) -> str:
 
 
 def figure_text(value: float) -> str:
-    """Format with four significant digits, without trailing zeros and without an exponent: ``0.2024``, ``10.64``, ``412,300``."""
+    """Format with four significant digits, no trailing zeros and no exponent: ``0.2024``, ``10.64``, ``412,300``."""
     rounded = float(f"{value:.4g}")
     return f"{rounded:,.0f}" if abs(rounded) >= 1000 else f"{rounded:f}".rstrip("0").rstrip(".")
 
 
 def plural(count: int, noun: str, several: str | None = None) -> str:
-    """Count things: ``1 round``, ``1,000 rounds``, ``2 copies``."""
+    """Return a count with its noun: ``1 round``, ``1,000 rounds``, ``2 copies``."""
     return f"{count:,} {noun if count == 1 else several or f'{noun}s'}"
 
 
 def shortened(name: str, width: int) -> str:
-    """Cut a text to ``width`` characters."""
+    """Shorten a text to ``width`` characters."""
     return name if len(name) <= width else f"{name[: width - 1]}…"
 
 
@@ -61,5 +61,5 @@ def commit_text(name: str, digits: int = COMMIT_DIGITS) -> str:
 
 
 def _whole_digits(value: float) -> int:
-    """Return the number of digits before the point: zero or fewer for values below one."""
+    """Return the number of digits before the decimal point: zero or negative for values below one."""
     return math.floor(math.log10(abs(value))) + 1 if value else 1

@@ -9,28 +9,28 @@ from itertools import zip_longest
 
 NUMBER = re.compile(r"\d+(?:,\d{3})*(?:\.\d+)?")
 COUNTS = re.compile(r" \(([a-z][a-z ]* [\d,]+(?:, [a-z][a-z ]* [\d,]+)*)\)$")
-"""Named counts at the end of a sentence: `` (connect timeout 12, timeout 77)``."""
+"""Counts with names at the end of a sentence: `` (connect timeout 12, timeout 77)``."""
 
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """A sentence that stands for several."""
+    """A sentence that represents several sentences."""
 
     text: str
-    """With ranges for numbers that vary: ``17 to 88 requests timed out``."""
+    """Text with ranges in place of numbers that vary: ``17 to 88 requests timed out``."""
     count: int
-    """How many sentences it stands for."""
+    """Number of sentences that it represents."""
     varies: bool
-    """Whether these differ."""
+    """Whether these sentences differ."""
 
 
 def family(text: str) -> tuple[str, ...]:
-    """Return a text without its numbers and without counts at its end. Joined sentences have it in common."""
+    """Return a text without its numbers and without the counts at its end. Sentences are joined if this is equal."""
     return tuple(NUMBER.split(COUNTS.sub("", text)))
 
 
 def once(texts: Iterable[str]) -> list[Said]:
-    """Join each family of sentences, in the order of their first appearance."""
+    """Join the sentences of each family, in the order in which the families first appear."""
     families: dict[tuple[str, ...], list[str]] = {}
     for text in texts:
         families.setdefault(family(text), []).append(text)
@@ -44,7 +44,7 @@ def _said(words: tuple[str, ...], texts: Sequence[str]) -> Said:
 
 
 def _counts(texts: Sequence[str]) -> str:
-    """Join the counts at the end of all sentences."""
+    """Join the counts at the ends of all sentences."""
     found: dict[str, list[str]] = {}
     for match in filter(None, map(COUNTS.search, texts)):
         for counted in re.findall(r"([a-z][a-z ]*) ([\d,]*\d)", match[1]):

@@ -1,4 +1,4 @@
-"""Sentences for the reasons of verdicts."""
+"""A sentence for each reason of a verdict."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from httpbench.report.words.once import once
 from httpbench.text import listed
 
 NAMED_MAX = 3
-"""Disturbers that a reason names; it sums up the rest."""
+"""Maximum number of disturbers that a reason names. It sums up the rest."""
 
 Data = Mapping[str, Any]
 Sentence = str | Callable[[Data], str]
-"""A format for the data, or a function of it."""
+"""Format string for the data, or a function of the data."""
 
 
 def sentence(reason: Reason) -> str:
@@ -29,7 +29,7 @@ def sentences(verdict: Verdict) -> list[str]:
 
 
 def joined(reasons: Iterable[Reason]) -> str:
-    """Return the sentences for several reasons in one line."""
+    """Return the sentences for several reasons on one line."""
     return "; ".join(map(sentence, reasons))
 
 
@@ -50,7 +50,7 @@ def _errors(data: Data) -> str:
 
 
 def _use(data: Data) -> str:
-    """Return how full each program was: ``generator 0.99 of 1 core, target 0.62 of 1 core``."""
+    """Return how fully each program used its cores: ``generator 0.99 of 1 core, target 0.62 of 1 core``."""
     if "shared_cores" in data:
         used = listed(f"{each['name']} {each['cores']:.2f}" for each in data["programs"])
         return f"{used} of {data['shared_cores']} shared {_cores(data['shared_cores'])}"
@@ -58,7 +58,7 @@ def _use(data: Data) -> str:
 
 
 def _fill(program: Data) -> str:
-    """Return how full one program was: ``1.97 of 2 cores on load1, one of its 4 threads was full``."""
+    """Return how fully one program used its cores: ``1.97 of 2 cores on load1, one of its 4 threads was full``."""
     if "load_host" in program:
         return f"{program['fullest_thread_cores']:.2f} of a core in its fullest thread, on load host {program['load_host']}"
     if "cores" not in program:
@@ -113,7 +113,7 @@ def _stalled(data: Data) -> str:
 
 
 def _places(data: Data) -> str:
-    """Return what was taken: ``0.49 of the target's core and 0.20 of the load generator's core``."""
+    """Return how much other programs took: ``0.49 of the target's core and 0.20 of the load generator's core``."""
     return listed(f"{each['cores']:.2f} of {_place(each['programs'], each['capacity'])}" for each in data["places"])
 
 
@@ -128,7 +128,7 @@ def _others_took(data: Data) -> str:
 
 
 def _blamed(by: list[dict[str, Any]]) -> str:
-    """Return who took how much: ``spin (pid 4711) 0.40, sshd (pid 12) 0.03``, with a sum of those beyond the first few."""
+    """Return who took how much: ``spin (pid 4711) 0.40, sshd (pid 12) 0.03``, with a total for all but the first few."""
     named = [f"{each['name']} {each['cores']:.2f}" for each in by[:NAMED_MAX]]
     if more := by[NAMED_MAX:]:
         named.append(f"{_count(len(more), 'other')} {sum(each['cores'] for each in more):.2f}")
@@ -167,7 +167,7 @@ def _each(data: Data) -> list[Reason]:
 
 
 def _merged(reasons: Iterable[Reason]) -> str:
-    """Return one sentence for reasons that differ only in their numbers, with ranges for these."""
+    """Return one sentence for reasons that differ only in their numbers, with ranges in place of these numbers."""
     return once(map(sentence, reasons))[0].text
 
 
@@ -299,4 +299,4 @@ SENTENCES: dict[ReasonKind, Sentence] = {
     ),
     ReasonKind.HOPELESS: _hopeless,
 }
-"""Sentence of each kind of reason."""
+"""Sentence for each kind of reason."""

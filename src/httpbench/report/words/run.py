@@ -12,11 +12,11 @@ from httpbench.stats.noise import floor, other_load
 from httpbench.stats.precision import widest
 
 NAMED_MAX = 3
-"""Targets that the title of a run names."""
+"""Maximum number of targets in the title of a run."""
 
 
 def title(run: Run, trials: Sequence[Trial]) -> str:
-    """Return the name of a run, or else what it compares."""
+    """Return the name of a run, or else a list of what it compares."""
     if run.name:
         return run.name
     measured = dict.fromkeys(trial.plan.target for trial in trials) or run.targets
@@ -28,7 +28,7 @@ def title(run: Run, trials: Sequence[Trial]) -> str:
 
 
 def heading(run: Run) -> str:
-    """Say when and where: ``run 20261121T080000-c0de · 2026-11-21 08:00 UTC · AMD EPYC 7B13, 8 CPUs``."""
+    """Return when and where a run was made: ``run 20261121T080000-c0de · 2026-11-21 08:00 UTC · AMD EPYC 7B13, 8 CPUs``."""
     environment = run.environment
     machine = f"{environment.cpu_model}, {plural(len(environment.cpus_allowed), 'CPU')}"
     if run.published:
@@ -92,7 +92,7 @@ def precision(run: Run, trials: Sequence[Trial]) -> list[str]:
 
 
 def machine(run: Run) -> Iterator[tuple[str, str]]:
-    """Describe the machine and its state when the run began: names and values."""
+    """Yield the properties of the machine and its state when the run began, as names and values."""
     environment = run.environment
     yield "Command", shlex.join(run.command)
     yield "Machine", environment.hostname

@@ -20,9 +20,9 @@ from httpbench.stats.overhead import Difference, share_of
 
 PARTS = "Parts of the mix"
 PART_COLUMNS = (("Target", ""), ("Part", ""), ("Sent", ""), ("Requests/s", ""), ("p50", "ms"), ("p99", "ms"), ("Errors", ""))
-"""Titles and units."""
+"""Titles and units of the columns."""
 PART_WORDS = 2
-"""Number of columns that contain words."""
+"""Number of columns that contain words. They come first."""
 
 
 def part_rows(group: Group) -> list[tuple[str, ...]]:
@@ -75,24 +75,24 @@ _OVERHEAD_TITLES = {
     "tm99_9": ("tm99.9", 3),
     "stddev": ("σ", 8),
 }
-"""Title of each figure and, as in ``Column.need``, how soon a narrow terminal omits it."""
+"""Title of each metric, and how soon a narrow terminal omits it, as in ``Column.need``."""
 
 
 @dataclass(frozen=True, slots=True)
 class OverheadTable:
-    """What each proxy adds to the baseline."""
+    """The overhead that each proxy adds to the baseline."""
 
     columns: list[Column]
     rows: list[Row]
 
     @property
     def headings(self) -> list[str]:
-        """Titles with units."""
+        """The titles with their units."""
         return [column.heading for column in self.columns]
 
     @property
     def texts(self) -> list[list[str]]:
-        """Cells of each row."""
+        """The cells of each row."""
         return [[column.text(row) for column in self.columns] for row in self.rows]
 
 
@@ -149,7 +149,7 @@ def composite_rows(found: Composite) -> list[tuple[str, str, str]]:
 
 
 def composite_note(found: Composite) -> str:
-    """Say how the score is made, which tests are missing, and which targets have no score."""
+    """Say how the score is computed, which tests are missing, and which targets have no score."""
     weights = ", ".join(f"{test} {WEIGHTS[test]:g}" for test in found.tests)
     missing = [test for test in WEIGHTS if test not in found.tests]
     note = f"Weights: {weights}. Each test is relative to its mean, at the best load of each target."

@@ -26,23 +26,23 @@ LIMITS = {
 NEVER = "never built"
 HERE = "verified here"
 NOT_VERIFIED = "not verified"
-"""The target can start here, but has not been verified."""
+"""State of a target that can start here, but has not been verified."""
 UNKNOWN = "unknown"
-"""The target runs in a container, where ``verify`` keeps no result."""
+"""State of a target that runs in a container, for which ``verify`` keeps no result."""
 
 BODY_CHARACTERS = 2000
-"""Characters of a body that are shown."""
+"""Maximum number of characters of a body that are shown."""
 
 MARKS = {True: "✓", False: "✗", None: "?"}
 
 
 def label(target: Target) -> str:
-    """Name a target in a sentence."""
+    """Return the name of a target for use in a sentence."""
     return target.id if target.is_declared else target.framework
 
 
 def short_name(target: Target) -> str:
-    """Name a target in a table: the id without its kind, or the title of a server without an id."""
+    """Return the name of a target for use in a table: the id without its kind, or the title of a server without an id."""
     return target.id.removeprefix(f"{target.kind}:") if target.is_declared or target.kind is Kind.PROXY else target.title
 
 
@@ -62,9 +62,9 @@ def probe_legend(rows: Sequence[Row]) -> Iterator[str]:
 
 
 def probe_warning(target: Target, probed: Probed) -> str | None:
-    """Warn about a target that is canned or contradicts its category.
+    """Return a warning if a target is canned or contradicts its category, else ``None``.
 
-    Targets of foreign catalogs never contradict theirs: other projects call a small framework "micro".
+    Targets from other projects' catalogs never contradict their category, because other projects call a small framework "micro".
     """
     if probed.label is Label.CANNED:
         return f"{label(target)} is canned: {'; '.join(probed.reasons)}"
@@ -73,7 +73,7 @@ def probe_warning(target: Target, probed: Probed) -> str | None:
 
 
 def probe_lines(target: Target, probed: Probed) -> Iterator[str]:
-    """List every observation: what the probe sent and what it received."""
+    """List each observation: what the probe sent, and what it received."""
     yield f"{target.id}: {probed.label or 'unknown'}, {probed.response_bytes:,} bytes per response"
     if warning := probe_warning(target, probed):
         yield f"  warning: {warning}"
@@ -82,7 +82,7 @@ def probe_lines(target: Target, probed: Probed) -> Iterator[str]:
 
 
 def probe_table(found: Iterable[tuple[Target, Probed]]) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
-    """Return header and rows, one per target."""
+    """Return the header and the rows, one per target."""
     header = ("Target", "Category", "Probe", "Res", "Failed")
     return header, [
         (
@@ -100,9 +100,9 @@ def probe_table(found: Iterable[tuple[Target, Probed]]) -> tuple[tuple[str, ...]
 
 
 def proof_words(target: Target, proof: Proof | None, sources: str) -> str:
-    """Say when and where a target was verified, and what that doesn't cover.
+    """Say when and where a target was verified, and what the verification doesn't cover.
 
-    ``sources`` is the fingerprint of today's sources.
+    ``sources`` is the fingerprint of the current sources.
     """
     if proof is None:
         return NEVER
@@ -121,7 +121,7 @@ def proof_words(target: Target, proof: Proof | None, sources: str) -> str:
 
 
 def render_responses(responses: Mapping[str, SampledResponse | SampledRequest]) -> str:
-    """Show the sampled response of each server, or request of each client, by id. Control characters are escaped."""
+    """Format the sampled response of each server, or the sampled request of each client, by id. Control characters are escaped."""
     return "\n".join(line for name in sorted(responses) for line in _block(name, responses[name])).rstrip("\n")
 
 

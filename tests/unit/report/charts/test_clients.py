@@ -1,4 +1,4 @@
-"""Whiskers of clients hold what their tables hold. What they look like is for eyes."""
+"""Box plots of clients contain the same data as their tables. Their looks are checked by eye."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.factories import make_mixed_run
 from tests.made_runs import CLIENT_TIMES_S, make_clients_run
 
 
-def test_whiskers_hold_each_round_of_the_rows_that_count() -> None:
+def test_box_plots_contain_every_round_of_rows_that_count() -> None:
     (drawing,) = of_run(*make_clients_run()).values()
     (values,) = drawing.chart.to_dict()["datasets"].values()
     expected = sorted(1000 * one for times in CLIENT_TIMES_S.values() for one in times)
@@ -39,7 +39,7 @@ def test_each_chart_is_written_for_light_and_dark_pages(tmp_path: Path) -> None:
     assert "#1f2328" not in dark
 
 
-def test_hyperfines_form_has_the_rows_that_count() -> None:
+def test_the_hyperfine_format_has_the_rows_that_count() -> None:
     results = json.loads(render_hyperfine(*make_clients_run()))["results"]
     assert [one["command"] for one in results] == ["c/curl", "golang/http-client"]
     assert results[0]["times"] == list(CLIENT_TIMES_S["client:c/curl"])

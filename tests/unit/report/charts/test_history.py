@@ -1,4 +1,4 @@
-"""The chart of a history holds what its table holds. What it looks like is for eyes."""
+"""The chart of a history contains the same data as its table. Its looks are checked by eye."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.factories import make_environment
 from tests.histories import SEVERAL, A, fall, keep, rounds
 
 
-def test_each_run_is_a_row_and_each_change_is_in_words(tmp_path: Path) -> None:
+def test_each_run_is_a_row_and_each_change_has_a_label(tmp_path: Path) -> None:
     with Store(tmp_path / "results.db") as store:
         fall(store)
         drawing = of_series(histories(store, A)[0])
@@ -23,7 +23,7 @@ def test_each_run_is_a_row_and_each_change_is_in_words(tmp_path: Path) -> None:
     assert "▼ -" in str(drawing.chart.to_dict()["datasets"])
 
 
-def test_charts_are_as_large_as_others_and_only_the_newest_environment_is_drawn(tmp_path: Path) -> None:
+def test_charts_have_the_usual_size_and_show_the_newest_environment(tmp_path: Path) -> None:
     with Store(tmp_path / "results.db") as store:
         fall(store)
         keep(store, 100, rounds(90_000), environment=make_environment(kernel="5.10"))
@@ -36,7 +36,7 @@ def test_charts_are_as_large_as_others_and_only_the_newest_environment_is_drawn(
     assert int(height[1]) < 500
 
 
-def test_names_that_are_alike_are_numbered() -> None:
+def test_duplicate_names_are_numbered() -> None:
     drawn: dict[str, int] = {}
     add(drawn, [("a", 1), ("b", 2), ("a", 3)])
     assert drawn == {"a": 1, "b": 2, "a--2": 3}

@@ -1,4 +1,4 @@
-"""Charts are drawn from what is stored, on light and dark ground, as files that are what their names say."""
+"""Charts are drawn from stored data, for light and dark pages, in files of the right format."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def run_of(trials: list[Trial]) -> Run:
         (Load(connections=8), {"throughput", "usage-over-time", "overhead"}),
     ],
 )
-def test_every_chart_is_there_in_both_themes_and_formats(load: Load, names: set[str], tmp_path: Path) -> None:
+def test_every_chart_is_written_in_both_themes_and_formats(load: Load, names: set[str], tmp_path: Path) -> None:
     trials = [trial(name, round_, us, load) for round_ in range(3) for name, us in ((BASELINE.id, 100.0), ("proxy:c/haproxy", 150.0))]
     paths = write_charts(run_of(trials), trials, tmp_path / "charts")
     assert {path.name.partition("-plaintext")[0] for path in paths} == names
@@ -67,7 +67,7 @@ def test_every_chart_is_there_in_both_themes_and_formats(load: Load, names: set[
 
 
 @pytest.mark.parametrize("samples", [0, 1, 2, 5])
-def test_trials_of_less_than_a_second_are_drawn_too(samples: int, tmp_path: Path) -> None:
+def test_trials_shorter_than_a_second_are_drawn(samples: int, tmp_path: Path) -> None:
     short = Load(connections=8, duration_s=0.5)
     trials = [trial(name, 0, 100.0, short, samples) for name in (BASELINE.id, "proxy:c/haproxy")]
     names = {path.name.partition("-plaintext")[0] for path in write_charts(run_of(trials), trials, tmp_path)}
@@ -83,13 +83,13 @@ def test_the_tail_of_each_step_is_drawn() -> None:
     assert tails == {("p99.9 of a step", 500.0), ("p99.99 of a step", 1000.0), ("p99.9 of a step", 750.0), ("p99.99 of a step", 1500.0)}
 
 
-def test_a_run_without_figures_says_so(tmp_path: Path) -> None:
+def test_a_run_without_results_has_no_charts_to_draw(tmp_path: Path) -> None:
     trials = [trial("proxy:c/haproxy", 0, 100.0, RISING)]
     with pytest.raises(UsageError, match="nothing to draw"):
         write_charts(run_of(trials), [], tmp_path)
 
 
-def test_the_extra_that_is_missing_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_error_names_the_missing_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(charts, "PACKAGES", ("no_such_package",))
     with pytest.raises(UsageError, match="altair, jinja2 and vl-convert-python") as raised:
         check_charts()

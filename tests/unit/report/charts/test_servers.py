@@ -1,4 +1,4 @@
-"""Charts of servers and of searches hold what was measured. What they look like is for eyes."""
+"""Charts of servers and of searches contain the measurements. Their looks are checked by eye."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ GENERATOR = Verdict(kind=VerdictKind.GENERATOR, reasons=("generator-bound",))
 
 
 def values(drawing: Drawing) -> list[dict[str, Any]]:
-    """All rows of data of a chart."""
+    """Return all rows of a chart's data."""
     return [row for rows in drawing.chart.to_dict()["datasets"].values() for row in rows]
 
 
@@ -54,7 +54,7 @@ def test_a_ranking_has_medians_intervals_and_each_round() -> None:
     assert drawing.rows[0][4] == "100 · 102 · 104"
 
 
-def test_a_ranking_does_not_begin_at_zero_and_has_no_interval_of_one_round() -> None:
+def test_a_ranking_does_not_start_at_zero_and_one_round_has_no_interval() -> None:
     drawing = of_kind("ranking", make_rounds("c/a", (100.0,)))
     (median,) = [row for row in values(drawing) if "median" in row]
     assert median["low"] == median["high"] == 100
@@ -63,7 +63,7 @@ def test_a_ranking_does_not_begin_at_zero_and_has_no_interval_of_one_round() -> 
     assert any(scale.get("zero") is False for scale in scales)
 
 
-def test_with_a_rate_targets_are_compared_in_p99() -> None:
+def test_with_a_rate_targets_are_compared_by_p99() -> None:
     load = Load(rate_rps=1000)
     trials = [
         make_trial(make_plan(round_=round_, load=load), measurement=make_measurement(1000, response_time_us=make_distribution(100)))
@@ -74,12 +74,12 @@ def test_with_a_rate_targets_are_compared_in_p99() -> None:
     assert {row["median"] for row in values(drawing) if "median" in row} == {0.25}
 
 
-def test_every_verdict_has_a_shape_and_a_sign_of_its_own_kind() -> None:
+def test_every_verdict_has_a_shape() -> None:
     assert set(SHAPES) == set(GLYPHS) == set(VerdictKind)
     assert SHAPES[VerdictKind.TARGET] != SHAPES[VerdictKind.GENERATOR] != SHAPES[VerdictKind.UNKNOWN]
 
 
-def test_percentiles_are_of_all_rounds_together_and_end_where_samples_do() -> None:
+def test_percentiles_cover_all_rounds_and_end_with_the_samples() -> None:
     rounds = [make_histogram([1000 * us for us in range(1, 501)]), make_histogram([1000 * us for us in range(501, 1001)])]
     trials = [
         make_trial(
@@ -96,12 +96,12 @@ def test_percentiles_are_of_all_rounds_together_and_end_where_samples_do() -> No
     assert drawing.rows[-1][0] == "p99"
 
 
-def test_percentiles_without_histograms_are_those_that_were_reported() -> None:
+def test_without_histograms_reported_percentiles_are_drawn() -> None:
     drawing = of_kind("percentiles", make_rounds("c/a", (1000, 1000, 1000)))
     assert [row[0] for row in drawing.rows] == ["p25", "p50", "p75", "p90", "p95", "p99", "p99.9", "p99.99"]
 
 
-def test_loads_that_differ_in_connections_alone_are_one_chart() -> None:
+def test_loads_that_differ_only_in_connections_share_a_chart() -> None:
     drawing = of_kind("connections", make_mixed_run()[1])
     points = {(row["connections"], row["target"]) for row in values(drawing) if "median" in row}
     assert (64, "c/epoll/level") in points and (256, "c/epoll/level") in points
@@ -118,7 +118,7 @@ def test_a_target_over_time_has_a_line_for_each_load() -> None:
     assert len(drawing.rows) == 8
 
 
-def test_a_target_over_time_has_p99_9_and_throttling_where_they_are_known() -> None:
+def test_a_target_over_time_has_p99_9_and_throttling_if_known() -> None:
     intervals = tuple(Interval(start_s=at, duration_s=1, completed=100, p50_us=100, p99_us=300, p99_9_us=700) for at in range(4))
     samples = tuple(Sample(at_s=at, cpu_cores=0.5, rss_bytes=1_000_000, processes=1) for at in range(1, 5))
     free = make_trial(measurement=make_measurement(intervals=intervals), target_usage=make_usage(samples=samples))
@@ -133,7 +133,7 @@ def test_a_target_over_time_has_p99_9_and_throttling_where_they_are_known() -> N
     assert len(drawing.chart.to_dict()["vconcat"]) == len(without.chart.to_dict()["vconcat"]) + 1 == 5
 
 
-def test_slices_that_are_joined_keep_their_highest_percentile() -> None:
+def test_joined_slices_keep_the_highest_percentile() -> None:
     parts = [Interval(start_s=at / 10, duration_s=0.1, completed=10, p50_us=100, p99_us=100 + at) for at in range(1000)]
     joined = served(parts)
     assert len(joined) <= SLICES_MAX
@@ -142,7 +142,7 @@ def test_slices_that_are_joined_keep_their_highest_percentile() -> None:
     assert used(make_usage()) == []
 
 
-def test_a_search_is_drawn_with_its_level(tmp_path: Path) -> None:
+def test_a_search_is_drawn_with_its_service_level(tmp_path: Path) -> None:
     search = Search(level=ServiceLevel(bounds=(Bound(figure="p99", limit_us=1000),)), duration_s=1, scout_duration_s=1, trials_per_rate=1)
     trials = [
         make_trial(
@@ -160,7 +160,7 @@ def test_a_search_is_drawn_with_its_level(tmp_path: Path) -> None:
     }
 
 
-def test_a_chart_of_a_page_has_properties_as_colours_and_escapes_names() -> None:
+def test_an_inline_chart_has_css_properties_as_colors_and_escapes_names() -> None:
     trials = make_rounds("c/a", (100.0, 102.0, 104.0))
     hostile = make_target("c/a").model_copy(update={"category": None, "framework": "<img src=x onerror=alert(1)>"})
     run = make_run(trials, {"c/a": hostile})
@@ -172,7 +172,7 @@ def test_a_chart_of_a_page_has_properties_as_colours_and_escapes_names() -> None
     assert "#0072b2" not in svg and "<style" not in svg and "style=" not in svg and "<script" not in svg
 
 
-def test_lines_are_named_in_a_file_by_its_legend_and_in_a_page_by_the_page(tmp_path: Path) -> None:
+def test_a_chart_file_has_a_legend_and_an_inline_chart_has_none(tmp_path: Path) -> None:
     trials = [*make_rounds("c/a", (100.0,)), *make_rounds("c/b", (90.0,))]
     run = make_run(trials)
     drawing = next(drawing for name, drawing in of_run(run, trials).items() if name.startswith("percentiles"))

@@ -1,4 +1,4 @@
-"""A row as autocannon would print it: the same text for a run of autocannon, and the same shape for every other load generator."""
+"""Rows in autocannon's format: identical text for runs of autocannon, and the same layout for other load generators."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from tests.factories import make_client, make_histogram, make_plan, make_rounds,
 from tests.unit.load.recorded import FIXTURES, recorded
 
 
-def test_the_names_of_the_formats_own_load_generator() -> None:
+def test_the_format_has_the_name_of_its_load_generator() -> None:
     assert isinstance(get("autocannon"), Autocannon)
 
 
 @pytest.mark.parametrize("name", ["autocannon_ok", "autocannon_pipelined"])
-def test_a_run_of_autocannon_looks_as_autocannon_printed_it(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_run_of_autocannon_looks_like_its_own_output(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Autocannon, "version", lambda self: "9.0.0")
     told = recorded(name)
     assert result(Autocannon().measurement(told.job, told.output)) == (FIXTURES / f"{name}.txt").read_text()
@@ -64,11 +64,11 @@ Req/Bytes counts sampled once per second.
 """
 
 
-def test_a_run_of_ours_has_the_same_tables() -> None:
+def test_a_run_of_the_native_generator_has_the_same_tables() -> None:
     assert result(measured()) == OURS
 
 
-def test_percentiles_that_a_generator_does_not_report_come_from_its_histogram() -> None:
+def test_percentiles_that_are_not_reported_come_from_the_histogram() -> None:
     histogram = make_histogram([microseconds * 1000 for microseconds in range(1, 1001)])
     times = Distribution(count=1000, histogram=histogram)
     (line,) = [line for line in result(measured(service_time_us=times)).splitlines() if line.startswith("│ Latency")]
@@ -76,7 +76,7 @@ def test_percentiles_that_a_generator_does_not_report_come_from_its_histogram() 
     assert "│ 0.975 ms │" in line
 
 
-def test_without_figures_per_second_the_mean_and_a_sentence_stand_there() -> None:
+def test_without_values_per_second_there_is_a_mean_and_a_sentence() -> None:
     text = result(measured(generator="wrk", intervals=()))
     assert "wrk reported no values per second.\n" in text
     assert "samples" not in text
@@ -84,13 +84,13 @@ def test_without_figures_per_second_the_mean_and_a_sentence_stand_there() -> Non
     assert "│ Bytes/Sec │ -  │ -    │ -   │ -     │ 1.77 MB │ -     │ -   │" in text
 
 
-def test_what_was_not_reported_is_no_zero() -> None:
+def test_missing_values_are_not_shown_as_zero() -> None:
     text = result(measured(bytes_received=None, service_time_us=None, intervals=(), requests=Requests(completed=999, ok=999)))
     assert "999 requests in 3s, an unknown number of bytes read\n" in text
     assert "│ Latency │ -    │ -   │ -     │ -   │ -   │ -     │ -   │" in text
 
 
-def test_a_figure_below_the_resolution_is_no_zero() -> None:
+def test_a_value_below_the_resolution_is_not_shown_as_zero() -> None:
     times = Distribution(count=1000, resolution_us=1000, max=2000)
     assert "│ Latency │ <1 ms │ <1 ms │ <1 ms │ <1 ms │ -   │ -     │ 2 ms │" in result(measured(service_time_us=times))
 
@@ -107,7 +107,7 @@ def test_a_row_shows_its_median_round() -> None:
     assert text.splitlines()[0].endswith(", round 3 of 3")
 
 
-def test_a_trial_that_does_not_count_shows_its_reason() -> None:
+def test_an_invalid_trial_shows_its_reason() -> None:
     verdict = Verdict(kind=VerdictKind.INVALID, reasons=("7 responses were wrong",))
     trials = [make_trial(make_plan("a/a"), verdict)]
     text = render_autocannon(make_run(trials), trials)
@@ -115,12 +115,12 @@ def test_a_trial_that_does_not_count_shows_its_reason() -> None:
     assert "Latency" not in text
 
 
-def test_every_row_is_there() -> None:
+def test_every_row_is_shown() -> None:
     trials = [make_trial(make_plan(name, number=number)) for number, name in enumerate(("a/a", "b/b"))]
     assert render_autocannon(make_run(trials), trials).count("│ Latency │") == 2
 
 
-def test_a_run_of_clients_is_refused() -> None:
+def test_a_run_of_clients_is_rejected() -> None:
     trials = [make_trial(make_plan("client:c/curl", workload="client-small-1000"), measurement=None, client=make_client(1.0))]
     workload = Workload(name="client-small-1000", description="", client=ClientWork(requests=1000))
     targets = {"client:c/curl": make_target("c/curl", kind=Kind.CLIENT)}

@@ -1,4 +1,4 @@
-"""The formats that go into files: Markdown, CSV and JSON."""
+"""Formats for files: Markdown, CSV and JSON."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ SCHEMAS = Path(__file__).parents[4] / "docs" / "schemas"
 
 
 @pytest.mark.parametrize("name", FORMATS)
-def test_every_format_ends_with_a_line_break_and_is_the_same_again(name: str) -> None:
+def test_every_format_is_deterministic_and_ends_with_a_line_break(name: str) -> None:
     run, trials = make_mixed_run()
     text = FORMATS[name](run, trials)
     assert text.endswith("\n")
@@ -45,7 +45,7 @@ def test_every_format_ends_with_a_line_break_and_is_the_same_again(name: str) ->
 
 
 @pytest.mark.parametrize("name", FORMATS)
-def test_every_format_has_ids_in_full_and_can_be_made_of_no_trial(name: str) -> None:
+def test_every_format_has_full_ids_and_works_without_trials(name: str) -> None:
     run, trials = make_mixed_run()
     assert "gunicorn-meinheld" in FORMATS[name](run, trials)
     assert FORMATS[name](run, [])
@@ -83,7 +83,7 @@ def test_markdown_has_every_column_in_every_row() -> None:
 
 
 @pytest.mark.parametrize("text", ["a|b", "a\\|b", "*a*", "`a`", "<b>", "[a](b)", "a\\", "&lt;"])
-def test_markdown_shows_text_as_it_is(text: str) -> None:
+def test_markdown_shows_text_unchanged(text: str) -> None:
     assert cells_of(f"| h |\n| - |\n| {escape(text)} |\n")[1] == [text]
 
 
@@ -92,7 +92,7 @@ def test_a_log_cannot_end_its_block() -> None:
     assert lines[0] == lines[-1] == "`````"
 
 
-def test_a_reason_of_several_lines_is_one_sentence() -> None:
+def test_a_multiline_reason_becomes_one_sentence() -> None:
     trials = [make_failed(make_plan("a/a"), "first\nsecond")]
     assert "- **a/a** failed: first; second\n" in FORMATS["markdown"](make_run(trials), trials)
 
@@ -108,7 +108,7 @@ def test_the_csv_header_is_stable(snapshot: SnapshotAssertion) -> None:
     assert list(HEADER) == snapshot
 
 
-def test_csv_has_one_line_for_each_trial_and_every_figure_of_it() -> None:
+def test_csv_has_one_line_per_trial_with_every_value() -> None:
     run, trials = make_mixed_run()
     lines = list(csv.DictReader(io.StringIO(FORMATS["csv"](run, trials))))
     assert [int(line["trial"]) for line in lines] == [trial.plan.number for trial in trials]
@@ -118,19 +118,19 @@ def test_csv_has_one_line_for_each_trial_and_every_figure_of_it() -> None:
     assert lines[0]["limits"] == "no-router no-method"
 
 
-def test_csv_leaves_blank_what_is_missing() -> None:
+def test_csv_leaves_missing_values_blank() -> None:
     (line,) = lines_of([make_failed(make_plan("a/a"))])
     assert {line[name] for name in HEADER if name.startswith(("service_time", "target_cpu", "requests", "errors"))} == {""}
     assert line["verdict"] == "failed"
 
 
-def test_csv_of_a_trial_that_does_not_count_has_counts_but_no_rate_or_latency() -> None:
+def test_csv_of_an_invalid_trial_has_counts_but_no_rate_or_latency() -> None:
     (line,) = lines_of(make_rounds("a/a", (1000,), verdict=INVALID))
     assert line["requests_completed"] == "10000"
     assert {line[name] for name in ("throughput_rps", "bytes_received", "service_time_us_p50", "cpu_us_per_request")} == {""}
 
 
-def test_csv_carries_any_text() -> None:
+def test_csv_can_hold_any_text() -> None:
     reason = 'says "no", then\nends'
     (line,) = lines_of([make_failed(make_plan("a/a"), reason)])
     assert line["verdict_reasons"] == reason
@@ -147,7 +147,7 @@ def parsed(trials: list[Trial]) -> dict[str, Any]:
     return result
 
 
-def test_json_is_what_its_models_say() -> None:
+def test_json_matches_its_models() -> None:
     run, trials = make_mixed_run()
     text = FORMATS["json"](run, trials)
     document = Document.model_validate_json(text)
@@ -170,7 +170,7 @@ def test_json_names_its_schema_and_keeps_every_round_with_its_histogram() -> Non
     assert result["verdict"] == {"kind": "target", "reasons": [], "is_accepted": False, "causes": []}
 
 
-def test_json_is_strict_where_a_figure_is_no_number() -> None:
+def test_json_is_strict_if_a_value_is_not_a_number() -> None:
     measurement = make_measurement(service_time_us=make_distribution(150, stddev=math.nan, max=math.inf))
     document = parsed([make_trial(measurement=measurement)])
     times = document["results"][0]["rounds"][0]["measurement"]["service_time_us"]
@@ -178,14 +178,14 @@ def test_json_is_strict_where_a_figure_is_no_number() -> None:
     assert times["max"] is None
 
 
-def test_json_tells_nothing_of_where_targets_lie() -> None:
+def test_json_does_not_reveal_folders_of_targets() -> None:
     run, trials = make_mixed_run()
     assert "/targets/" not in FORMATS["json"](run, trials)
 
 
-def test_json_keeps_all_that_a_trial_has() -> None:
+def test_json_keeps_every_field_of_a_trial() -> None:
     fields = {*Trial.model_fields, *Observed.model_fields} - {"plan", "probed", "observed"}
-    assert fields <= set(Round.model_fields)  # plan and probe are in the document once
+    assert fields <= set(Round.model_fields)  # the document has plan and probe only once
 
 
 def test_the_json_schema_is_current() -> None:

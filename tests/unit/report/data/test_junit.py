@@ -1,4 +1,4 @@
-"""JUnit XML says what a pipeline has to know, in the form that readers of test reports take."""
+"""JUnit XML has what a CI pipeline needs, in the form that test report readers accept."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ SLOW = tuple(rate * 0.9 for rate in STEADY)
 
 
 def suites(text: str) -> list[TestSuite]:
-    """Parse JUnit XML the way its readers do."""
+    """Parse JUnit XML as test report readers do."""
     found = JUnitXml.fromstring(text.encode())
     assert isinstance(found, JUnitXml)
     return list(found)
@@ -40,7 +40,7 @@ def gate_run(head: tuple[float, ...], *more: Trial, status: RunStatus = RunStatu
     return FORMATS["junit"](make_run(trials, baseline="c/old", gates=(SLOWER,), status=status), trials)
 
 
-def test_each_row_is_a_case_and_one_without_figures_is_an_error() -> None:
+def test_each_row_is_a_case_and_a_row_without_results_is_an_error() -> None:
     run, trials = make_mixed_run()
     first, second = suites(FORMATS["junit"](run, trials))
     assert first.name.startswith("plaintext · target on one core · 64 connections")
@@ -70,7 +70,7 @@ def test_a_gate_passes_fails_or_is_an_error() -> None:
     assert unknown is not None and unknown[:2] == (Error, "unknown")
 
 
-def test_a_run_that_was_interrupted_passes_nothing() -> None:
+def test_an_interrupted_run_is_an_error() -> None:
     found = cases(gate_run(STEADY, status=RunStatus.INTERRUPTED))
     assert problem(found["finished"]) == (Error, "interrupted", "interrupted after 8 of 8 trials")
 
@@ -84,7 +84,7 @@ def test_gates_between_two_runs() -> None:
     assert breached[2].startswith("BREACHED rps<-3%: c/a, plaintext single -c 64: -10.0%")
 
 
-def test_counts_are_those_of_the_cases() -> None:
+def test_counts_match_the_cases() -> None:
     root = ElementTree.fromstring(FORMATS["junit"](*make_mixed_run()))
     for element in (root, *root.findall("testsuite")):
         assert counted(element) == {name: int(element.get(name, "")) for name in ("tests", "errors", "failures", "skipped")}
@@ -96,7 +96,7 @@ def counted(element: Element) -> dict[str, int]:
 
 
 @pytest.mark.parametrize("text", [*PIECES, ALL])
-def test_whatever_others_write_it_is_xml(text: str) -> None:
+def test_output_with_hostile_text_is_valid_xml(text: str) -> None:
     invalid = Verdict(kind=VerdictKind.INVALID, reasons=(text,))
     trials = [*make_rounds("a/a", (1000,), verdict=invalid), make_failed(make_plan("b/b"), text, text)]
     found = ElementTree.fromstring(FORMATS["junit"](make_run(trials, command=("httpbench", text)), trials))

@@ -1,4 +1,4 @@
-"""OpenMetrics text is what its own parser, and that of the older format, read."""
+"""OpenMetrics text can be read by the official parser and by the parser of the older format."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def of(text: str, name: str, **labels: str) -> list[float]:
     return [value for (own, pairs), value in series(text).items() if own == name and labels.items() <= dict(pairs).items()]
 
 
-def test_figures_are_medians_in_base_units() -> None:
+def test_values_are_medians_in_base_units() -> None:
     run, trials = make_mixed_run()
     text = FORMATS["openmetrics"](run, trials)
     assert text.endswith("# EOF\n")
@@ -46,7 +46,7 @@ def test_figures_are_medians_in_base_units() -> None:
     assert low < 409_871.3 < high
 
 
-def test_a_row_without_figures_has_its_verdict_and_its_rounds() -> None:
+def test_a_row_without_results_has_its_verdict_and_rounds() -> None:
     text = FORMATS["openmetrics"](*make_mixed_run())
     names = {name for name, labels in series(text) if dict(labels).get("target") == "rust/hyper"}
     assert names == {"httpbench_verdict_info", "httpbench_rounds", "httpbench_rounds_counting"}
@@ -60,19 +60,19 @@ def test_gates() -> None:
     assert of(text, "httpbench_gate_ratio", target="c/new") == [pytest.approx(0.5)]
 
 
-def test_loads_that_differ_in_what_no_title_shows_are_two_series() -> None:
+def test_loads_with_the_same_title_are_separate_series() -> None:
     loads = [Load(connections=64, threads=1, timeout_s=timeout_s) for timeout_s in (1, 2)]
     trials = [trial for load in loads for trial in make_rounds("c/a", (1000,), plan={"load": load})]
     assert len(of(FORMATS["openmetrics"](make_run(trials), trials), "httpbench_requests_per_second")) == 2
 
 
-def test_clients_have_their_time() -> None:
+def test_clients_have_a_time() -> None:
     trials = [make_trial(make_plan("client:c/curl"), measurement=None, client=make_client(0.25))]
     text = FORMATS["openmetrics"](make_run(trials, {"client:c/curl": make_target("c/curl", kind=Kind.CLIENT)}), trials)
     assert of(text, "httpbench_client_time_seconds") == [0.25]
 
 
 @pytest.mark.parametrize("text", [*PIECES, ALL])
-def test_whatever_others_write_it_can_be_read(text: str) -> None:
+def test_output_with_hostile_text_can_be_parsed(text: str) -> None:
     trials = make_rounds("a/a", (1000,))
     assert of(FORMATS["openmetrics"](make_run(trials, name=text), trials), "httpbench_run_info") == [1]

@@ -1,4 +1,4 @@
-"""A run that is read back from its JSON export."""
+"""Runs are read back from their JSON exports."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from httpbench.report.data.json import render_json
 from tests.factories import make_mixed_run
 
 
-def test_an_export_is_read_back_as_it_was(tmp_path: Path) -> None:
+def test_reading_an_export_restores_the_run(tmp_path: Path) -> None:
     run, trials = make_mixed_run()
     Path(tmp_path, "run.json").write_text(render_json(run, trials))
     again, read = read_export(Path(tmp_path, "run.json"))
-    bare = {"probed"}  # exported once for each target
+    bare = {"probed"}  # exported only once for each target
     assert [trial.model_dump(exclude=bare) for trial in read] == [trial.model_dump(exclude=bare) for trial in trials]
     assert (again.id, again.environment, again.workloads) == (run.id, run.environment, run.workloads)
     assert render_json(again, read) == render_json(run, trials)
@@ -34,7 +34,7 @@ def test_an_export_may_be_compressed(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("text", "place"), [("{}", "run"), ("no", "the file"), ('{"schema": "httpbench/9"}', "schema")])
-def test_what_is_no_export_is_said(tmp_path: Path, text: str, place: str) -> None:
+def test_other_files_are_rejected_with_a_reason(tmp_path: Path, text: str, place: str) -> None:
     path = tmp_path / "x.json"
     path.write_text(text)
     with pytest.raises(UsageError, match=f"is not a JSON export of a run that this version can read: {place}"):

@@ -1,4 +1,4 @@
-"""The HTML report: whole, without scripts and requests, with every text as text. How it looks is for eyes and for the browser's tests."""
+"""The HTML report is complete, has no scripts or requests, and escapes all text. Its looks are checked by eye and by browser tests."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ VOID = ("meta", "link", "br", "input")
 
 
 class Page(HTMLParser):
-    """What a browser would see."""
+    """The parts of a page that a browser would see."""
 
     def __init__(self, text: str):
         super().__init__()
@@ -77,7 +77,7 @@ class Page(HTMLParser):
 
 @pytest.fixture(autouse=True)
 def _empty_charts(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Drawing takes most of the time, and charts have tests of their own."""
+    """Skip drawing, which takes most of the time. Charts have their own tests."""
     monkeypatch.setattr(parts, "inline_svg", lambda drawing: '<svg class="marks"></svg>')
 
 
@@ -86,7 +86,7 @@ def page(run: Run, trials: list[Trial]) -> Page:
 
 
 @pytest.mark.parametrize("made", [make_mixed_run, make_clients_run, make_search_run, make_proxies_run])
-def test_a_page_has_no_script_asks_for_nothing_and_leads_nowhere_else(made: Callable[[], tuple[Run, list[Trial]]]) -> None:
+def test_a_page_has_no_scripts_requests_or_unknown_links(made: Callable[[], tuple[Run, list[Trial]]]) -> None:
     run, trials = made()
     text = render_html(run, trials)
     found = Page(text)
@@ -107,7 +107,7 @@ def test_a_page_has_no_script_asks_for_nothing_and_leads_nowhere_else(made: Call
     assert ("SLO (p99 < 2 ms, at most 0.1% failed) holds" in found.text) == (made is make_search_run)
 
 
-def test_the_commands_of_build_target_and_each_load_can_be_pasted() -> None:
+def test_commands_of_build_target_and_loads_can_be_pasted() -> None:
     commands = Commands(target=("./server", "4711", "a b"), copies=2, load=("httpbench-loadgen", "-c", "64", "http://127.0.0.1:4711/"))
     target = make_target("c/a", build=Build(commands=(("make", "server"),)), run=("./server", "{port}"))
     trial = make_trial(make_plan("c/a"), commands=commands)
@@ -116,7 +116,7 @@ def test_the_commands_of_build_target_and_each_load_can_be_pasted() -> None:
     assert "./server '{port}'" in page(make_run([make_trial(make_plan("c/a"))], {"c/a": target}), [make_trial(make_plan("c/a"))]).text
 
 
-def test_every_text_from_outside_is_text() -> None:
+def test_untrusted_text_is_escaped() -> None:
     target = make_target("c/a").model_copy(update={"notes": ATTACK, "upstream": "javascript:alert(3)", "run": ("./server", ATTACK)})
     trials = [
         *make_rounds("c/a", (1000, 1010, 1020), response=make_response(headers=((ATTACK, ATTACK),), body=ATTACK)),
@@ -133,7 +133,7 @@ def test_every_text_from_outside_is_text() -> None:
     assert "\\u001b[31m" in found.text
 
 
-def test_parts_escape_what_they_are_given() -> None:
+def test_parts_escape_their_input() -> None:
     assert "<img" not in link(ATTACK, ATTACK) and "<img" not in struck(ATTACK)
     assert 'href="#c/epoll/level@docker"' in link("c/epoll/level@docker", "x")
 
@@ -146,7 +146,7 @@ def test_the_answer_is_one_sentence() -> None:
     assert "the requests of c/d" in with_baseline.text
 
 
-def test_the_answer_is_that_of_the_terminal() -> None:
+def test_the_answer_is_the_same_as_on_a_terminal() -> None:
     tied = [*make_rounds("c/a", (1000, 1010, 990)), *make_rounds("c/b", (1005, 995, 1000)), *make_rounds("c/d", (400, 401, 402))]
     run = make_run(tied)
     (said,) = result(run, groups(run, tied)[0])
@@ -154,7 +154,7 @@ def test_the_answer_is_that_of_the_terminal() -> None:
     assert said in page(run, tied).text
 
 
-def test_figures_verdicts_and_ranks_are_those_of_the_tables() -> None:
+def test_results_verdicts_and_ranks_match_the_tables() -> None:
     run, trials = make_mixed_run()
     text = render_html(run, trials)
     found = Page(text)
@@ -168,13 +168,13 @@ def test_figures_verdicts_and_ranks_are_those_of_the_tables() -> None:
     assert "./server" in found.text, "the command"
 
 
-def test_a_column_of_figures_is_flush_right_and_an_empty_one_is_left_out() -> None:
+def test_number_columns_are_right_aligned_and_empty_columns_omitted() -> None:
     table = Table.of("t", ["a", "b", "c", "d"], [["x", "≥ 1,200", "", "generator 1"], ["y", struck("(3.5)"), "", "z"]])
     assert table.header == ["a", "b", "d"]
     assert table.numbers == [False, True, False]
 
 
-def test_the_run_is_inside_as_json_and_can_be_compared(tmp_path: Path) -> None:
+def test_the_embedded_json_export_can_be_compared(tmp_path: Path) -> None:
     run, trials = make_mixed_run()
     address = next(address for address in page(run, trials).attributes("href") if address.startswith("data:application/gzip"))
     content = base64.b64decode(address.partition(",")[2])
@@ -189,7 +189,7 @@ def test_the_run_is_inside_as_json_and_can_be_compared(tmp_path: Path) -> None:
         read_export(path)
 
 
-def test_the_run_inside_keeps_histograms_of_rounds_while_they_are_small(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_embedded_export_keeps_small_histograms(monkeypatch: pytest.MonkeyPatch) -> None:
     times = make_distribution(100, count=3, histogram=make_histogram([1000, 2000, 3000]))
     trials = make_rounds("c/a", (1000, 1010, 1020), measurement=make_measurement(service_time_us=times))
     run = make_run(trials)
@@ -212,19 +212,19 @@ def test_the_run_inside_keeps_histograms_of_rounds_while_they_are_small(monkeypa
     assert "Histograms are left out" in page(run, trials).text
 
 
-def test_a_page_of_no_trial_says_so() -> None:
+def test_a_page_without_trials_says_so() -> None:
     run, _ = make_mixed_run()
     assert "No trial was finished." in page(run, []).text
 
 
-def test_the_extra_that_is_missing_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_error_names_the_missing_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(charts, "PACKAGES", ("no_such_package",))
     with pytest.raises(UsageError, match="HTML reports require the packages altair, jinja2 and vl-convert-python") as raised:
         render_html(*make_mixed_run())
     assert raised.value.hint == "pip install 'httpbench[charts]'"
 
 
-def test_changes_are_before_and_after_the_largest_first() -> None:
+def test_changes_show_before_and_after_largest_first() -> None:
     base = [*make_rounds("c/a", (1000, 1001, 1002)), *make_rounds("c/b", (1000, 1001, 1002))]
     head = [*make_rounds("c/a", (990, 991, 992)), *make_rounds("c/b", (500, 501, 502))]
     found = Page(render_changes_html(changes((make_run(base), base), (make_run(head), head))))

@@ -1,4 +1,4 @@
-"""The page of all targets."""
+"""The Markdown page of all targets."""
 
 from __future__ import annotations
 

@@ -1,11 +1,11 @@
-"""Versions as a Markdown table."""
+"""Versions of programs as a Markdown table."""
 
 from __future__ import annotations
 
 from httpbench.report import render_versions
 
 
-def test_versions_are_a_markdown_table_by_name() -> None:
+def test_versions_form_a_markdown_table_sorted_by_name() -> None:
     assert render_versions({"go": "1.26.0\nbuilt yesterday", "c|c": "12"}).splitlines() == [
         "| Name | Version |",
         "| ---- | ------- |",

@@ -1,4 +1,4 @@
-"""The figures behind verdicts fit every terminal."""
+"""The facts behind verdicts fit every terminal."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def test_columns_that_do_not_fit_continue_below(width: int) -> None:
     assert all("0:50% 1:50% 2:50% 3:50%" in line for line in lines if "0:" in line)
 
 
-def test_the_fullest_thread_and_core_of_each_are_shown() -> None:
+def test_the_fullest_thread_and_core_of_each_program_are_shown() -> None:
     occupancy = (CoreOccupancy(cpu=0, busy=0.5, interrupts=0.25, stolen=0),)
     target = make_usage(0.7, threads=4, thread_cores_max=0.61, cpu_wait_cores_mean=0.12, throttled_share=0.031)
     trials = make_rounds("golang/net-http", (1000,), occupancy=occupancy, target_usage=target)

@@ -1,4 +1,4 @@
-"""How a table is fitted into a terminal."""
+"""Tables are fitted to the width of a terminal."""
 
 from __future__ import annotations
 
@@ -30,32 +30,32 @@ def titles(columns: list[Cells]) -> list[str]:
     return [column.title for column in columns]
 
 
-def test_a_bar_takes_what_is_left_up_to_a_limit() -> None:
+def test_a_bar_fills_the_remaining_width_up_to_a_limit() -> None:
     wide, _ = fit([names(), bars()], 200)
     assert [text.plain for text in wide[1].texts] == ["█" * BAR_MAX, "█" * (BAR_MAX // 4)]
     narrow, _ = fit([names(), bars()], 24 + 2 + 8)
     assert [text.plain for text in narrow[1].texts] == ["█" * 8, "██"]
 
 
-def test_titles_and_names_become_shorter_before_anything_is_left_out() -> None:
+def test_titles_and_names_are_shortened_before_columns_are_omitted() -> None:
     laid, left_out = fit([names(), figures("Memory", 6, 3, short="Mem"), bars()], 17 + 2 + 3 + 2 + BAR_MIN)
     assert titles(laid) == ["Target", "Mem", ""]
     assert [text.plain for text in laid[0].texts] == ["gunicorn-meinheld", "fasthttp"]
     assert left_out == []
 
 
-def test_names_are_cut_in_the_middle_before_anything_is_left_out() -> None:
+def test_names_are_cut_in_the_middle_before_columns_are_omitted() -> None:
     laid, left_out = fit([names(), figures("p99")], 12 + 2 + 6)
     assert [text.plain for text in laid[0].texts] == ["gunic…inheld", "fasthttp"]
     assert left_out == []
 
 
-def test_the_least_needed_columns_are_left_out_and_returned_in_their_order() -> None:
+def test_the_least_needed_columns_are_omitted_and_returned_in_order() -> None:
     laid, left_out = fit([figures("a", 2), figures("b"), figures("c", 9), figures("d", 1)], 14)
     assert (titles(laid), titles(left_out)) == (["b", "d"], ["a", "c"])
 
 
-def test_columns_without_any_content_are_neither_shown_nor_left_out() -> None:
+def test_empty_columns_are_neither_shown_nor_listed_as_omitted() -> None:
     empty = Cells("empty", "ms", [Text(), Text()], 1)
     none = Cells("", "", [Text(), Text()], 20, lengths=[None, None])
     assert titles(fit([empty, figures("a"), none], 80)[0]) == ["a"]
@@ -68,33 +68,33 @@ def test_a_name_keeps_enough_characters() -> None:
 
 
 @given(st.floats(0, 1), st.integers(1, 40))
-def test_a_bar_is_as_long_as_its_share(share: float, width: int) -> None:
+def test_the_length_of_a_bar_is_proportional_to_its_share(share: float, width: int) -> None:
     drawn = bar(share, width)
     assert cell_len(drawn) <= width
     assert abs(cell_len(drawn) - share * width) <= 1
     assert bool(drawn) == (share > 0)
 
 
-def test_no_figure_has_no_bar() -> None:
+def test_a_missing_value_has_no_bar() -> None:
     assert bar(None, 10) == ""
 
 
 @pytest.mark.parametrize("width", range(3, 30))
-def test_a_name_that_is_cut_is_as_long_as_allowed_and_keeps_both_ends(width: int) -> None:
+def test_a_cut_name_fills_the_width_and_keeps_both_ends(width: int) -> None:
     cut = shortened("c/epoll/level-triggered", width)
     assert len(cut) == min(width, 23)
     assert cut[0] == "c"
     assert cut[-1] == "d"
 
 
-def test_names_lose_their_language_unless_it_tells_them_apart() -> None:
+def test_brief_names_drop_the_language_unless_ambiguous() -> None:
     assert brief_names(["c/nginx", "golang/gin"]) == ["nginx", "gin"]
     assert brief_names(["c/epoll/level", "dlang/epoll/level", "c/nginx"]) == ["c/epoll/level", "dlang/epoll/level", "nginx"]
     assert brief_names(["c/nginx", "c/nginx", "golang/gin"]) == ["nginx", "nginx", "gin"]
     assert brief_names(["old", "new"]) == ["old", "new"]
 
 
-def test_names_of_clients_and_proxies_lose_their_kind() -> None:
+def test_brief_names_of_clients_and_proxies_drop_the_kind() -> None:
     assert brief_names(["client:python/requests", "client:c/curl"]) == ["requests", "curl"]
     assert brief_names(["proxy:golang/http-client", "proxy:python/http-client"]) == ["golang/http-client", "python/http-client"]
 
@@ -103,12 +103,12 @@ NAME = st.text("abc/:", min_size=1, max_size=6)
 
 
 @given(st.lists(st.one_of(NAME, NAME.map("client:{}".format), NAME.map("proxy:{}".format)), max_size=8))
-def test_different_names_stay_different(ids: list[str]) -> None:
+def test_brief_names_stay_distinct(ids: list[str]) -> None:
     brief = brief_names(ids)
     assert len(set(zip(ids, brief, strict=True))) == len(set(ids)) == len(set(brief))
 
 
-def test_names_that_would_become_alike_are_not_cut() -> None:
+def test_names_that_would_become_ambiguous_are_not_cut() -> None:
     long = [Text("framework/a/http-client"), Text("framework/b/http-client")]
     column = Cells("Target", "", long, ALWAYS, is_number=False, names=[text.plain for text in long])
     laid, left_out = fit([column, figures("a", 1), figures("b", 2)], 23 + 2 + 6)

@@ -38,7 +38,7 @@ def test_a_table_with_long_names_fits_80_columns(tmp_path: Path) -> None:
     assert any("a name that is much…" in line for line in lines)
 
 
-def test_a_generator_bound_run_is_marked_and_the_mark_explained(tmp_path: Path) -> None:
+def test_generator_bound_runs_have_a_mark_that_is_explained(tmp_path: Path) -> None:
     generator = Verdict(kind=VerdictKind.GENERATOR, reasons=("generator-bound",))
     with Store(tmp_path / "results.db") as store:
         keep(store, 1, rounds(95_123, verdict=generator))
@@ -47,7 +47,7 @@ def test_a_generator_bound_run_is_marked_and_the_mark_explained(tmp_path: Path) 
     assert "≥: the load generator limited a round" in text
 
 
-def test_a_change_is_a_shape_and_a_figure() -> None:
+def test_a_change_is_a_shape_and_a_percentage() -> None:
     assert level_change_text(change()) == "▼ -5.0% ± 1.5%"
     assert level_change_text(change(ratio=1.1)) == "▲ +10.0% ± 1.5%"
 
@@ -62,5 +62,5 @@ def test_a_change_is_a_shape_and_a_figure() -> None:
         (None, None, "commits unknown"),
     ],
 )
-def test_the_commits_between_are_named_as_far_as_they_are_known(before: str | None, after: str | None, text: str) -> None:
+def test_known_commits_between_runs_are_listed(before: str | None, after: str | None, text: str) -> None:
     assert commits_text(change(before, after)) == text

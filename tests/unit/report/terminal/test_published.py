@@ -22,7 +22,10 @@ def theirs(tmp_path: Path) -> tuple[Run, list[Trial]]:
 
 
 def ours(**rps: float) -> tuple[Run, list[Trial]]:
-    """By published name, ``_`` for a hyphen; as they run in containers, under a load of our own."""
+    """Make a run in containers, under a load that differs from the published one.
+
+    The keywords are published names, with ``_`` for a hyphen.
+    """
     trials: list[Trial] = []
     targets = {}
     for name, figure in rps.items():
@@ -33,7 +36,7 @@ def ours(**rps: float) -> tuple[Run, list[Trial]]:
     return make_run(trials, targets), trials
 
 
-def test_targets_are_matched_by_published_names_and_take_their_best_load(theirs: tuple[Run, list[Trial]]) -> None:
+def test_targets_are_matched_by_published_name_at_their_best_load(theirs: tuple[Run, list[Trial]]) -> None:
     (found,) = beside(theirs, ours(gin=4000.0, axum=3000.0, go_std=5000.0, other=1.0))
     assert found.workload == "json"
     assert [(row.name, row.theirs_rps, row.ours_rps) for row in found.pairs] == [
@@ -44,7 +47,7 @@ def test_targets_are_matched_by_published_names_and_take_their_best_load(theirs:
     assert found.correlation == pytest.approx(-0.5)
 
 
-def test_the_table_fits_a_terminal_and_names_what_differs(theirs: tuple[Run, list[Trial]]) -> None:
+def test_the_table_fits_a_terminal_and_lists_differences(theirs: tuple[Run, list[Trial]]) -> None:
     console = Console(width=80, record=True, file=None, quiet=False)
     with console.capture() as captured:
         console.print(render_beside(theirs, ours(gin=4000.0, axum=3000.0, go_std=5000.0), 80))
@@ -55,7 +58,7 @@ def test_the_table_fits_a_terminal_and_names_what_differs(theirs: tuple[Run, lis
     assert "Published results have no interval" in " ".join(text.split())
 
 
-def test_runs_without_anything_in_common_say_so(theirs: tuple[Run, list[Trial]]) -> None:
+def test_runs_with_nothing_in_common_say_so(theirs: tuple[Run, list[Trial]]) -> None:
     console = Console(width=80)
     with console.capture() as captured:
         console.print(render_beside(theirs, ours(nobody=1.0), 80))

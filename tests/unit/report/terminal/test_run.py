@@ -58,7 +58,7 @@ def test_no_line_is_wider_than_the_terminal(width: int, view: View | None) -> No
 @pytest.mark.parametrize("table", list(Table))
 @pytest.mark.parametrize("width", [80, 100])
 def test_the_usual_columns_fit(width: int, table: Table) -> None:
-    """With figures as long as they get, and an id of forty characters."""
+    """Use the longest possible values, and an id of forty characters."""
     names = ["language/framework-with-a-long-name/variant", "language/other-framework/variant"]
     load = Load(connections=64, rate_rps=100_000) if table is Table.TCP_PROXIES else Load(connections=64)
     trials = [
@@ -73,14 +73,14 @@ def test_the_usual_columns_fit(width: int, table: Table) -> None:
     assert max(cell_len(line) for line in text.splitlines()) <= width
 
 
-def test_six_lines_at_most_stand_below_the_last_table() -> None:
-    """The sixth, on standard error, says where the run is stored."""
+def test_at_most_five_lines_follow_the_last_table() -> None:
+    """A sixth line, on standard error, says where the run is stored."""
     lines = shown(*make_mixed_run(), 100, view=None).splitlines()
     last_row = max(index for index, line in enumerate(lines) if line.endswith(("target", "failed")))
     assert len([line for line in lines[last_row + 1 :] if line]) <= 5
 
 
-def test_a_reason_is_said_once_however_many_tables_have_it() -> None:
+def test_a_reason_shared_by_several_tables_appears_once() -> None:
     loads = [Load(connections=count) for count in (8, 64)]
     fine = [trial for load in loads for trial in make_rounds("a/a", (1000, 1010, 1020), plan={"load": load})]
     trials = [*fine, *(make_failed(make_plan("b/b", load=load), "did not respond within 10 s") for load in loads)]
@@ -88,24 +88,24 @@ def test_a_reason_is_said_once_however_many_tables_have_it() -> None:
         assert shown(make_run(trials), trials, view=view).count("did not respond within 10 s") == 1
 
 
-def test_columns_are_those_that_were_named_in_their_order() -> None:
+def test_columns_are_shown_in_the_requested_order() -> None:
     lines = shown(*make_mixed_run(), view=View(names=("p99.9", "target", "rps"))).splitlines()
     assert any(line.split() == ["p99.9", "Target", "Requests/s"] for line in lines)
 
 
-def test_without_any_figures_everything_is_explained() -> None:
+def test_without_results_everything_is_explained() -> None:
     trials = [make_failed(make_plan("a/a"), "ended", log_tail="first\nsecond")]
     text = shown(make_run(trials), trials, view=None)
     assert "│ first" in text
     assert "│ second" in text
 
 
-def test_a_reason_without_figures_has_the_last_line_of_its_log() -> None:
+def test_a_failed_row_shows_the_last_line_of_its_log() -> None:
     trials = [*make_rounds("a/a", (1000, 1010, 1020)), make_failed(make_plan("b/b"), "ended", log_tail="first\nsecond")]
     assert "b/b failed: ended · log: second" in shown(make_run(trials), trials, view=None)
 
 
-def test_more_notes_than_lines_are_counted() -> None:
+def test_notes_that_do_not_fit_are_counted() -> None:
     failed = [make_failed(make_plan(f"b/{number}"), f"ended {number}") for number in range(5)]
     trials = [*make_rounds("a/a", (1000, 1010, 1020)), *failed]
     text = shown(make_run(trials), trials, view=None)
@@ -113,7 +113,7 @@ def test_more_notes_than_lines_are_counted() -> None:
 
 
 @pytest.mark.parametrize("width", [60, 80, 100, 120, 160])
-def test_every_column_is_either_in_the_heading_or_named_as_left_out(width: int) -> None:
+def test_every_column_is_shown_or_listed_as_omitted(width: int) -> None:
     run, trials = make_mixed_run()
     everything = [column.title for column in columns(groups(run, trials), run.table)]
     lines = shown(run, trials, width).splitlines()
@@ -124,11 +124,11 @@ def test_every_column_is_either_in_the_heading_or_named_as_left_out(width: int) 
     assert sorted(heading + left_out) == sorted(everything)
 
 
-def test_a_wide_terminal_leaves_nothing_out() -> None:
+def test_a_wide_terminal_omits_nothing() -> None:
     assert "Not shown" not in shown(*make_mixed_run(), 240)
 
 
-def test_nothing_is_said_by_colour_alone() -> None:
+def test_no_information_is_in_color_alone() -> None:
     run, trials = make_mixed_run()
     plain = shown(run, trials)
     colored = shown(run, trials, color=True)
@@ -138,7 +138,7 @@ def test_nothing_is_said_by_colour_alone() -> None:
         assert f" {verdict}" in plain
 
 
-def test_a_missing_figure_is_blank() -> None:
+def test_a_missing_value_is_blank() -> None:
     measurement = make_measurement(bytes_received=None, service_time_us=make_distribution(100, p99=None))
     trials = [make_trial(make_plan("a/a"), measurement=measurement), make_trial(make_plan("b/b"))]
     line = next(line for line in shown(make_run(trials), trials).splitlines() if line.startswith("a "))
@@ -149,7 +149,7 @@ def test_a_missing_figure_is_blank() -> None:
     assert "-1" not in line
 
 
-def test_figures_of_invalid_rounds_are_struck_through_in_parentheses_with_a_reason_and_a_hint() -> None:
+def test_invalid_results_are_struck_through_with_a_reason_and_a_hint() -> None:
     verdict = Verdict(kind=VerdictKind.INVALID, reasons=("0.50% of requests failed (timeout 7)",))
     trials = make_rounds("a/a", (123_456,), verdict=verdict)
     text = shown(make_run(trials), trials)
@@ -160,7 +160,7 @@ def test_figures_of_invalid_rounds_are_struck_through_in_parentheses_with_a_reas
     assert "\x1b[2;9m(123,500)" in shown(make_run(trials), trials, color=True)
 
 
-def test_figures_of_invalid_rounds_are_below_those_that_count_and_not_ranked() -> None:
+def test_invalid_results_come_last_without_a_rank() -> None:
     verdict = Verdict(kind=VerdictKind.INVALID, reasons=("0.50% of requests failed (timeout 7)",))
     fast = make_rounds("a/fast", (900_000,) * 3, verdict=verdict)
     trials = [*fast, *make_rounds("b/b", (300, 301, 302)), *make_rounds("c/c", (100, 101, 102))]
@@ -177,33 +177,33 @@ def test_one_round_is_not_called_a_median() -> None:
     assert "±" not in text
 
 
-def test_shared_cores_are_in_the_heading_and_explained() -> None:
+def test_the_heading_mentions_shared_cores_and_a_note_explains_them() -> None:
     trials = make_rounds("a/a", (1000,), plan={"cores": SHARED})
     lines = shown(make_run(trials), trials).splitlines()
     assert lines[0].endswith("· shared cores")
     assert any(line.startswith("· Shared cores:") for line in lines)
 
 
-def test_memory_has_one_meaning_in_all_rows() -> None:
+def test_memory_has_the_same_meaning_in_all_rows() -> None:
     trials = [make_trial(make_plan("a/a")), make_trial(make_plan("b/b"), target_usage=make_usage(pss_bytes_peak=None))]
     text = shown(make_run(trials), trials)
     assert text.count(" 12.0 ") == 2
     assert "shared pages count once per process" in text
 
 
-def test_what_a_log_says_is_not_taken_for_markup() -> None:
+def test_log_text_is_not_parsed_as_markup() -> None:
     trials = [make_failed(make_plan("a/a"), "bad [red]reason[/red]", log_tail="[bold]tail[/bold]")]
     text = shown(make_run(trials), trials)
     assert "bad [red]reason[/red]" in text
     assert "│ [bold]tail[/bold]" in text
 
 
-def test_an_escape_in_a_log_does_not_reach_the_terminal() -> None:
+def test_escape_sequences_in_a_log_do_not_reach_the_terminal() -> None:
     trials = [make_failed(make_plan("a/a"), log_tail="\x1b[2Jgone")]
     assert "\x1b[2J" not in shown(make_run(trials), trials)
 
 
-def test_an_interrupted_run_says_how_much_of_it_there_is() -> None:
+def test_an_interrupted_run_says_how_many_trials_it_has() -> None:
     trials = make_rounds("a/a", (1000, 1001))
     run = make_run(trials, status=RunStatus.INTERRUPTED)
     assert "interrupted: 1 of 2 trials" in shown(run, trials[:1])

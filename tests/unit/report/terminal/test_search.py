@@ -17,7 +17,7 @@ SEARCH = Search(level=LEVEL, duration_s=5.0, scout_duration_s=1.0)
 
 
 def searched() -> tuple[Run, list[Trial]]:
-    """Rates at which the p99.9 rises, until the level fails."""
+    """Make a search whose p99.9 rises with the rate until the service level is missed."""
     idle = Verdict(kind=VerdictKind.IDLE)
     trials = []
     for number, rate in enumerate((None, 100_000, 101_000, 102_000)):
@@ -45,16 +45,16 @@ def header(lines: list[str]) -> list[str]:
 
 
 @pytest.mark.parametrize("width", [80, 100, 200])
-def test_the_figures_of_the_service_level_are_shown(width: int) -> None:
+def test_metrics_of_the_service_level_are_shown(width: int) -> None:
     assert header(shown(width)) == ["Requests/s", "Held", "p50", "p99", "p99.9"]
 
 
-def test_wide_has_every_figure_and_columns_those_that_were_named() -> None:
+def test_wide_shows_every_metric_and_columns_selects_some() -> None:
     assert header(shown(200, View(wide=True))) == ["Requests/s", "Held", "mean", "p50", "p90", "p99", "p99.9", "max"]
     assert header(shown(200, View(names=("max", "held")))) == ["max", "Held"]
 
 
-def test_at_most_six_lines_stand_below_the_table() -> None:
+def test_at_most_six_lines_follow_the_table() -> None:
     lines = shown(100)
     last_row = max(index for index, line in enumerate(lines) if line.strip().startswith(("100,000", "101,000", "102,000")))
     assert 1 <= len([line for line in lines[last_row + 1 :] if line]) <= 6

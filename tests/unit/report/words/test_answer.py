@@ -1,4 +1,4 @@
-"""Who is fastest, and by how much: the first lines below a table."""
+"""The first lines below a table: which target is fastest, and by how much."""
 
 from __future__ import annotations
 
@@ -36,21 +36,21 @@ def clients(**seconds: tuple[float, ...]) -> list[str]:
     return said(trials, table=Table.HTTP_CLIENTS, workloads=workloads, targets=targets)
 
 
-def test_the_fastest_is_compared_with_the_next_that_it_leads() -> None:
+def test_the_fastest_is_compared_with_the_nearest_slower_target() -> None:
     trials = [*make_rounds("c/a", scaled(1)), *make_rounds("c/b", scaled(2.0)), *make_rounds("c/c", scaled(0.5))]
     (line,) = said(trials)
     assert line.startswith("c/b serves 2.00")
     assert line.endswith(" times the requests of c/a")
 
 
-def test_targets_that_share_rank_1_are_named() -> None:
+def test_targets_that_share_rank_1_are_listed() -> None:
     trials = [*make_rounds("c/one", STEADY), *make_rounds("c/two", SAME), *make_rounds("c/slow", scaled(0.5))]
     (line,) = said(trials)
     assert line.startswith("c/two and c/one share rank 1; c/two serves ")
     assert line.endswith(" times the requests of c/slow")
 
 
-def test_a_slow_target_whose_rounds_lie_far_apart_is_not_said_to_share_rank_1() -> None:
+def test_a_slow_target_with_noisy_rounds_does_not_share_rank_1() -> None:
     steady = [
         trial
         for factor in (1.0, 0.92, 0.59, 0.5, 0.41, 0.12)
@@ -61,7 +61,7 @@ def test_a_slow_target_whose_rounds_lie_far_apart_is_not_said_to_share_rank_1() 
     assert unsteady == "rounds too far apart for a rank of its own: c/wild"
 
 
-def test_no_difference_is_one_sentence() -> None:
+def test_without_differences_the_answer_is_one_sentence() -> None:
     trials = [*make_rounds("c/one", STEADY), *make_rounds("c/two", SAME), *make_rounds("c/three", STEADY[::-1])]
     (line,) = said(trials)
     assert line.startswith("No ranks: no difference is significant after 5 rounds")
@@ -93,7 +93,7 @@ def test_at_a_rate_the_lowest_p99_leads() -> None:
     assert line.endswith("that of c/a")
 
 
-def test_clients_are_summed_up_as_by_hyperfine() -> None:
+def test_the_summary_of_clients_is_like_that_of_hyperfine() -> None:
     lines = clients(slow=(2.0, 2.02, 2.01), fast=(1.0, 1.01, 1.005), same=(1.01, 1.0, 1.006))
     assert lines[0] == "c/fast ran"
     assert lines[1].startswith("  as fast as c/same, within the noise (± ")
@@ -101,11 +101,11 @@ def test_clients_are_summed_up_as_by_hyperfine() -> None:
     assert lines[2].endswith(" times faster than c/slow")
 
 
-def test_one_client_is_compared_with_nobody() -> None:
+def test_a_single_client_has_no_comparison() -> None:
     assert clients(alone=(1.0, 1.0, 1.0)) == []
 
 
-def test_what_is_not_ranked_stands_on_one_line() -> None:
+def test_unranked_rows_are_listed_on_one_line() -> None:
     generator = Verdict(kind=VerdictKind.GENERATOR, reasons=("generator-bound",))
     trials = [*make_rounds("c/a", scaled(1)), *make_rounds("c/b", scaled(2)), *make_rounds("c/c", scaled(3), verdict=generator)]
     invalid = Verdict(kind=VerdictKind.INVALID, reasons=("wrong",))

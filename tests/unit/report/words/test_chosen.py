@@ -1,4 +1,4 @@
-"""Which columns a reader sees."""
+"""The columns that a terminal shows."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def names(view: View, table: Table = Table.HTTP_SERVERS, load: Load | None = Non
     return [column.name for column in chosen(found, found[0], table, view)]
 
 
-def test_the_usual_columns_have_a_bar_beside_what_orders_the_rows() -> None:
+def test_default_columns_have_a_bar_beside_the_ordering_column() -> None:
     assert names(View()) == ["rank", "target", "rps", "spread", "bar", "p50", "p99", "cpu", "memory", "verdict"]
     assert names(View(), load=Load(rate_rps=1000)) == [*SERVERS[:6], "bar", *SERVERS[6:]]
 
@@ -35,7 +35,7 @@ def test_wide_has_all_columns_of_the_table(table: Table) -> None:
 
 
 @pytest.mark.parametrize("table", list(Table))
-def test_each_name_is_accepted_alone_and_documented(table: Table) -> None:
+def test_each_column_name_works_alone_and_is_documented(table: Table) -> None:
     assert len(set(column_names(table))) == len(column_names(table))
     assert set(USUAL[table]) <= set(column_names(table))
     for name in column_names(table):
@@ -43,19 +43,19 @@ def test_each_name_is_accepted_alone_and_documented(table: Table) -> None:
         assert f"`{name}`" in PAGE, name
 
 
-def test_the_sample_in_the_readme_has_the_usual_columns() -> None:
+def test_the_sample_in_the_readme_has_the_default_columns() -> None:
     run, trials = make_mixed_run()
     found = groups(run, trials)
     titles = [column.title for column in chosen(found, found[0], run.table, View()) if column.title]
     assert titles in [line.split() for line in README.splitlines()]
 
 
-def test_names_of_searches_and_changes_are_documented() -> None:
+def test_column_names_of_searches_and_changes_are_documented() -> None:
     for name in (*SEARCH_COLUMNS, *CHANGE_COLUMNS):
         assert f"`{name}`" in PAGE, name
 
 
-def test_rows_that_share_a_rank_say_so_and_rows_without_one_have_none() -> None:
+def test_shared_ranks_are_marked_and_unranked_rows_are_blank() -> None:
     trials = [
         *make_rounds("a/a", (1000, 1010, 1020)),
         *make_rounds("a/b", (1001, 1009, 1021)),
@@ -68,7 +68,7 @@ def test_rows_that_share_a_rank_say_so_and_rows_without_one_have_none() -> None:
     assert {row.target.id: rank.text(row) for row in found[0].rows} == {"a/a": "1=", "a/b": "1=", "a/c": "3", "a/d": ""}
 
 
-def test_without_any_difference_there_is_no_rank() -> None:
+def test_without_significant_differences_there_are_no_ranks() -> None:
     trials = [*make_rounds("a/a", (1000, 1010, 1020)), *make_rounds("a/b", (1001, 1009, 1021))]
     found = groups(make_run(trials), trials)
     rank = chosen(found, found[0], Table.HTTP_SERVERS, View())[0]

@@ -1,4 +1,4 @@
-"""Sentences below a table: what is claimed, what is not, and why."""
+"""Claims below a table: when one is made, and why it is not made otherwise."""
 
 from __future__ import annotations
 
@@ -46,22 +46,22 @@ def test_a_difference_is_a_ratio_with_its_interval_and_names_the_baseline_last()
     assert line == "new serves 1.130 ± 0.010 times the requests of old; p99 is 0.885 ± 0.009 times"
 
 
-def test_no_difference_gives_the_noise_and_no_ratio() -> None:
+def test_without_a_difference_the_claim_states_the_noise() -> None:
     (line,) = said([*make_rounds(OLD, STEADY), *make_rounds(NEW, SAME)])
     assert line.startswith("new and old: no difference above the noise (± 0.5%); p99: no difference above the noise (± 0.")
 
 
-def test_too_few_rounds_say_how_many_a_claim_takes() -> None:
+def test_too_few_rounds_say_how_many_a_claim_requires() -> None:
     lines = said([*make_rounds(OLD, STEADY[:2]), *make_rounds(NEW, FASTER[:2])])
     assert lines == ["new and old: 2 rounds are too few for a claim; use 3 or more"]
 
 
-def test_a_row_without_figures_is_not_compared() -> None:
+def test_a_row_without_results_is_not_compared() -> None:
     lines = said([*make_rounds(OLD, STEADY), *(make_failed(make_plan(NEW, round_=number)) for number in range(5))])
     assert lines == ["new cannot be compared with old: new has no valid round"]
 
 
-def test_rounds_of_which_only_one_counts_are_not_compared() -> None:
+def test_a_single_valid_round_is_not_compared() -> None:
     wrong = Verdict(kind=VerdictKind.INVALID, reasons=("7 responses were wrong",))
     trials = [*make_rounds(OLD, STEADY[:4]), *make_rounds(NEW, FASTER[:4])]
     trials[0] = trials[0].model_copy(update={"verdict": wrong})
@@ -69,12 +69,12 @@ def test_rounds_of_which_only_one_counts_are_not_compared() -> None:
     assert said(trials) == ["new and old: 2 rounds are too few for a claim; use 3 or more"]
 
 
-def test_a_row_that_the_generator_limited_is_said_to_be() -> None:
+def test_a_generator_bound_row_is_labeled() -> None:
     (line,) = said([*make_rounds(OLD, STEADY), *make_rounds(NEW, FASTER, verdict=GENERATOR)])
     assert line.endswith("; new is generator-bound")
 
 
-def test_with_a_rate_the_times_are_compared_and_what_they_cost() -> None:
+def test_with_a_rate_latency_and_cpu_time_are_compared() -> None:
     load = Load(rate_rps=1000)
 
     def rounds(name: str, p99s: tuple[float, ...]) -> list[Trial]:
@@ -94,7 +94,7 @@ def test_with_a_rate_the_times_are_compared_and_what_they_cost() -> None:
     assert line.startswith("new and old, p99: 3 rounds vary too much for a claim (± ")
 
 
-def test_two_rows_of_a_bench_are_compared_with_each_other() -> None:
+def test_two_rows_without_a_baseline_are_compared() -> None:
     trials = [*make_rounds("c/one", STEADY), *make_rounds("c/two", FASTER)]
     run = make_run(trials)
     (group,) = groups(run, trials)
@@ -111,20 +111,20 @@ def rank_lines(trials: list[Trial]) -> list[str]:
     return claims(run, group)
 
 
-def test_rows_that_cannot_be_told_apart_share_a_rank() -> None:
+def test_rows_without_significant_differences_share_a_rank() -> None:
     trials = [*make_rounds("c/one", STEADY), *make_rounds("c/two", SAME), *make_rounds("c/fast", [3 * rate for rate in SAME])]
     (line,) = rank_lines(trials)
     assert line == "Ranks (ties share a rank): 1 c/fast · 2 c/two, c/one"
 
 
-def test_equals_have_no_ranks() -> None:
+def test_a_table_without_differences_has_no_ranks() -> None:
     trials = [*make_rounds("c/one", STEADY), *make_rounds("c/two", SAME), *make_rounds("c/three", STEADY)]
     (line,) = rank_lines(trials)
     assert line.startswith("No ranks: no difference is significant after 5 rounds")
     assert line.endswith(("would be enough", "would be required"))
 
 
-def test_rows_that_the_generator_limited_or_that_have_too_few_rounds_are_not_ranked() -> None:
+def test_rows_limited_by_the_generator_or_with_few_rounds_are_not_ranked() -> None:
     failed = [make_failed(make_plan("c/partly", round_=number)) for number in range(2, 5)]
     trials = [
         *make_rounds("c/one", STEADY),
@@ -140,7 +140,7 @@ def test_rows_that_the_generator_limited_or_that_have_too_few_rounds_are_not_ran
     ]
 
 
-def test_rows_of_which_target_and_generator_were_both_nearly_full_are_not_ranked() -> None:
+def test_rows_limited_by_target_and_generator_are_not_ranked() -> None:
     trials = [*make_rounds("c/one", STEADY), *make_rounds("c/fast", FASTER), *make_rounds("c/both", STEADY, verdict=BOTH)]
     assert rank_lines(trials) == ["Ranks (ties share a rank): 1 c/fast · 2 c/one", "Not ranked (bound by both): c/both"]
     trials += make_rounds("c/limited", STEADY, verdict=GENERATOR)
@@ -155,7 +155,7 @@ def test_rows_on_full_shared_cores_are_ranked() -> None:
 
 
 def test_one_flaky_target_does_not_cost_the_table_its_ranks() -> None:
-    """It failed in two rounds of five: over the three that are left the others could not be told apart."""
+    """The target failed in two of five rounds. The other targets could not be told apart in the remaining three rounds alone."""
     random = np.random.default_rng(20)
     names = [f"c/{name}" for name in ("one", "two", "three", "four", "five", "six")]
     rates = [rate * np.exp(random.normal(0, 0.02, 5)) for rate in (100_000, 100_000, 100_000, 88_000, 88_000, 88_000)]
@@ -169,7 +169,7 @@ def test_one_flaky_target_does_not_cost_the_table_its_ranks() -> None:
     ]
 
 
-def test_fewer_than_three_rounds_have_no_ranks_and_neither_has_a_rate() -> None:
+def test_no_ranks_with_a_rate_or_fewer_than_three_rounds() -> None:
     trials = [trial for name in ("c/one", "c/two", "c/three") for trial in make_rounds(name, STEADY[:2])]
     assert rank_lines(trials) == ["No ranks: 3 or more rounds required"]
     load = Load(rate_rps=1000)
@@ -178,7 +178,7 @@ def test_fewer_than_three_rounds_have_no_ranks_and_neither_has_a_rate() -> None:
     assert ranking(groups(make_run(offered), offered)[0]) == {}
 
 
-# --- rounds until it is known --------------------------------------------------------------------------------------------------
+# --- requested precision -------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -189,13 +189,13 @@ def test_fewer_than_three_rounds_have_no_ranks_and_neither_has_a_rate() -> None:
         (0.000001, "± 0.0001% was not reached in 5 rounds (± 0.5%): more rounds than practical would be required"),
     ],
 )
-def test_precision_is_reached_or_not(half_width: float, sentence: str) -> None:
+def test_the_note_says_whether_the_precision_was_reached(half_width: float, sentence: str) -> None:
     trials = [*make_rounds(OLD, STEADY), *make_rounds(NEW, SAME)]
     asked = Precision(rounds_min=3, rounds_max=5, half_width=half_width)
     assert precision(run_of(trials, precision=asked), trials) == [sentence]
 
 
-def test_precision_is_not_spoken_of_where_it_was_not_asked_for_or_the_run_was_interrupted() -> None:
+def test_precision_is_reported_only_if_requested_and_the_run_finished() -> None:
     trials = [*make_rounds(OLD, STEADY), *make_rounds(NEW, SAME)]
     assert precision(run_of(trials), trials) == []
     asked = Precision(rounds_min=3, rounds_max=9, half_width=0.02)
@@ -204,7 +204,7 @@ def test_precision_is_not_spoken_of_where_it_was_not_asked_for_or_the_run_was_in
     assert precision(run_of(few, precision=asked), few) == ["± 2.0% was not reached: too few valid rounds"]
 
 
-# --- figures -------------------------------------------------------------------------------------------------------------------
+# --- numbers -------------------------------------------------------------------------------------------------------------------
 
 
 def test_a_wide_interval_shows_both_ends() -> None:
@@ -217,7 +217,7 @@ def test_digits_follow_the_interval() -> None:
     assert times(comparison((31.0, 35.0, 33.0), (1.0, 1.0, 1.0))) == "33 ± 5 times"
 
 
-def test_an_interval_of_rounds_that_were_disturbed_on_one_side_shows_both_ends() -> None:
+def test_a_lopsided_interval_shows_both_ends() -> None:
     ours = (100.0, 101.0, 99.0, 100.5, 99.5, 100.0, 100.2, 99.8, 60.0, 100.0)
     assert times(comparison(ours, (100.0,) * 10)) == "0.95 times (0.84 to 1.12)"
 
@@ -244,21 +244,21 @@ def noise(deviation: float) -> Noise:
     )
 
 
-def test_a_difference_that_equals_have_shown_here_is_called_that() -> None:
+def test_a_difference_within_the_noise_of_the_machine_is_reported_as_such() -> None:
     trials = [*make_rounds(OLD, STEADY), *make_rounds(NEW, FASTER)]
     (line,) = said(trials, noise=noise(0.2))
     assert line.endswith("0.885 ± 0.009 times; the difference in throughput is within this machine's A/A noise (± 21%)")
     assert said(trials, noise=noise(0.01)) == said(trials)
 
 
-def test_the_noise_of_the_machine_stands_below_the_tables() -> None:
+def test_the_noise_of_the_machine_is_shown_below_the_tables() -> None:
     trials = [*make_rounds(OLD, STEADY), *make_rounds(NEW, SAME)]
     (line,) = [line for line in origin(run_of(trials, noise=noise(0.02)), trials) if "noise" in line]
     assert line == "noise floor with 5 rounds: throughput 1.9%, p99 0.019% (A/A of 2026-11-20, 20 pairs of 1 s)"
     assert not [line for line in origin(run_of(trials), trials) if "noise" in line]
 
 
-def test_under_another_load_nothing_is_within_the_noise_and_it_is_said_once() -> None:
+def test_noise_under_another_load_is_unknown_and_noted_once() -> None:
     other = {"load": Load(connections=256, threads=1)}
     trials = [*make_rounds(OLD, STEADY, plan=other), *make_rounds(NEW, FASTER, plan=other)]
     assert said(trials, noise=noise(0.2)) == said(trials)
@@ -266,7 +266,7 @@ def test_under_another_load_nothing_is_within_the_noise_and_it_is_said_once() ->
     assert found == ["noise under this load is unknown: A/A pairs had another load (connections 64 → 256)"]
 
 
-def test_of_two_loads_the_noise_floor_is_for_one() -> None:
+def test_the_noise_floor_applies_to_its_own_load_only() -> None:
     other = {"load": Load(connections=256, threads=1)}
     trials = [
         *make_rounds(OLD, STEADY),

@@ -1,4 +1,4 @@
-"""A suite chooses the columns of its tables, and the formats follow."""
+"""A suite selects the kind of table, and all formats show its columns."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ def markdown_rows(table: Table) -> list[list[str]]:
     return [[cell.strip() for cell in line.strip("|").split(" | ")] for line in text.splitlines() if line.startswith("|")]
 
 
-def test_the_table_of_app_servers_sets_throughput_against_cost() -> None:
+def test_the_table_of_app_servers_shows_throughput_and_cost() -> None:
     rows = markdown_rows(Table.APP_SERVERS)
     assert rows[0] == APP_SERVER_COLUMNS
     assert rows[2] == ["c", "epoll/level", "409,900", "0.9", "9.5", "8.2", "100.0", "99.0", "loop", "target"]
 
 
-def test_the_terminal_has_the_same_columns_and_says_which_cpu_is_meant() -> None:
+def test_the_terminal_has_the_same_columns_and_explains_cpu() -> None:
     run, trials = make_mixed_run()
     console = Console(width=160)
     with console.capture() as captured:
@@ -39,26 +39,26 @@ def test_the_terminal_has_the_same_columns_and_says_which_cpu_is_meant() -> None
     assert "the highest sample, and the mean over the measurement" in " ".join(captured.get().split())
 
 
-def test_peak_and_mean_are_told_apart() -> None:
+def test_peak_and_mean_memory_are_separate_columns() -> None:
     trials = make_rounds("node/cluster", (9000,), target_usage=make_usage(1.2, cpu_cores_peak=3.45))
     run = make_run(trials, table=Table.APP_SERVERS)
     (line,) = [line for line in FORMATS["markdown"](run, trials).splitlines() if line.startswith("| node")]
     assert [cell.strip() for cell in line.split("|")][7:9] == ["345.0", "120.0"]
 
 
-def test_a_run_that_was_stored_without_mean_memory_has_an_empty_column() -> None:
+def test_a_run_stored_without_mean_memory_has_an_empty_column() -> None:
     trials = make_rounds("c/nginx", (9000,), target_usage=make_usage(rss_bytes_mean=None, pss_bytes_mean=None))
     (line,) = [line for line in FORMATS["markdown"](make_run(trials, table=Table.APP_SERVERS), trials).splitlines() if "| nginx" in line]
     assert [cell.strip() for cell in line.split("|")][5:7] == ["9.5", ""]
 
 
-def test_json_says_which_table_was_chosen() -> None:
+def test_json_states_the_kind_of_table() -> None:
     run, trials = make_mixed_run()
     text = FORMATS["json"](run.model_copy(update={"table": Table.APP_SERVERS}), trials)
     assert json.loads(text)["table"] == "app-servers"
 
 
-def test_a_run_that_was_stored_before_there_was_a_choice_has_the_table_that_it_had() -> None:
+def test_an_old_run_without_a_kind_of_table_keeps_its_table() -> None:
     run, trials = make_mixed_run()
     old = Run.model_validate_json(json.dumps({key: value for key, value in run.model_dump(mode="json").items() if key != "table"}))
     assert FORMATS["markdown"](old, trials) == FORMATS["markdown"](run, trials)

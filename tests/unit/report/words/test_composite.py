@@ -16,7 +16,7 @@ FAST, SLOW = "go/fast", "go/slow"
 
 
 def measured(*workloads: str, only_fast: str | None = None) -> tuple[Run, list[Trial]]:
-    """Make a run in which one target has half the throughput, and both have less with fewer connections."""
+    """Make a run in which one target has half the throughput of the other, and both are slower with fewer connections."""
     trials: list[Trial] = []
     for workload in workloads:
         for target, rps in ((FAST, 1000.0), (SLOW, 500.0)):
@@ -34,13 +34,13 @@ def shown(run: Run, trials: list[Trial]) -> str:
     return captured.get()
 
 
-def test_the_score_is_that_of_the_best_load_of_each_target() -> None:
+def test_each_target_is_scored_at_its_best_load() -> None:
     found = composite_of(measured("json", "db")[1])
     assert found is not None
     assert [(score.target, round(score.percent), score.rounds) for score in found.scores] == [(FAST, 100, 3), (SLOW, 50, 3)]
 
 
-def test_a_terminal_shows_it_below_the_tables_in_80_columns() -> None:
+def test_a_terminal_of_80_columns_shows_it_below_the_tables() -> None:
     text = shown(*measured("json", "db"))
     ranking = text[text.index("Composite score, with TechEmpower's weights") :]
     assert "% of best" in ranking and "50.0 – 50.0" in ranking.replace("50 – 50", "50.0 – 50.0")
@@ -48,14 +48,14 @@ def test_a_terminal_shows_it_below_the_tables_in_80_columns() -> None:
     assert all(len(line.rstrip()) <= 80 for line in ranking.splitlines())
 
 
-def test_pages_have_it_below_the_tables() -> None:
+def test_pages_show_it_below_the_tables() -> None:
     assert "| go/fast |     100.0 |" in render_markdown(*measured("json", "db")).replace("       100 |", "     100.0 |")
     page = render_html(*measured("json", "db"))
     assert '<a href="#composite">' in page and "Weights: json 1, db 0.75." in page[page.index('<section id="composite"') :]
     assert "composite" not in render_html(*measured("json")).split('id="download"')[0]
 
 
-def test_a_target_without_a_test_is_named() -> None:
+def test_a_target_that_lacks_a_test_is_listed() -> None:
     run, trials = measured("json", "db", "fortune", only_fast="fortune")
     assert composite_of(trials) is None, "one target is no ranking"
     assert "Composite" not in shown(run, trials)

@@ -1,4 +1,4 @@
-"""Notes on containers: limits, their proof, and what the control groups counted."""
+"""Notes on containers: their limits, how these were checked, and the counters of the control groups."""
 
 from __future__ import annotations
 
@@ -25,18 +25,18 @@ def notes(**changes: Any) -> list[str]:
     return [note for group in groups(*made(**changes)) for note in container_notes(group.rows)]
 
 
-def test_limits_and_counts_are_said_once_for_each_target() -> None:
+def test_limits_and_counts_appear_once_for_each_target() -> None:
     assert notes() == [
         "golang/net-http@docker: docker 20.10, --cpus 0.5, --memory 64m, host network; limits read, and tried by a burn (0.50 cores); "
         "its CPU limit stopped it in 98% of periods, 4.9 s in all (worst round); peak memory, page cache included, 21.0 of 67 MB."
     ]
 
 
-def test_limits_that_were_not_tried_are_not_said_to_be() -> None:
+def test_untested_limits_are_not_reported_as_tried() -> None:
     assert "limits read, but not tried, which requires root" in notes(burned_cpus=None)[0]
 
 
-def test_a_burn_that_others_held_up_tried_nothing() -> None:
+def test_a_disturbed_cpu_burn_does_not_count_as_a_test_of_limits() -> None:
     assert "the CPU limit was not tried, because a burn reached only 0.08 cores" in notes(burned_cpus=0.08)[0]
 
 

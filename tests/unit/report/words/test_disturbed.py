@@ -1,4 +1,4 @@
-"""Disturbed trials in reports: repeated ones count once, and who disturbed them is said once."""
+"""Disturbed trials in reports: repeated trials count once, and their disturbers are listed once."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def notes(trials: list[Trial]) -> str:
     return "\n".join(legend(groups(run, trials), run.table))
 
 
-def test_repeated_trials_give_the_figures_and_ranks_of_undisturbed_ones() -> None:
+def test_repeated_trials_give_the_same_results_and_ranks_as_undisturbed_trials() -> None:
     group = table(two_rows(is_repeated=True))
     assert (group.rounds, [row.summary.rounds_counting for row in group.rows]) == (3, [3, 3])
     assert [row.summary.throughput_rps.median for row in group.rows if row.summary.throughput_rps] == [100_500, 50_200]
@@ -56,7 +56,7 @@ def test_repeated_trials_give_the_figures_and_ranks_of_undisturbed_ones() -> Non
     assert row_notes(group) == []
 
 
-def test_in_short_one_clause_names_who_disturbed_most() -> None:
+def test_the_brief_note_names_the_worst_disturber() -> None:
     run = two_rows(is_repeated=True)
     assert disturbed_note(table(run).rows) == "2 trials were disturbed and repeated, by spin (pid 4711)"
     assert disturbed_note(table(two_rows(is_repeated=False)).rows) == (
@@ -65,13 +65,13 @@ def test_in_short_one_clause_names_who_disturbed_most() -> None:
     assert disturbed_note(table(make_rounds("a/fast", FAST)).rows) is None
 
 
-def test_who_disturbed_repeated_trials_is_said_once_with_a_count() -> None:
+def test_disturbers_of_repeated_trials_appear_once_with_a_count() -> None:
     said = notes(two_rows(is_repeated=True))
     assert "2 trials were disturbed and repeated, by spin (pid 4711), up to 0.50 of a core in 2." in said
     assert said.count("disturbed") == 1
 
 
-def test_too_few_undisturbed_rounds_are_said_and_not_ranked() -> None:
+def test_rows_with_too_few_undisturbed_rounds_are_noted_and_not_ranked() -> None:
     trials = two_rows(is_repeated=False)
     group = table(trials)
     assert [row.summary.rounds_counting for row in group.rows] == [2, 2]
@@ -83,7 +83,7 @@ def test_too_few_undisturbed_rounds_are_said_and_not_ranked() -> None:
     assert claims(make_run(trials), group) == ["a/fast and b/slow: 2 rounds are too few for a claim; use 3 or more"]
 
 
-def test_a_row_of_which_every_round_was_disturbed_shows_what_was_measured_and_what_to_do() -> None:
+def test_a_fully_disturbed_row_shows_its_measurements_and_a_hint() -> None:
     trials = [make_disturbed(make_plan("a/fast", index, number=index)) for index in range(3)]
     (row,) = table(trials).rows
     assert (row.summary.verdict.kind, row.counts) == (VerdictKind.DISTURBED, False)
@@ -102,18 +102,18 @@ def test_accepted_trials_count_and_keep_their_verdict() -> None:
     assert "3 trials were disturbed but count because of `--retries 0`, by spin (pid 4711)" in notes(trials)
 
 
-def test_invalid_says_more_than_disturbed() -> None:
+def test_invalid_takes_precedence_over_disturbed() -> None:
     invalid = make_trial(make_plan("a/fast", 1, number=1), Verdict(kind=VerdictKind.INVALID, reasons=("it died",)))
     (row,) = table([make_disturbed(make_plan("a/fast")), invalid]).rows
     assert row.summary.verdict.kind is VerdictKind.INVALID
 
 
-def test_several_strangers_are_listed_and_the_rest_counted() -> None:
+def test_the_largest_disturbers_are_listed_and_the_rest_counted() -> None:
     trials = [make_disturbed(make_plan("a/a", index, number=index), make_stranger(f"cc{index}", pid=index)) for index in range(9)]
     assert "cc4 (pid 4), up to 0.50 of a core in 1; 4 more." in notes(trials)
 
 
-def test_gates_look_at_undisturbed_trials() -> None:
+def test_gates_use_undisturbed_trials() -> None:
     gate = Gate(figure="rps", side="<", change=-0.03)
     for is_repeated, passage in ((True, Passage.BREACHED), (False, Passage.UNKNOWN)):
         trials = two_rows(is_repeated=is_repeated)
@@ -137,7 +137,7 @@ def test_all_attempts_are_exported() -> None:
     assert sum(line["attempt"] == "1" for line in lines) == 2, "the attempt is a column"
 
 
-def test_repeats_are_not_counted_as_trials_of_the_plan() -> None:
+def test_repeats_do_not_count_as_planned_trials() -> None:
     trials = two_rows(is_repeated=True)
     planned = [trial for trial in trials if not trial.plan.attempt]
     run = make_run(planned)
@@ -145,7 +145,7 @@ def test_repeats_are_not_counted_as_trials_of_the_plan() -> None:
     assert any("finished: 5 of 6 trials" in line for line in origin(run, [trial for trial in trials if trial is not planned[0]]))
 
 
-def test_a_rate_is_compared_in_undisturbed_rounds_too() -> None:
+def test_loads_with_a_rate_are_compared_in_undisturbed_rounds() -> None:
     rate = Load(rate_rps=100_000)
     trials = [make_disturbed(make_plan("a/a", index, number=index, load=rate)) for index in range(3)]
     (row,) = table(trials).rows

@@ -1,4 +1,4 @@
-"""Notes below tables: each fact once."""
+"""Notes below tables state each fact once."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from httpbench.report.words.notes import legend, row_notes
 from tests.factories import make_host_share, make_load_host, make_measurement, make_plan, make_run, make_trial
 
 
-def test_notes_of_trials_are_said_once_with_ranges_and_a_count() -> None:
+def test_notes_of_trials_are_merged_with_ranges_and_a_count() -> None:
     noted = [("1,032 requests timed out.", "wrk does not check bodies."), ("9 requests timed out.", "wrk does not check bodies.")]
     trials = [make_trial(make_plan(round_=index), measurement=make_measurement(notes=notes)) for index, notes in enumerate(noted)]
     run = make_run(trials)
@@ -20,7 +20,7 @@ def test_notes_of_trials_are_said_once_with_ranges_and_a_count() -> None:
     assert lines.count("wrk does not check bodies.") == 1
 
 
-def test_a_reason_of_ten_rounds_is_said_once_with_its_count() -> None:
+def test_a_reason_shared_by_ten_rounds_appears_once_with_a_count() -> None:
     verdicts = [
         Verdict(kind=VerdictKind.INVALID, reasons=(f"0.{number}% of requests failed (timeout {number})",)) for number in range(17, 27)
     ]
@@ -29,7 +29,7 @@ def test_a_reason_of_ten_rounds_is_said_once_with_its_count() -> None:
     assert note.reasons == ("0.17 to 0.26% of requests failed (timeout 17 to 26), in 10 rounds",)
 
 
-def test_lines_of_a_log_that_repeat_are_shown_once() -> None:
+def test_repeated_log_lines_are_shown_once() -> None:
     invalid = Verdict(kind=VerdictKind.INVALID, reasons=("it died",))
     trials = [make_trial(verdict=invalid, log_tail="GET /\n" * 20 + "panic")]
     (note,) = row_notes(groups(make_run(trials), trials)[0])
@@ -48,11 +48,11 @@ def test_lines_of_a_log_that_repeat_are_shown_once() -> None:
         (Scaling.PREFORK, 2, 8, "8 copies of the target on 2 cores"),
     ],
 )
-def test_a_title_says_how_many_cores_and_workers_there_were(scaling: Scaling, cores: int, workers: int | None, words: str) -> None:
+def test_a_title_states_the_number_of_cores_and_workers(scaling: Scaling, cores: int, workers: int | None, words: str) -> None:
     assert scaling_words(scaling, cores, workers) == words
 
 
-def test_the_title_has_the_physical_cores_of_the_target() -> None:
+def test_a_title_counts_physical_cores_of_the_target() -> None:
     smt = Cores(target=(0, 1, 2, 3), generator=(4,), harness=(4,), shared=False, siblings=((0, 2), (1, 3)))
     trials = [make_trial(make_plan(scaling=Scaling.MULTI, cores=smt, workers=8))]
     (group,) = groups(make_run(trials), trials)
@@ -66,7 +66,7 @@ def test_tables_of_several_load_generators_have_different_titles() -> None:
     assert " by " not in title(groups(run, trials[:1])[0])
 
 
-def test_a_table_says_which_host_sent_the_load() -> None:
+def test_a_table_names_the_host_that_sent_the_load() -> None:
     trials = [make_trial()]
     run = make_run(trials, load_host=make_load_host("user@load1", cores=1))
     (group,) = groups(run, trials)
@@ -74,7 +74,7 @@ def test_a_table_says_which_host_sent_the_load() -> None:
     assert "Load from another host: latencies include the network between the hosts." in legend([group], run.table)
 
 
-def test_a_table_says_how_many_hosts_sent_the_load_and_which_was_the_slowest() -> None:
+def test_a_table_states_the_number_of_load_hosts_and_the_slowest() -> None:
     shares = (make_host_share(), make_host_share("load2", lag_us_p99=3140.0))
     trials = [make_trial(measurement=make_measurement(load_hosts=shares)), make_trial(measurement=make_measurement(load_hosts=shares[:1]))]
     (group,) = groups(make_run(trials), trials)

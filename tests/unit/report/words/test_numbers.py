@@ -1,4 +1,4 @@
-"""Figures as text."""
+"""Numbers as text."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ from httpbench.report.words.numbers import four_digits
         (-1234.56, 1, "-1,235"),
     ],
 )
-def test_at_most_four_digits_are_significant(value: float, decimals: int, text: str) -> None:
+def test_numbers_have_at_most_four_significant_digits(value: float, decimals: int, text: str) -> None:
     assert four_digits(value, decimals) == text
 
 
 @given(st.floats(1e-3, 1e12), st.integers(0, 3))
-def test_no_figure_is_off_by_more_than_its_last_digit(value: float, decimals: int) -> None:
+def test_rounding_error_is_at_most_one_unit_of_the_last_digit(value: float, decimals: int) -> None:
     shown = float(four_digits(value, decimals).replace(",", ""))
     assert abs(shown - value) <= max(0.000501 * value, 0.501 * 10**-decimals)
     assert len(four_digits(value, decimals).replace(",", "").replace(".", "").strip("0")) <= 4

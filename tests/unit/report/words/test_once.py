@@ -1,11 +1,11 @@
-"""Sentences of several rounds are said once."""
+"""Similar sentences from several rounds are joined into one."""
 
 from __future__ import annotations
 
 from httpbench.report.words.once import Said, family, once
 
 
-def test_sentences_that_differ_in_their_numbers_alone_become_one_with_ranges_and_a_count() -> None:
+def test_sentences_that_differ_only_in_numbers_are_joined() -> None:
     texts = ["1,032 requests timed out", "bodies are not checked", "9 requests timed out", "9 requests timed out"]
     assert once(texts) == [Said("9 to 1,032 requests timed out", 3, varies=True), Said("bodies are not checked", 1, varies=False)]
 

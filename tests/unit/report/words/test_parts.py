@@ -1,4 +1,4 @@
-"""What each request of a mix took, below the table of the whole."""
+"""The table of the parts of a mix, below the main table."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def part(name: str, sent: int, p50_us: float) -> PartMeasurement:
 
 
 def measured() -> tuple[Run, list[Trial]]:
-    """Three rounds; in the second both parts take longer."""
+    """Make three rounds. Both parts take longer in the second round."""
     trials = []
     for number, slow in enumerate((1.0, 3.0, 1.0)):
         parts = (part("json", 3000, 200 * slow), part("db", 1000, 1000 * slow))
@@ -28,14 +28,14 @@ def measured() -> tuple[Run, list[Trial]]:
     return make_run(trials), trials
 
 
-def test_each_part_has_its_share_and_medians() -> None:
+def test_each_part_has_a_share_and_medians() -> None:
     run, trials = measured()
     (group,) = groups(run, trials)
     assert [row[1:5] for row in part_rows(group)] == [("json", "75%", "300", "0.200"), ("db", "25%", "100", "1.000")]
     assert all(row[6] == "2" for row in part_rows(group))
 
 
-def test_a_terminal_of_80_columns_has_room_and_other_workloads_have_no_such_table() -> None:
+def test_the_table_fits_80_columns_and_only_mixes_have_it() -> None:
     run, trials = measured()
     console = Console(width=80)
     with console.capture() as captured:

@@ -1,4 +1,4 @@
-"""What a probe says of a target."""
+"""Warnings from probes."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from tests.factories import make_target
 SEEN = Probed(label=Label.SERVER, reasons=(), response_bytes=100, observations=())
 
 
-def test_a_category_is_compared_with_what_was_seen() -> None:
+def test_a_category_is_compared_with_the_observations() -> None:
     assert "is declared micro, but seen as server" in (probe_warning(make_target(category=Category.MICRO), SEEN) or "")
 
 
-def test_the_category_of_another_project_means_something_else() -> None:
+def test_categories_of_other_projects_are_not_contradicted() -> None:
     entry = Entry(catalogue="techempower", name="small", display_name="Small")
     assert probe_warning(make_target(category=Category.MICRO, entry=entry), SEEN) is None

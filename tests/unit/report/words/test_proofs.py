@@ -1,4 +1,4 @@
-"""The words for how well a target is proved."""
+"""Words for the proof that a target works."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ NOW = make_proof("c/a").sources or ""
         (make_proof("c/a", scaling=()), "built and not verified: failed 2026-11-22 on Debian GNU/Linux 12 (bookworm)"),
     ],
 )
-def test_the_words_say_what_is_proved_and_what_is_not(proof: Proof | None, words: str) -> None:
+def test_proof_words_say_what_was_verified_and_what_was_not(proof: Proof | None, words: str) -> None:
     assert proof_words(TARGET, proof, NOW) == words
 
 
-def test_the_page_of_targets_has_proof_toolchain_and_note() -> None:
+def test_the_page_of_targets_shows_proof_toolchain_and_note() -> None:
     page = render_targets([TARGET, make_target("c/b")], {"c/a": make_proof("c/a", note="One clause is newer.")}, {"c/a": NOW, "c/b": NOW})
     assert "  Verified 2026-11-22 on Debian GNU/Linux 12 (bookworm). Toolchain: gcc 12.2.0.\n  One clause is newer.\n" in page
     assert "  Never built.\n" in page

@@ -1,4 +1,4 @@
-"""Sentences for reasons."""
+"""Sentences for the reasons of verdicts."""
 
 from __future__ import annotations
 
@@ -227,7 +227,7 @@ EXAMPLES: dict[ReasonKind, tuple[dict[str, Any], str]] = {
 def test_every_kind_has_a_sentence_without_placeholders(kind: ReasonKind) -> None:
     data, said = EXAMPLES[kind]
     assert sentence(Reason(kind=kind, data=data)) == said
-    if kind not in (ReasonKind.TEXT, ReasonKind.CLIENT_PRINTED):  # theirs contain braces on purpose
+    if kind not in (ReasonKind.TEXT, ReasonKind.CLIENT_PRINTED):  # these contain braces on purpose
         assert not re.search(r"[{}]|\bNone\b", said)
 
 
@@ -242,7 +242,7 @@ def test_a_reason_of_an_earlier_version_is_its_own_sentence() -> None:
     assert joined(verdict.reasons) == "3 responses were wrong; and more"
 
 
-def test_a_stored_reason_reads_back_as_it_was() -> None:
+def test_a_stored_reason_is_read_back_unchanged() -> None:
     reasons = tuple(Reason(kind=kind, data=data) for kind, (data, _) in EXAMPLES.items())
     verdict = Verdict(kind=VerdictKind.INVALID, reasons=reasons)
     assert Verdict.model_validate_json(verdict.model_dump_json()) == verdict

@@ -1,4 +1,4 @@
-"""The page of analysis: what a run shows by itself, and what somebody wrote below it."""
+"""The analysis page: a generated part, and a hand-written part below it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from tests.made_runs import make_clients_run, make_proxies_run
 from tools.results.analysis import MARK, analysis_page
 
 
-def test_it_says_what_the_run_shows() -> None:
+def test_the_page_states_the_results_of_the_run() -> None:
     page = analysis_page(*make_mixed_run(), "quick")
     shown = page.partition("## What the run shows")[2].partition("## What limits these figures")[0]
     assert "### plaintext · target on one core · 64 connections" in shown
@@ -16,12 +16,12 @@ def test_it_says_what_the_run_shows() -> None:
     assert "picture" not in page and "could not run" not in page
 
 
-def test_it_names_what_could_not_run() -> None:
+def test_the_page_lists_targets_that_could_not_run() -> None:
     page = analysis_page(*make_mixed_run(), "quick", skipped=("nim/httpbeast: requires nim ≥ 1.6",))
     assert "### Targets of the suite that could not run\n\n- nim/httpbeast: requires nim ≥ 1.6\n" in page
 
 
-def test_it_says_what_limits_the_figures() -> None:
+def test_the_page_states_what_limits_the_results() -> None:
     run, trials = make_mixed_run()
     virtual = run.model_copy(update={"environment": make_environment(virtualization="kvm", cpu_quota_cores=1.5), "scale": 0.1})
     limits = analysis_page(virtual, trials, "quick").partition("## What limits these figures")[2].partition(MARK)[0]
@@ -36,14 +36,14 @@ def test_it_says_what_limits_the_figures() -> None:
         assert sentence in limits
 
 
-def test_clients_and_proxies_have_one_too() -> None:
+def test_clients_and_proxies_have_a_page() -> None:
     clients = analysis_page(*make_clients_run(), "http-clients")
     assert "- c/curl ran\n  - 2 times (1.2 to 3.3) faster than golang/http-client\n" in clients
     assert "noise" not in clients, "that of servers says nothing of clients"
     assert "offered 2,000 to 5,000 requests/s" in analysis_page(*make_proxies_run(), "tcp-proxies")
 
 
-def test_a_new_page_has_a_frame_for_what_is_written_by_hand() -> None:
+def test_a_new_page_has_a_frame_for_the_handwritten_part() -> None:
     run, trials = make_mixed_run()
     page = analysis_page(run, trials, "quick")
     assert page.endswith(
@@ -52,7 +52,7 @@ def test_a_new_page_has_a_frame_for_what_is_written_by_hand() -> None:
     )
 
 
-def test_what_was_written_by_hand_is_kept() -> None:
+def test_the_handwritten_part_is_kept() -> None:
     run, trials = make_mixed_run()
     before = f"# old\n\n{MARK}\n\nFor {run.id}: epoll wins.\n"
     page = analysis_page(run, trials, "quick", before=before)
@@ -67,7 +67,7 @@ def test_pictures_follow_the_readers_setting() -> None:
     assert '(prefers-color-scheme: dark)" srcset="chart-dark.svg">' in page and 'src="chart-light.svg">' in page
 
 
-def test_names_from_outside_are_text() -> None:
+def test_untrusted_names_are_escaped() -> None:
     run, trials = make_mixed_run()
     hostile = run.model_copy(update={"environment": make_environment(cpu_model="](http://x)<img src=x onerror=alert(1)>")})
     page = analysis_page(hostile, trials, "quick")

@@ -20,23 +20,23 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return write_folder(render_json(*make_mixed_run()).encode(), results, "quick")
 
 
-def test_a_folder_holds_report_tables_data_charts_and_analysis(folder: Path) -> None:
+def test_a_folder_contains_report_tables_data_charts_and_analysis(folder: Path) -> None:
     assert folder.name == "quick"
     assert {path.name for path in folder.iterdir()} == FILES
     assert [path.name for path in folder.parent.parent.iterdir()] == [folder.parent.name], "nothing is left of what was new"
 
 
-def test_the_report_is_that_of_the_data_beside_it(folder: Path) -> None:
+def test_the_report_matches_the_data_beside_it(folder: Path) -> None:
     assert (folder / "report.html").read_text(encoding="utf-8") == render_html(*read_export(folder / "run.json.zst"))
     assert render_json(*read_export(folder / "run.json.zst")) == render_json(*make_mixed_run())
 
 
 @pytest.mark.parametrize("name", ["table.md", "analysis.md"])
-def test_pages_begin_with_the_command(folder: Path, name: str) -> None:
+def test_pages_start_with_the_command(folder: Path, name: str) -> None:
     assert "```\n$ httpbench bench\n```" in (folder / name).read_text(encoding="utf-8")
 
 
-def test_what_is_no_export_changes_nothing(tmp_path: Path) -> None:
+def test_an_invalid_export_changes_nothing(tmp_path: Path) -> None:
     (tmp_path / "machine" / "quick").mkdir(parents=True)
     with pytest.raises(UsageError, match="not a JSON export"):
         write_folder(b"{}", tmp_path, "quick")

@@ -22,7 +22,7 @@ def write(results: Path, run: Run, trials: list[Trial], suite: str) -> None:
         (folder / name).touch()
 
 
-def test_there_is_a_line_for_each_suite_of_each_machine(tmp_path: Path) -> None:
+def test_each_suite_of_each_machine_has_a_line(tmp_path: Path) -> None:
     write(tmp_path, *make_mixed_run(), "quick")
     write(tmp_path, *make_mixed_run(), "http-servers")
     trials = make_rounds("c/epoll/level", (1, 1, 1))

@@ -1,4 +1,4 @@
-"""Names of machines."""
+"""Names of machines in paths and headings."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ from tools.results.machine import machine_name, machine_title
         ("處理器", (0,), None, "unknown-1-cpus"),
     ],
 )
-def test_a_machine_has_a_name_that_is_safe_in_a_path(model: str, cpus: tuple[int, ...], hypervisor: str | None, name: str) -> None:
+def test_the_name_of_a_machine_is_safe_in_a_path(model: str, cpus: tuple[int, ...], hypervisor: str | None, name: str) -> None:
     found = machine_name(make_environment(cpu_model=model, cpus_allowed=cpus, virtualization=hypervisor))
     assert found == name
 
 
-def test_no_name_is_long_or_has_other_characters() -> None:
+def test_names_are_short_and_have_only_safe_characters() -> None:
     found = machine_name(make_environment(cpu_model="Processor of " + "very " * 100 + "long name"))
     assert re.fullmatch(r"[a-z0-9-]{1,90}", found)
 
 
-def test_what_changes_from_run_to_run_is_not_in_the_name() -> None:
+def test_properties_that_change_between_runs_are_not_in_the_name() -> None:
     one = make_environment(load_average_1m=0.1, kernel="6.1", hostname="a")
     assert machine_name(one) == machine_name(one.model_copy(update={"load_average_1m": 3.0, "kernel": "6.18", "hostname": "b"}))
 

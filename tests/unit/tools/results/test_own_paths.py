@@ -1,4 +1,4 @@
-"""What is published names no folder of who measured."""
+"""Published data doesn't contain the user's own folders."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ def published(value: object) -> object:
     return json.loads(without_own_paths(json.dumps(value).encode(), {CHECKOUT: ".", HOME: "~"}))
 
 
-def test_the_checkout_and_the_home_folder_are_named_shortly() -> None:
+def test_the_checkout_and_the_home_folder_are_abbreviated() -> None:
     found = published([f"{CHECKOUT}/target/loadgen --cores 1", str(CHECKOUT), f"{HOME}/.cache/x", str(HOME)])
     assert found == ["./target/loadgen --cores 1", ".", "~/.cache/x", "~"]
 
 
-def test_a_folder_of_a_similar_name_stays() -> None:
+def test_a_folder_with_a_similar_name_is_unchanged() -> None:
     assert published([f"{HOME}s/x", f"{CHECKOUT}-old"]) == [f"{HOME}s/x", "~/httpbench-old"]
 
 
-def test_the_root_is_no_folder_of_somebody() -> None:
+def test_the_root_folder_is_not_replaced() -> None:
     assert without_own_paths(b'["/usr/bin"]', {Path("/"): "~"}) == b'["/usr/bin"]'

@@ -1,4 +1,4 @@
-"""The pages around ``results`` that quote them."""
+"""The pages that quote results."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def test_without_charts_a_sample_has_no_picture(tmp_path: Path) -> None:
     assert "<picture>" not in (tmp_path / "README.md").read_text(encoding="utf-8")
 
 
-def test_a_sample_without_results_stays_as_it_is(tmp_path: Path) -> None:
+def test_a_sample_without_results_is_unchanged(tmp_path: Path) -> None:
     (tmp_path / "results").mkdir()
     (tmp_path / "README.md").write_text(SAMPLE)
     write_pages(tmp_path / "results", render)

@@ -1,4 +1,4 @@
-"""Others' figures with ours beside them."""
+"""Published results with our own beside them."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def filled(page: str, run: Run | None = None, trials: list[Trial] | None = None,
     return with_results(page, PLACE, found).splitlines()
 
 
-def test_our_figures_and_ranks_stand_beside_the_published_ones() -> None:
+def test_our_results_and_ranks_are_beside_the_published_ones() -> None:
     page = block("servers connections=64", "| `c/fast` | 90,000 | old | old |", "| `c/bound` | 80,000 | | |", "| `c/none` | 1 | | |")
     lines = filled(page, *servers())
     assert "| `c/fast` | 90,000 | 301,000 ± 0.3% | 1 |" in lines
@@ -62,12 +62,12 @@ def test_without_results_every_cell_says_so() -> None:
     assert "| `c/fast` | 90,000 | not measured |  |" in lines and "Not measured here yet." in lines
 
 
-def test_a_page_that_is_current_stays_as_it_is() -> None:
+def test_a_current_page_is_unchanged() -> None:
     once = "\n".join(filled(block("servers", "| `c/fast` | 90,000 | | |"), *servers()))
     assert "\n".join(filled(once, *servers())) == once
 
 
-def test_the_newest_run_is_taken_of_those_that_have_the_table() -> None:
+def test_the_newest_run_with_the_table_is_used() -> None:
     run, trials = servers()
     newer = run.model_copy(update={"started_at": "2027-01-01T00:00:00.000Z"})
     elsewhere = {FOLDER / "servers": (run, trials), FOLDER.with_name("other") / "servers": (newer, trials)}
@@ -88,12 +88,12 @@ def test_clients_have_times_and_the_shortest_comes_first() -> None:
     assert "Pairs of targets with a rank here: 1. In the published order: 0; in the reverse order: 1;" in text
 
 
-def test_proxies_have_their_share_of_the_baseline() -> None:
+def test_proxies_have_a_share_of_the_baseline() -> None:
     lines = filled(block("tcp-proxies rate=none", "| `proxy:c/haproxy` | 70 to 80% | | |"), *make_proxies_run(), "tcp-proxies")
     assert any(line.startswith("| `proxy:c/haproxy` | 70 to 80% | 6") and "%" in line for line in lines)
     assert not any("pairs" in line for line in lines), "words have no order"
 
 
-def test_a_wrong_choice_is_an_error() -> None:
+def test_an_invalid_selection_is_an_error() -> None:
     with pytest.raises(UsageError, match='"connection=64" matches no table'):
         filled(block("servers connection=64", "| `c/fast` | 1 | | |"), *servers())

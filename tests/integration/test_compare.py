@@ -1,4 +1,4 @@
-"""Tests of ``httpbench compare`` and its exit codes with real runs. Gates use bounds far beyond any noise, so that timing doesn't matter."""
+"""Tests of ``httpbench compare`` and its exit codes with real runs. The bounds of the gates are far beyond any noise."""
 
 from __future__ import annotations
 

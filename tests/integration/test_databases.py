@@ -26,7 +26,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.skipif(bool(MISSING), reason=f"not i
 
 ASKING = ("--targets", str(TARGETS / "asking"))
 ROWS = ["10000", "50405170", "1", "10000"]
-"""Of the table World: how many, the sum of their numbers, the least and the highest."""
+"""Number of rows of the table World, and the sum, minimum and maximum of their random numbers."""
 QUICK = ("-c", "8", "-d", "2s", "--warmup", "500ms", "--timeout", "10s", "--rounds", "1", "-q", "--export-json", "-")
 
 

@@ -27,7 +27,7 @@ FAMILIES = {
 }
 SLEEPS = {"children": 2, "setsid": 2, "double fork": 3}
 SHELLS = {"children": 1, "setsid": 2, "double fork": 1}
-"""Number of processes that stay. The others end once they have started a sleep."""
+"""Number of shells that keep running. The others end after starting a sleep."""
 
 HARNESS = """
 import os, sys

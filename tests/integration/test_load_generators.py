@@ -23,9 +23,9 @@ CUT_OFF = 2 * SHORT.connections + 1
 """Requests that the server saw but a generator didn't count: those in flight at the end, and the one wrk sends to test the address."""
 PRINTS_PERCENTILES_ONLY = {"perf-gauge", "autocannon"}
 KEEPS_CONNECTIONS = {"autocannon"}
-"""It cannot open a connection for each request."""
+"""Load generators that can't open a connection for each request."""
 CLOSES_UNANNOUNCED = {"perf-gauge"}
-"""It closes each connection after the answer and sends no ``Connection: close`` before."""
+"""Load generators that close each connection after the response without sending ``Connection: close``."""
 
 
 @pytest.fixture(params=list(load.GENERATORS))

@@ -21,7 +21,7 @@ from tests.factories import make_run
 pytestmark = pytest.mark.slow
 
 END_S = 8.0
-"""Far more than it takes; a server that waits for a stream of events takes an hour."""
+"""Far more time than the server needs to end. If it waited for a stream of events, it would take an hour."""
 
 
 @pytest.fixture

@@ -17,10 +17,10 @@ pytestmark = pytest.mark.container
 CLONE = TARGETS / "techempower"
 CATALOGUE = ("--targets", f"techempower:{CLONE}")
 BASE = "httpbench.test/perl:5"
-"""As the Dockerfiles name it: a minimal Debian holds Perl."""
+"""Name of the base image in the Dockerfiles. The test gives it to a minimal Debian, which includes Perl."""
 
 REGISTRY = "httpbench.database"
-"""Name of the base of the databases' images, which no other image uses."""
+"""Name of the base image for databases, which no other image uses."""
 QUICK = ("-c", "8", "-d", "500ms", "--warmup", "200ms", "--rounds", "1", "-q", "--export-json", "-")
 
 

@@ -25,7 +25,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
 
 HOSTS, RATE_RPS, DURATION_S, INTERVAL_S = 2, 4000, 60.0, 0.25
 BYTES_MAX = 1_000_000
-"""For each load host and minute."""
+"""Maximum number of bytes per load host and minute."""
 
 
 def interface_bytes(host: namespaces.Host) -> int:

@@ -13,7 +13,7 @@ from httpbench.cli.main import cli
 HEAVY = {"altair", "asyncio", "dask", "distributed", "hdrh", "numpy", "psutil", "pydantic", "rich", "scipy", "sqlite3"}
 
 LIGHT = {"cli", "errors", "paths", "text"}
-"""Of ours, packages and modules that help, completion and usage errors may load."""
+"""Packages and modules of httpbench that help, completion and usage errors may import."""
 
 WORDS = ["--help", "--version", "nosuch", "--nosuch", *(f"{verb} --help" for verb in cli.commands)]
 WORDS += ["bench --nosuch", "bench -d soon", "bench --kind mouse", "saturate --slo p98<1ms", "compare --fail-if fast", "runs -n 0"]

@@ -46,7 +46,7 @@ def test_the_script_is_written_where_the_shell_looks(home: Path, shell: str, mon
     assert f"_HTTPBENCH_COMPLETE={shell}_complete" in script
 
 
-def test_the_folder_is_added_to_zshs_configuration_once(home: Path) -> None:
+def test_zshs_configuration_gets_the_folder_once(home: Path) -> None:
     (home / ".zshrc").write_text("bindkey -e")
     assert f"added its folder to {home / '.zshrc'}" in completion("zsh").stderr
     assert "added" not in completion("zsh").stderr

@@ -1,4 +1,4 @@
-//! Properties of the response parser that hold for any input. Shared by the fuzz target and the test that replays the corpus.
+//! Checks properties of the response parser that hold for any input. The fuzz target and the test that replays the corpus share them.
 
 use loadgen::protocol::http1::Http1;
 use loadgen::protocol::{Fault, Flow, Outcome, Protocol, Slot};
@@ -12,14 +12,14 @@ const DEPTH: u16 = 3;
 /// The completed requests, and how parsing ended.
 type Seen = (Vec<(Slot, Outcome)>, Result<Flow, Fault>);
 
-/// Checks the parser with one input. Its first byte chooses method and expectation, the second how to split the rest. Split input must give
-/// the same result as the whole, no more requests may complete than were sent, and nothing may panic.
+/// Checks the parser with one input. Its first byte chooses the method and the expectation, and the second one the size of the pieces into
+/// which the rest is split. Splitting must not change the result, no more requests may complete than were sent, and nothing may panic.
 pub fn response(input: &[u8]) {
     let [choice, split, bytes @ ..] = input else { return };
     let whole = feed([bytes].into_iter(), *choice);
     assert!(whole.0.len() <= usize::from(DEPTH));
     let pieces = feed(bytes.chunks(usize::from(*split).max(1)), *choice);
-    // Extra bytes after the last response are an error only if they arrive together with it.
+    // The pieces may give a different result after an error: extra bytes after the last response are an error only if they arrive with it.
     if whole.1.is_ok() {
         assert_eq!(whole, pieces);
     } else {

@@ -1,9 +1,9 @@
-//! Decodes arbitrary bytes to a script: what the client sends, and how the server behaves.
+//! Decodes arbitrary bytes into a script that determines what the client sends and how the server behaves.
 //!
-//! The first nine bytes choose properties of the client and the response, one each; missing bytes are zero. The rest are steps. The low
-//! five bits of a byte choose the step, so that ASCII letters are mnemonics, and its arguments follow. Zero is not a step.
+//! Each of the first nine bytes chooses a property of the client or the response. Missing bytes are zero. The remaining bytes are steps.
+//! The low five bits of a byte choose the step, so that ASCII letters are mnemonics. Its arguments follow. Zero is not a step.
 
-/// Longer inputs find nothing that shorter ones don't.
+/// Maximum number of steps. Longer scripts find no additional faults.
 const STEPS_MAX: usize = 40;
 const RESPONSE_BODIES: [usize; 4] = [5, 20_000, 900_000, 4_000_000];
 const REQUEST_BODIES: [usize; 4] = [0, 10_000, 300_000, 3_000_000];
@@ -29,7 +29,7 @@ pub struct Script {
     /// HTTP/2: settings, acknowledgments and window updates are sent as required.
     pub manners: bool,
     pub steps: Vec<Step>,
-    /// What to do after the steps.
+    /// Behavior after the steps.
     pub after: After,
 }
 
@@ -75,9 +75,9 @@ pub enum Stream {
     Waiting,
     /// The newest one with a complete response.
     Responded,
-    /// One that was never begun.
+    /// One that was never opened.
     Idle,
-    /// One that only the server could begin.
+    /// One that only the server could open.
     Pushed,
 }
 
@@ -138,7 +138,7 @@ pub enum Step {
         payload: Vec<u8>,
     },
     CloseNotify,
-    /// These bytes, below TLS.
+    /// These bytes, not encrypted.
     Raw(Vec<u8>),
     /// An unencrypted alert.
     Alert {
@@ -155,7 +155,7 @@ pub enum Step {
     },
 }
 
-/// Takes bytes from the front, and zeros after the end.
+/// Takes bytes from the front. After the end, all bytes are zero.
 struct Input<'a>(&'a [u8]);
 
 impl Input<'_> {
@@ -262,7 +262,7 @@ impl Script {
         }
     }
 
-    /// Returns whether the server does only what it should.
+    /// Returns whether the server behaves correctly.
     pub fn is_good(&self) -> bool {
         let responds_to_all = self.http2 || self.framing != Framing::UntilClose || self.pipeline == 1;
         self.steps.is_empty() && self.after == After::ServeWell && self.manners && responds_to_all

@@ -12,7 +12,7 @@ from httpbench.model import Kind, Scaling, Target
 from httpbench.report.words.checks import check_text
 from httpbench.run import KINDS, State, state_of
 from httpbench.run.builds.build import build
-from httpbench.run.trial.inputs import Backend
+from httpbench.run.trial.inputs import Upstream
 from tests.contract.cases import case
 
 # No package contains these, so a test machine may lack them.
@@ -42,7 +42,7 @@ def test_the_contract_is_kept(target: Target, scaling: Scaling) -> None:
     workload = CATALOG.workload(OF_KIND.workload)
     cores = OF_KIND.partition(host.read_topology(), scaling, None)
     server = CATALOG.targets[workload.backend or ""]
-    backend = Backend(server, built(server), host.core_groups(cores.backend))
+    backend = Upstream(server, built(server), host.core_groups(cores.backend))
     verified = OF_KIND.verify(target, scaling, workload, folder, cores, backend)
     assert verified.error is None, f"{verified.error}\n{verified.error.log_tail}"
     assert [f"{check.name}: {check_text(check)}" for check in verified.checks if not check.passed] == []

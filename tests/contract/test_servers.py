@@ -9,7 +9,7 @@ from httpbench.model import Kind, Scaling, Target, Workload
 from httpbench.probe import contradiction
 from httpbench.report.words.checks import check_text
 from httpbench.run import cores_beside_database, database_of, verify
-from httpbench.run.trial.inputs import Backend
+from httpbench.run.trial.inputs import Upstream
 from tests.contract.cases import built, case
 
 SERVERS = [target for target in catalog.load().targets.values() if target.kind is Kind.SERVER]
@@ -42,7 +42,7 @@ def test_responses_are_correct_for_every_declared_test(target: Target, workload:
     topology = host.read_topology()
     cores = cores_beside_database(target, workload, topology, host.partition(topology, Scaling.SINGLE))
     database = database_of(target, workload)
-    beside = None if database is None else Backend(database, built(database), topology.groups(cores.database))
+    beside = None if database is None else Upstream(database, built(database), topology.groups(cores.database))
     verified = verify(target, Scaling.SINGLE, workload, built(target), cores, beside)
     assert verified.error is None, f"{verified.error}\n{verified.error.log_tail}"
     assert [f"{check.name}: {check_text(check)}" for check in verified.checks if not check.passed] == []

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from httpbench import catalog
-from httpbench.model import Place, Scaling, Suite, SuiteLoad, Table
+from httpbench.model import Runtime, Scaling, Suite, SuiteLoad, Table
 from tests.contract.cases import CLIENTS
 
 HTTP_SERVERS = """
@@ -78,5 +78,5 @@ def test_techempower_has_the_loads_of_its_program() -> None:
 def test_containers_have_limits_and_the_load_of_autocannon() -> None:
     found = suite("containers")
     assert found.load == (SuiteLoad(connections=(100,), pipeline=10, duration_s=30, timeout_s=10, warmup_s=1, warmup_max_s=10),)
-    assert (found.isolate, found.cpus, found.memory) == ((Place.DOCKER,), 1, "512m")
+    assert (found.isolate, found.cpus, found.memory) == ((Runtime.DOCKER,), 1, "512m")
     assert found.load_generator == ("autocannon", "native")

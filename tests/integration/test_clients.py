@@ -1,4 +1,4 @@
-"""Clients from end to end: who does other work than the others has no figure, and the row says what it did. No figure is asserted."""
+"""End-to-end tests of clients. One that does different work from the others has no result, and its row says why. No timing is asserted."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def result(done: subprocess.CompletedProcess[str]) -> dict[str, Any]:
     return dict(found)
 
 
-def test_an_honest_client_has_times_and_the_proof_of_its_work(harness: Harness) -> None:
+def test_an_honest_client_has_times_and_counts_that_prove_its_work(harness: Harness) -> None:
     done = bench(harness, f"{PREFIX}/honest", "--export-json", "-", rounds=2)
     assert done.returncode == 0, done.stderr
     found = result(done)
@@ -49,7 +49,7 @@ CHEATS = {
 }
 
 
-def test_clients_that_cheat_have_no_number_and_the_reason(harness: Harness) -> None:
+def test_a_cheating_client_gets_a_reason_instead_of_a_result(harness: Harness) -> None:
     done = bench(harness, f"{PREFIX}/honest", *(f"{PREFIX}/{mode}" for mode in CHEATS), "--export-json", "-")
     assert done.returncode == 1
     results = {one["target"]: one for one in json.loads(done.stdout)["results"]}
@@ -66,13 +66,13 @@ def test_clients_that_cheat_have_no_number_and_the_reason(harness: Harness) -> N
     assert "out of luck" in shown, "the log of a crash is shown"
 
 
-def test_where_the_server_closes_each_request_has_its_connection(harness: Harness) -> None:
+def test_each_request_opens_a_connection_if_the_server_closes_it(harness: Harness) -> None:
     done = bench(harness, f"{PREFIX}/connects-each-time", "--workload", "client-reconnect", "--export-json", "-")
     assert done.returncode == 0, done.stderr
     assert result(done)["summary"]["client"]["connections"] == 40
 
 
-def test_tables_have_hyperfines_columns_and_its_plots_can_be_fed(harness: Harness) -> None:
+def test_tables_and_exports_follow_hyperfines_format(harness: Harness) -> None:
     done = bench(harness, f"{PREFIX}/honest", f"{PREFIX}/declared", "--export-markdown", "-", rounds=2)
     assert done.returncode == 0, "a declared limit is no cheating"
     assert f"no-keepalive (opens a new connection for each request): {PREFIX}/declared" in done.stdout
@@ -100,7 +100,7 @@ def test_verify_reports_each_clause(harness: Harness) -> None:
     assert "✗ ends with an error if the status is 404" in good.stdout
 
 
-def test_what_a_client_asks_is_shown(harness: Harness) -> None:
+def test_responses_shows_the_clients_request(harness: Harness) -> None:
     done = harness.run("responses", "--targets", str(TARGETS), f"{PREFIX}/honest")
     assert done.returncode == 0, done.stderr
     assert "GET /data HTTP/1.1" in done.stdout
@@ -116,7 +116,7 @@ def test_what_a_client_asks_is_shown(harness: Harness) -> None:
         (("c/nginx", f"{PREFIX}/honest"), "a run measures targets of one kind"),
     ],
 )
-def test_impossible_requests_are_refused_before_anything_runs(harness: Harness, words: tuple[str, ...], said: str) -> None:
+def test_impossible_options_are_refused_before_anything_runs(harness: Harness, words: tuple[str, ...], said: str) -> None:
     done = harness.run("bench", "--targets", str(TARGETS), *words)
     assert done.returncode == 2
     assert said in done.stderr

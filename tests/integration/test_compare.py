@@ -1,4 +1,4 @@
-"""``httpbench compare`` and its exit codes, over runs that were really made. No figure is asserted: bounds are far beyond any noise."""
+"""Tests of ``httpbench compare`` and its exit codes with real runs. The bounds of the gates are far beyond any noise."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ NEVER, ALWAYS = "rps<-99.9%", "rps>-99.9%"
 
 @pytest.fixture(scope="module")
 def measured(tmp_path_factory: pytest.TempPathFactory) -> Harness:
-    """Two runs of one server, «one» and «two»; the tests only read them."""
+    """Make two runs of one server, "one" and "two". The tests only read them."""
     harness = Harness(tmp_path_factory.mktemp("compared"))
     for name in ("one", "two"):
         words: tuple[str, ...] = ("-c", "4", "-d", "200ms", "--warmup", "0s", "--timeout", "5s", "--rounds", "3", "--retries", "0")
@@ -50,7 +50,7 @@ def test_two_runs_are_compared_and_gates_decide_the_exit_code(measured: Harness,
     assert comment.read_text().startswith("### httpbench: base → head")
 
 
-def test_an_export_of_another_machine_is_refused_or_comes_under_a_banner(measured: Harness, tmp_path: Path) -> None:
+def test_an_export_from_another_machine_is_refused_or_gets_a_banner(measured: Harness, tmp_path: Path) -> None:
     path = tmp_path / "elsewhere.json"
     assert measured.run("report", "one", "--export-json", str(path)).returncode == 0
     assert compare(measured, str(path), "two").returncode == 0
@@ -65,13 +65,13 @@ def test_an_export_of_another_machine_is_refused_or_comes_under_a_banner(measure
     assert "DIFFERENT ENVIRONMENTS" in across.stdout
 
 
-def test_a_gate_that_cannot_be_judged_does_not_pass(measured: Harness) -> None:
+def test_a_gate_that_cannot_be_evaluated_does_not_pass(measured: Harness) -> None:
     done = compare(measured, "one", "two", "--fail-if", "time>10%")
     assert done.returncode == 1
     assert "NOT JUDGED time>+10%" in done.stdout
 
 
-def test_refused(harness: Harness) -> None:
+def test_invalid_comparisons_are_refused(harness: Harness) -> None:
     for words, sentence in {
         (): "no run «",
         ("no-such", "latest"): "no run «no-such»",

@@ -1,4 +1,4 @@
-"""Tab completion, as a shell requests it."""
+"""Tests of tab completion, requested the way a shell does it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.harness import TARGETS, Harness
         (f"httpbench verify --targets {shlex.quote(str(TARGETS))} test/nee", {"test/needy"}),
     ],
 )
-def test_words_complete(harness: Harness, line: str, found: set[str]) -> None:
+def test_words_are_completed(harness: Harness, line: str, found: set[str]) -> None:
     words = shlex.split(line)
     env = {**harness.env, "_HTTPBENCH_COMPLETE": "bash_complete", "COMP_WORDS": line, "COMP_CWORD": str(len(words) - 1)}
     done = harness.run(env=env)

@@ -1,4 +1,4 @@
-"""Targets in real containers: limits that are in force, and nothing that stays."""
+"""Tests of targets in real containers: their limits are in force, and nothing is left behind."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def test_a_container_is_measured_within_its_limits_and_leaves_nothing(harness: H
 
 
 @pytest.mark.alone
-def test_a_container_at_its_cpu_limit_is_the_limit_and_the_quota_is_named(harness: Harness, golang: tuple[Path, str]) -> None:
+def test_a_container_at_its_cpu_quota_is_reported_as_the_bottleneck(harness: Harness, golang: tuple[Path, str]) -> None:
     done = bench(harness, golang, "-d", "3s", "--rounds", "1", "--cpus", "0.5")
     (result,) = json.loads(done.stdout)["results"]
     usage = result["rounds"][0]["target_usage"]
@@ -65,8 +65,8 @@ def test_a_container_at_its_cpu_limit_is_the_limit_and_the_quota_is_named(harnes
     assert "quota" in "; ".join(result["verdict"]["reasons"])
 
 
-def test_a_limit_that_is_dropped_on_the_way_makes_every_trial_invalid(harness: Harness, golang: tuple[Path, str], tmp_path: Path) -> None:
-    """A wrapper around docker that leaves out --cpus and its value."""
+def test_a_limit_that_is_not_in_force_makes_every_trial_invalid(harness: Harness, golang: tuple[Path, str], tmp_path: Path) -> None:
+    """Wrap docker in a script that drops ``--cpus`` and its value."""
     script = f"""
 words=''
 while [ $# -gt 0 ]; do
@@ -83,7 +83,7 @@ eval exec {shutil.which("docker")} $words"""
     assert result["verdict"]["reasons"][0].startswith("--cpus 0.5 is not in force"), result["verdict"]
 
 
-def test_a_target_that_runs_out_of_memory_is_named(harness: Harness, debian_base: str, tmp_path: Path) -> None:
+def test_a_target_that_runs_out_of_memory_is_reported(harness: Harness, debian_base: str, tmp_path: Path) -> None:
     target = containers.growing_target(tmp_path, debian_base)
     words = ("--targets", str(tmp_path), target, "--isolate", "docker", "--memory", "64m", "-d", "3s", "--rounds", "1")
     done = harness.run("bench", *words, *QUICK)
@@ -92,8 +92,8 @@ def test_a_target_that_runs_out_of_memory_is_named(harness: Harness, debian_base
     assert "out of memory: the kernel killed it at its limit, --memory 64m" in result["verdict"]["reasons"][0], result["verdict"]
 
 
-def kill_in_mid_trial(harness: Harness, golang: tuple[Path, str]) -> None:
-    """Kill the harness during a trial, which leaves a container behind."""
+def kill_during_a_trial(harness: Harness, golang: tuple[Path, str]) -> None:
+    """Kill the harness during a trial, so that it leaves a container behind."""
     folder, target = golang
     words = ("bench", "--targets", str(folder), target, "--isolate", "docker", "-d", "60s", "--warmup", "0s", "--rounds", "1")
     killed = harness.start(*words)
@@ -102,9 +102,9 @@ def kill_in_mid_trial(harness: Harness, golang: tuple[Path, str]) -> None:
     killed.communicate(timeout=60)
 
 
-def test_what_a_killed_harness_leaves_is_removed_by_the_next_command(harness: Harness, golang: tuple[Path, str]) -> None:
+def test_the_next_command_removes_what_a_killed_harness_left(harness: Harness, golang: tuple[Path, str]) -> None:
     before = containers.ours()
-    kill_in_mid_trial(harness, golang)
+    kill_during_a_trial(harness, golang)
     assert containers.docker("ps", "--all", "--quiet", "--filter", "label=httpbench.host.owner")
     said = harness.run("doctor")
     assert "a container that an earlier httpbench left behind" in said.stdout, said.stdout
@@ -114,9 +114,9 @@ def test_what_a_killed_harness_leaves_is_removed_by_the_next_command(harness: Ha
     assert containers.ours() == before
 
 
-def test_what_a_killed_harness_leaves_is_removed_by_a_command_without_containers(harness: Harness, golang: tuple[Path, str]) -> None:
+def test_a_command_without_containers_removes_what_a_killed_harness_left(harness: Harness, golang: tuple[Path, str]) -> None:
     before = containers.ours()
-    kill_in_mid_trial(harness, golang)
+    kill_during_a_trial(harness, golang)
     done = harness.bench("c/epoll/edge")
     assert "removed 1 container left behind" in done.stderr
     assert containers.ours() == before
@@ -135,8 +135,8 @@ def test_ctrl_c_removes_the_container(harness: Harness, golang: tuple[Path, str]
     assert containers.ours() == before
 
 
-def test_the_stages_of_a_build_do_not_stay(harness: Harness, debian_base: str, tmp_path: Path) -> None:
-    """The legacy builder of docker leaves an untagged image for each stage."""
+def test_build_stages_are_removed(harness: Harness, debian_base: str, tmp_path: Path) -> None:
+    """Docker's legacy builder leaves an untagged image for each stage."""
     target = containers.growing_target(tmp_path, debian_base)
     dockerfile = tmp_path / "growing" / "Dockerfile"
     marked = f"LABEL httpbench.target={tmp_path.name}\n"
@@ -161,9 +161,7 @@ def daemon() -> Iterator[containers.PrivateDaemon]:
             found.close()
 
 
-def test_a_daemon_that_restarts_in_the_middle_leaves_no_container(
-    harness: Harness, daemon: containers.PrivateDaemon, tmp_path: Path
-) -> None:
+def test_a_daemon_restart_during_a_trial_leaves_no_container(harness: Harness, daemon: containers.PrivateDaemon, tmp_path: Path) -> None:
     containers.compile_server(tmp_path / "server")
     with tarfile.open(tmp_path / "image.tar", "w") as archive:
         archive.add(tmp_path / "server", "server")
@@ -172,7 +170,7 @@ def test_a_daemon_that_restarts_in_the_middle_leaves_no_container(
     env = {**harness.env, **daemon.env}
     process = harness.start("run", "--image", "own:1", "-d", "30s", "--warmup", "0s", "--rounds", "1", "-q", "--export-json", "-", env=env)
     while_running(process, lambda: daemon.docker("ps", "--quiet").stdout)
-    time.sleep(2)  # in the middle of the measurement
+    time.sleep(2)  # until the measurement is under way
     daemon.stop()
     daemon.start()
     printed, errors = process.communicate(timeout=90)
@@ -183,7 +181,7 @@ def test_a_daemon_that_restarts_in_the_middle_leaves_no_container(
 
 
 @pytest.mark.alone
-def test_images_of_the_user_are_compared(harness: Harness, golang: tuple[Path, str], debian_base: str) -> None:
+def test_the_users_own_images_can_be_compared(harness: Harness, golang: tuple[Path, str], debian_base: str) -> None:
     folder, _ = golang
     images = ("httpbench-test-web:1", "httpbench-test-web:2")
     for image in images:
@@ -204,7 +202,7 @@ def test_images_of_the_user_are_compared(harness: Harness, golang: tuple[Path, s
     assert document["comparisons"]
 
 
-def test_a_container_in_a_bridge_network_is_reached_at_its_own_address(harness: Harness, golang: tuple[Path, str]) -> None:
+def test_a_container_in_a_bridge_network_is_loaded_at_its_own_address(harness: Harness, golang: tuple[Path, str]) -> None:
     folder, target = golang
     words = ("--targets", str(folder), target, "--isolate", "docker", "--network", "bridge")
     done = harness.run("bench", *words, "-d", "500ms", "--rounds", "1", *QUICK)

@@ -1,4 +1,4 @@
-"""Targets beside a real PostgreSQL: those that ask it pass, each cheat is found, and a database that is full is the limit."""
+"""Tests of targets with a real PostgreSQL: honest ones pass, every cheat is detected, and a saturated database is reported."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from httpbench import host
 from httpbench.databases import SYSTEMS, System
 from httpbench.run.builds.build import build
 from httpbench.run.database.running import started
-from httpbench.run.trial.inputs import Backend
+from httpbench.run.trial.inputs import Upstream
 from tests.harness import TARGETS, Harness
 from tests.waiting import until
 
@@ -26,16 +26,16 @@ pytestmark = [pytest.mark.slow, pytest.mark.skipif(bool(MISSING), reason=f"not i
 
 ASKING = ("--targets", str(TARGETS / "asking"))
 ROWS = ["10000", "50405170", "1", "10000"]
-"""Of the table World: how many, the sum of their numbers, the least and the highest."""
+"""Number of rows of the table World, and the sum, minimum and maximum of their random numbers."""
 QUICK = ("-c", "8", "-d", "2s", "--warmup", "500ms", "--timeout", "10s", "--rounds", "1", "-q", "--export-json", "-")
 
 
 @pytest.fixture(autouse=True)
-def _nothing_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Other tests start databases at the same time: this one's are known by their folder, which is not where pytest keeps `tmp_path`."""
+def _nothing_is_left_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Give each test its own temporary folder, outside pytest's, to tell its databases from those of tests that run in parallel."""
     before = _segments()
     with tempfile.TemporaryDirectory(prefix="rooms-") as rooms:
-        Path(rooms).chmod(0o1777)  # As every such folder: a database runs as another user than root.
+        Path(rooms).chmod(0o1777)  # Like /tmp, because root's databases run as another user.
         monkeypatch.setenv("TMPDIR", rooms)
         monkeypatch.setattr(tempfile, "tempdir", rooms)
         yield
@@ -56,7 +56,7 @@ def _segments() -> set[str]:
 def _unused(segments: set[str]) -> set[str]:
     """Return the segments that no process has mapped."""
     for maps in Path("/proc").glob("[0-9]*/maps"):
-        with contextlib.suppress(OSError):  # It has ended.
+        with contextlib.suppress(OSError):  # The process has ended.
             text = maps.read_text()
             segments = {segment for segment in segments if segment not in text}
     return segments
@@ -77,9 +77,9 @@ def bench(harness: Harness, way: str, workload: str, *words: str) -> dict[str, A
 
 
 @pytest.mark.parametrize("system", SYSTEMS.values(), ids=[system.title for system in SYSTEMS.values()])
-def test_every_database_holds_the_same_rows_and_counts_what_is_asked(system: System, tmp_path: Path) -> None:
+def test_every_database_holds_the_same_rows_and_counts_reads_and_writes(system: System, tmp_path: Path) -> None:
     folder = build(system.target, Event()).folder
-    with started(Backend(system.target, folder, ((0,),)), tmp_path, port_is_fixed=False) as database:
+    with started(Upstream(system.target, folder, ((0,),)), tmp_path, port_is_fixed=False) as database:
         assert database.host.startswith("127.")
         assert database.host != "127.0.0.1"
         assert database.ask("SELECT count(*), sum(randomnumber), min(randomnumber), max(randomnumber) FROM world").split() == ROWS
@@ -95,7 +95,7 @@ def test_every_database_holds_the_same_rows_and_counts_what_is_asked(system: Sys
 
 
 @pytest.mark.parametrize("workload", ["db", "query-20", "update-20", "fortune"])
-def test_a_server_that_asks_its_database_has_figures_and_its_rows_are_counted(harness: Harness, workload: str) -> None:
+def test_a_server_that_queries_its_database_has_results_and_row_counts(harness: Harness, workload: str) -> None:
     trial = bench(harness, "honest", workload)
     assert trial["verdict"]["kind"] not in ("invalid", "failed"), trial["verdict"]
     responses = trial["measurement"]["requests"]["ok"]
@@ -106,11 +106,11 @@ def test_a_server_that_asks_its_database_has_figures_and_its_rows_are_counted(ha
     assert trial["database_usage"]["cpu_cores_mean"] > 0
 
 
-def test_a_server_that_keeps_the_rules_passes(harness: Harness) -> None:
+def test_a_server_that_follows_the_rules_passes(harness: Harness) -> None:
     assert verify(harness, "honest", "db") == (0, [])
 
 
-def test_a_cache_in_place_of_the_database_is_found_by_the_databases_own_count(harness: Harness) -> None:
+def test_the_databases_row_count_reveals_a_cache(harness: Harness) -> None:
     code, problems = verify(harness, "cache", "db")
     assert code == 1
     assert any(problem.startswith("asks its database for each response: the database read") for problem in problems), problems
@@ -119,37 +119,37 @@ def test_a_cache_in_place_of_the_database_is_found_by_the_databases_own_count(ha
     assert "the target did not ask it each time" in trial["verdict"]["reasons"][0]
 
 
-def test_a_server_that_reads_one_row_alone_is_found(harness: Harness) -> None:
+def test_a_server_that_reads_only_one_row_is_detected(harness: Harness) -> None:
     code, problems = verify(harness, "same-row", "db")
     assert code == 1
     assert any(problem.startswith("draws its rows at random: ") for problem in problems), problems
 
 
-def test_updates_that_are_not_written_are_found_by_the_databases_own_count(harness: Harness) -> None:
+def test_the_databases_row_count_reveals_missing_updates(harness: Harness) -> None:
     trial = bench(harness, "unwritten", "update-20")
     assert trial["verdict"]["kind"] == "invalid"
     assert "the target did not write its updates" in trial["verdict"]["reasons"][0]
 
 
-def test_fortunes_that_are_not_escaped_are_found(harness: Harness) -> None:
+def test_unescaped_fortunes_are_detected(harness: Harness) -> None:
     code, problems = verify(harness, "unescaped", "fortune")
     assert code == 1
     assert any("fortune 11 is not escaped" in problem for problem in problems), problems
 
 
 @pytest.mark.alone
-def test_a_database_that_is_full_is_the_limit(harness: Harness) -> None:
+def test_a_saturated_database_is_reported_as_the_bottleneck(harness: Harness) -> None:
     trial = bench(harness, "slow-query", "db", "--retries", "3")
     assert trial["verdict"]["kind"] == "database", trial["verdict"]
 
 
-def test_every_trial_begins_with_the_same_rows(harness: Harness) -> None:
+def test_every_trial_starts_with_the_same_rows(harness: Harness) -> None:
     done = harness.run("bench", *ASKING, "test/asking/honest", "--workload", "update-20", *QUICK, "--rounds", "2", timeout_s=280)
     (result,) = json.loads(done.stdout)["results"]
     assert [trial["verdict"]["kind"] not in ("invalid", "failed") for trial in result["rounds"]] == [True, True]
 
 
-def test_a_workload_that_asks_no_database_starts_none(harness: Harness) -> None:
+def test_a_workload_without_queries_starts_no_database(harness: Harness) -> None:
     done = harness.run("bench", *ASKING, "test/asking/honest", "--workload", "json", *QUICK, timeout_s=280)
     (result,) = json.loads(done.stdout)["results"]
     assert result["rounds"][0]["database"] is None

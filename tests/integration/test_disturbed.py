@@ -1,4 +1,4 @@
-"""Tests of trials that a real program disturbs, which are repeated, and of the lock on the cores of a run."""
+"""Tests that a trial is repeated if another program disturbs it, and that a run locks its cores."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def spinner(folder: Path, cpu: int) -> Iterator[int]:
 
 
 class Progress:
-    """Progress that a run has printed on standard error so far."""
+    """The progress messages that a run has printed on standard error so far."""
 
     def __init__(self, process: subprocess.Popen[str]):
         self._process = process
@@ -72,7 +72,7 @@ class Progress:
 
 @pytest.mark.alone
 @two_cores
-def test_a_disturbance_in_round_2_is_reported_and_the_round_repeated(harness: Harness, tmp_path: Path) -> None:
+def test_a_disturbance_in_round_2_is_reported_and_round_2_is_repeated(harness: Harness, tmp_path: Path) -> None:
     retries, exported = 3, tmp_path / "run.json"
     load = ("-c", "8", "-d", "1s", "--warmup", "200ms", "--timeout", "5s", "--rounds", "3", "--retries", str(retries))
     (cpu, *_) = partition(read_topology(), Scaling.SINGLE).target

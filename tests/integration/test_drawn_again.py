@@ -1,4 +1,4 @@
-"""Verdicts of real runs are drawn again from their store."""
+"""Tests that the stored observations of a real run lead to the stored verdicts."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tests.harness import TARGETS, Harness
 SERVER = f"{sys.executable} {TARGETS / 'misbehaving' / 'server.py'} {{host}} {{port}}"
 
 
-def test_stored_verdicts_are_drawn_again(harness: Harness) -> None:
+def test_stored_observations_lead_to_the_stored_verdicts(harness: Harness) -> None:
     short = ("-c", "4", "-d", "200ms", "--warmup", "50ms", "--timeout", "5s", "--rounds", "2")
     harness.run("run", *short, f"{SERVER} good", f"{SERVER} turns-500", f"{SERVER} ignores-sigterm")
     with Store(harness.db) as store:

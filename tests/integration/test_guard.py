@@ -1,4 +1,4 @@
-"""Tests with real processes that no process survives if the guard is refused, stopped or killed."""
+"""Tests with real processes that no process survives if the guard lacks permissions or is stopped or killed."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ FAMILIES = {
 }
 SLEEPS = {"children": 2, "setsid": 2, "double fork": 3}
 SHELLS = {"children": 1, "setsid": 2, "double fork": 1}
-"""Number of processes that stay. The others end once they have started a sleep."""
+"""Number of shells that keep running. The others end after starting a sleep."""
 
 HARNESS = """
 import os, sys
@@ -50,7 +50,7 @@ def start(folder: Path, script: str) -> ProcessTree:
 
 
 def family_of(tree: ProcessTree, name: str) -> list[int]:
-    """Return the guard's descendants, once all have called exec and the launchers among them have ended."""
+    """Wait until all of the guard's descendants have called exec and the launchers have ended, and return the rest."""
 
     def below() -> list[psutil.Process]:
         return psutil.Process(tree.guard_pid).children(recursive=True)
@@ -60,7 +60,7 @@ def family_of(tree: ProcessTree, name: str) -> list[int]:
 
 
 def sleeps(processes: list[psutil.Process]) -> int:
-    """Return how many of them are sleeps. A shell that started one may just be ending."""
+    """Return the number of ``sleep`` processes. A shell that started one may still be ending."""
     count = 0
     for process in processes:
         with contextlib.suppress(psutil.NoSuchProcess):
@@ -81,7 +81,7 @@ def test_grandchildren_die_when_the_guard_is_killed(tmp_path: Path, name: str) -
 
 
 @pytest.mark.parametrize("name", FAMILIES)
-def test_grandchildren_die_when_the_keeper_of_the_guard_is_killed(tmp_path: Path, name: str) -> None:
+def test_grandchildren_die_when_the_guards_keeper_is_killed(tmp_path: Path, name: str) -> None:
     with start(tmp_path, FAMILIES[name]) as tree:
         family = family_of(tree, name)
         os.kill(psutil.Process(tree.guard_pid).ppid(), signal.SIGKILL)
@@ -104,11 +104,11 @@ def test_grandchildren_die_when_harness_and_guard_are_killed(tmp_path: Path, nam
 
 
 @pytest.mark.parametrize("name", FAMILIES)
-def test_grandchildren_die_when_keeper_and_guard_are_killed_at_once(tmp_path: Path, name: str) -> None:
+def test_grandchildren_die_when_keeper_and_guard_are_killed_together(tmp_path: Path, name: str) -> None:
     with start(tmp_path, FAMILIES[name]) as tree, start(tmp_path, FAMILIES[name]) as other:
         family, untouched = family_of(tree, name), family_of(other, name)
         keeper = psutil.Process(tree.guard_pid).ppid()
-        os.kill(keeper, signal.SIGSTOP)  # so that neither has time to do anything about the other
+        os.kill(keeper, signal.SIGSTOP)  # so that neither can react to the death of the other
         os.kill(tree.guard_pid, signal.SIGSTOP)
         os.kill(tree.guard_pid, signal.SIGKILL)
         os.kill(keeper, signal.SIGKILL)
@@ -119,14 +119,14 @@ def test_grandchildren_die_when_keeper_and_guard_are_killed_at_once(tmp_path: Pa
         assert not any(gone([pid]) for pid in untouched)
 
 
-def test_a_keeper_is_not_measured(tmp_path: Path) -> None:
+def test_the_keeper_is_not_part_of_the_measured_tree(tmp_path: Path) -> None:
     with start(tmp_path, "exec sleep 1000") as tree:
         assert [process.pid for process in psutil.Process(tree.guard_pid).children(recursive=True)] == list(tree.pids)
 
 
 @pytest.mark.skipif(os.geteuid() != 0 or shutil.which("setpriv") is None, reason="requires root and setpriv")
 def test_a_set_uid_target_does_not_kill_the_guard(tmp_path: Path) -> None:
-    """The target runs as another user whom the harness may not signal, like a set-uid program."""
+    """Like a set-uid program, the target runs as a user whose processes the harness may not signal."""
     argv = ["setpriv", "--bounding-set", "-kill", sys.executable, "-c", HARNESS, str(tmp_path)]
     target = ["setpriv", "--reuid", "65534", "--clear-groups", "sleep", "1000"]
     with subprocess.Popen([*argv, *target], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as harness:
@@ -150,7 +150,7 @@ def test_a_signal_that_is_not_permitted_is_ignored(monkeypatch: pytest.MonkeyPat
 
 @pytest.fixture
 def delegated() -> Iterator[Path]:
-    """Yield a version 2 control group that belongs to this process."""
+    """Yield a control group (version 2) that this process may change."""
     parent = Path("/sys/fs/cgroup")
     parent = parent if (parent / "cgroup.procs").exists() else parent / "unified"
     group = parent / f"httpbench-test-{os.getpid()}"
@@ -177,13 +177,13 @@ def test_a_delegated_control_group_is_killed_in_one_step(tmp_path: Path, delegat
         until(lambda: len((inner / "cgroup.procs").read_text().split()) >= SLEEPS["double fork"])
         family = list(map(int, (inner / "cgroup.procs").read_text().split()))
         assert guard_pid not in family
-        (inner / "cgroup.kill").write_text("1")  # what the guard does
+        (inner / "cgroup.kill").write_text("1")  # as the guard does
         until(lambda: gone(family))
         harness.communicate("stop\n", timeout=30)
     assert not inner.exists()
 
 
-def test_children_are_found_without_the_kernels_lists_of_them(tmp_path: Path) -> None:
+def test_children_are_found_without_the_kernels_child_lists(tmp_path: Path) -> None:
     """Simulate a kernel without CONFIG_PROC_CHILDREN."""
 
     def found(tree: ProcessTree) -> list[int]:
@@ -196,7 +196,7 @@ def test_children_are_found_without_the_kernels_lists_of_them(tmp_path: Path) ->
         return sorted(below)
 
     with start(tmp_path, FAMILIES["double fork"]) as tree:
-        until(lambda: found(tree) == sorted(family_of(tree, "double fork")))  # some shells may only just be ending
+        until(lambda: found(tree) == sorted(family_of(tree, "double fork")))  # some shells may still be ending
 
 
 def test_a_guard_that_was_stopped_still_ends_its_tree(tmp_path: Path) -> None:

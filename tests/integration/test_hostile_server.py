@@ -1,4 +1,4 @@
-"""Tests of a server that tries to control the terminal through its name, log, status line, headers and bodies."""
+"""Tests with a server that tries to control the terminal through its name, log, status line, headers and bodies."""
 
 from __future__ import annotations
 

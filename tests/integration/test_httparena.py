@@ -1,4 +1,4 @@
-"""A framework of a catalogue in HttpArena's layout, from its folder as it is, with the data set of the clone."""
+"""Tests of a framework in HttpArena's layout, with its folder unchanged and the data set from the clone."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ QUICK = ("-c", "8", "-d", "500ms", "--warmup", "200ms", "--rounds", "1", "-q", "
 
 @pytest.fixture(scope="module", autouse=True)
 def _base(debian_base: str) -> Iterator[None]:
-    """As the Dockerfiles name it: a minimal Debian holds Perl."""
+    """Give a minimal Debian, which includes Perl, the name of the base image in the Dockerfiles."""
     containers.docker("tag", debian_base, BASE)
     yield
     containers.docker("rmi", "--no-prune", BASE)
 
 
-def test_a_framework_keeps_the_published_rules(harness: Harness) -> None:
+def test_a_framework_follows_the_published_rules(harness: Harness) -> None:
     done = harness.run("verify", *CATALOGUE, "perl/small", "--isolate", "docker", "--scaling", "single", timeout_s=280)
     assert done.returncode == 0, done.stdout + done.stderr
     for workload in WORKLOADS:
         assert f"perl/small@docker single {workload}: passed" in done.stdout
 
 
-def test_a_framework_is_measured_under_each_test_that_httpbench_has(harness: Harness) -> None:
+def test_a_framework_is_measured_under_each_supported_test(harness: Harness) -> None:
     words = [word for name in WORKLOADS for word in ("--workload", name)]
     done = harness.run("bench", *CATALOGUE, "perl/small", "--isolate", "docker", *words, *QUICK, timeout_s=280)
     results = json.loads(done.stdout)["results"]

@@ -1,4 +1,4 @@
-"""The images of targets, built from bases that stand in for the official ones."""
+"""Tests of the images of targets, built from substitutes for the official base images."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ BASE = f"{REGISTRY}/library/debian:bookworm-slim"
 
 @pytest.fixture(scope="module")
 def registry(debian_base: str) -> Iterator[dict[str, str]]:
-    """Return an environment whose registry is this machine, which has only Debian's base image."""
+    """Return an environment that uses a registry on this machine, which has only Debian's base image."""
     had = containers.docker("images", "--quiet", BASE)
     if not had:
         containers.docker("tag", debian_base, BASE)
@@ -28,14 +28,14 @@ def registry(debian_base: str) -> Iterator[dict[str, str]]:
 
 
 @pytest.mark.parametrize("target", ["c/epoll/edge", "c/nginx"])
-def test_an_image_keeps_the_contract(harness: Harness, registry: dict[str, str], target: str) -> None:
-    """Check a target that is compiled in its own stage and one from a package."""
+def test_an_image_passes_the_contract(harness: Harness, registry: dict[str, str], target: str) -> None:
+    """Check a target that is compiled in a build stage and one that comes from a package."""
     done = harness.run("verify", target, "--isolate", "docker", env={**harness.env, **registry}, timeout_s=280)
     assert done.returncode == 0, done.stdout + done.stderr
     assert f"{target}@docker single: passed" in done.stdout
 
 
-def test_a_language_without_a_base_is_listed_with_the_image_that_is_missing(harness: Harness, registry: dict[str, str]) -> None:
+def test_a_language_without_a_base_image_is_listed_with_the_missing_image(harness: Harness, registry: dict[str, str]) -> None:
     listed = harness.run("list", "dart", "c/nginx", "--isolate", "docker", "--json", env={**harness.env, **registry})
     states = {entry["id"]: entry for entry in json.loads(listed.stdout)}
     dart = states["dart/http-server@docker"]

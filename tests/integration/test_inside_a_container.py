@@ -25,12 +25,12 @@ IMAGE = "httpbench-test-image"
 
 
 @pytest.mark.parametrize("flags", [(), ("--privileged",)], ids=["default", "privileged"])
-def test_a_container_measures(harness: Harness, debian_base: str, flags: tuple[str, ...]) -> None:
-    """Use the programs of this machine, because a test machine may lack the base images of httpbench's own image."""
+def test_httpbench_measures_inside_a_container(harness: Harness, debian_base: str, flags: tuple[str, ...]) -> None:
+    """Use this machine's programs, because it may lack the base images of httpbench's own image."""
     env = {name: value for name, value in harness.env.items() if name in PASSED_ON or name.startswith("HTTPBENCH_")}
     env |= {name: str(harness.home) for name in ("HOME", "XDG_CACHE_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME")}
     programs = Path(os.environ.get("HTTPBENCH_PROGRAMS", root() / "target" / "release"))
-    system = [path for path in Path("/usr").iterdir() if path.is_dir() and path.name != "sbin"]  # the engine puts its init program there
+    system = [path for path in Path("/usr").iterdir() if path.is_dir() and path.name != "sbin"]  # the engine puts its init program in sbin
     folders = dict.fromkeys((*system, Path(sys.prefix), Path(sys.base_prefix), root(), programs, harness.home))
     shared = [word for folder in folders if folder != Path("/usr") for word in ("--volume", f"{folder}:{folder}")]
     passed = [word for name, value in env.items() for word in ("--env", f"{name}={value}")]
@@ -69,7 +69,7 @@ def _pull(engine: str, base: str) -> None:
 
 
 @pytest.mark.timeout(BUILD_LIMIT_S + 600)
-def test_the_image_measures_and_opens_a_shell(image: str) -> None:
+def test_the_image_can_measure_and_open_a_shell(image: str) -> None:
     run = ["docker", "run", "--rm", "--init", "--privileged"]
     words = ("bench", "c/epoll/edge", "golang/net-http", "-d", "1s", "--rounds", "1", "--retries", "0", "--export-json", "-")
     done = subprocess.run([*run, image, *words], capture_output=True, text=True, timeout=300, check=False)

@@ -1,4 +1,4 @@
-"""Process trees, with real processes."""
+"""Tests of process trees with real processes."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def start(folder: Path, script: str, **options: object) -> ProcessTree:
     return ProcessTree([Command(("sh", "-c", script), folder, {}, **options)], stdout=log, stderr=log)  # type: ignore[arg-type]
 
 
-def test_a_command_runs_in_its_folder_with_its_environment_on_its_cpus(tmp_path: Path) -> None:
+def test_a_command_gets_its_folder_environment_and_cpus(tmp_path: Path) -> None:
     cpu = min(os.sched_getaffinity(0))
     script = "pwd; echo $COLOUR; grep Cpus_allowed_list /proc/self/status"
     log = tmp_path / "log"
@@ -59,7 +59,7 @@ def test_the_exit_code_or_signal_is_reported(tmp_path: Path) -> None:
 
 
 def test_stop_lets_a_program_end_by_itself(tmp_path: Path) -> None:
-    # Short sleeps: one that SIGTERM meets between its fork and its exec ends all the same.
+    # The sleeps are short, so that a child that SIGTERM misses between fork and exec soon ends anyway.
     with start(tmp_path, "trap 'echo bye; exit 0' TERM; echo up; while true; do sleep 0.05; done") as tree:
         until(lambda: "up" in (tail(tmp_path / "log") or ""))
         stopped = tree.stop(2)
@@ -68,7 +68,7 @@ def test_stop_lets_a_program_end_by_itself(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("option", ["-c", "-ec"])
-def test_a_shell_is_stopped_together_with_what_it_waits_for(tmp_path: Path, option: str) -> None:
+def test_a_shell_is_stopped_together_with_the_program_it_waits_for(tmp_path: Path, option: str) -> None:
     log = tmp_path / "log"
     with ProcessTree([Command(("bash", option, "echo up; sleep 1000; true"), tmp_path, {})], stdout=log, stderr=log) as tree:
         until(lambda: "up" in (tail(log) or ""))
@@ -76,7 +76,7 @@ def test_a_shell_is_stopped_together_with_what_it_waits_for(tmp_path: Path, opti
     assert stopped.problem is None
 
 
-def test_what_ignores_sigterm_is_killed_and_named(tmp_path: Path) -> None:
+def test_a_program_that_ignores_sigterm_is_killed_and_reported(tmp_path: Path) -> None:
     with start(tmp_path, "trap '' TERM; echo up; while :; do sleep 0.05; done") as tree:
         until(lambda: "up" in (tail(tmp_path / "log") or ""))
         stopped = tree.stop(0.2)
@@ -85,7 +85,7 @@ def test_what_ignores_sigterm_is_killed_and_named(tmp_path: Path) -> None:
     assert gone(tree.pids)
 
 
-def test_a_daemon_that_forked_itself_away_is_found(tmp_path: Path) -> None:
+def test_a_program_that_daemonizes_is_found(tmp_path: Path) -> None:
     with start(tmp_path, "setsid sh -c 'sleep 1000 & echo $! > daemon' ; exec sleep 1000") as tree:
         daemon = int(until(lambda: (tmp_path / "daemon").exists() and (tmp_path / "daemon").read_text()))
         stopped = tree.stop(0.2)
@@ -94,7 +94,7 @@ def test_a_daemon_that_forked_itself_away_is_found(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM], ids=["SIGKILL", "SIGTERM"])
-def test_nothing_outlives_a_harness_that_is_killed(tmp_path: Path, number: signal.Signals) -> None:
+def test_nothing_outlives_a_killed_harness(tmp_path: Path, number: signal.Signals) -> None:
     harness = subprocess.Popen([sys.executable, "-c", CRASH, str(tmp_path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
     assert harness.stdin
     assert harness.stdout
@@ -109,7 +109,7 @@ def test_nothing_outlives_a_harness_that_is_killed(tmp_path: Path, number: signa
     harness.stdout.close()
 
 
-def test_cpu_time_of_the_whole_tree_is_reported(tmp_path: Path) -> None:
+def test_the_cpu_time_of_the_whole_tree_is_reported(tmp_path: Path) -> None:
     burn = "import time\nwhile time.process_time() < 0.3: pass"
     with start(tmp_path, f"{PYTHON} -c '{burn}' & wait; (exec {PYTHON} -c '{burn}' &); sleep 1.2") as tree:
         tree.wait(20)
@@ -117,7 +117,7 @@ def test_cpu_time_of_the_whole_tree_is_reported(tmp_path: Path) -> None:
     assert 0.6 <= stopped.cpu_s < 1.2
 
 
-def test_output_of_the_error_stream_can_be_read_while_it_comes(tmp_path: Path) -> None:
+def test_standard_error_can_be_read_while_the_program_runs(tmp_path: Path) -> None:
     with ProcessTree([Command(("sh", "-c", "echo out; echo progress >&2; sleep 1000"), tmp_path, {})], stdout=tmp_path / "out") as tree:
         assert os.read(tree.stderr, 100) == b"progress\n"
         assert (tmp_path / "out").read_text() == "out\n"
@@ -145,7 +145,7 @@ def test_the_guard_does_not_spin(tmp_path: Path) -> None:
         assert sum(guard.cpu_times()[:2]) - before < 0.05
 
 
-def test_a_log_that_grows_large_is_cut_to_its_end(tmp_path: Path) -> None:
+def test_only_the_end_of_a_large_log_is_kept(tmp_path: Path) -> None:
     script = (
         "i=0; while [ $i -lt 60 ]; do head -c 1048576 /dev/zero | tr '\\0' x; echo; i=$((i+1)); sleep 0.01; done; echo the end; sleep 1000"
     )
@@ -158,7 +158,7 @@ def test_a_log_that_grows_large_is_cut_to_its_end(tmp_path: Path) -> None:
     assert (tail(log) or "").endswith("the end")
 
 
-def test_data_on_standard_output_is_never_cut(tmp_path: Path) -> None:
+def test_standard_output_is_never_truncated(tmp_path: Path) -> None:
     script = "head -c 20000000 /dev/zero; sleep 0.6"
     with ProcessTree([Command(("sh", "-c", script), tmp_path, {})], stdout=tmp_path / "out") as tree:
         tree.wait(10)
@@ -170,6 +170,6 @@ def test_an_impossible_program_name_is_an_error(tmp_path: Path) -> None:
         ProcessTree([Command(("a\0b",), tmp_path, {})], stdout=tmp_path / "log", stderr=tmp_path / "log")
 
 
-def test_a_line_without_end_is_cut(tmp_path: Path) -> None:
+def test_an_endless_line_is_truncated(tmp_path: Path) -> None:
     (tmp_path / "log").write_text("a" * 4000 + "\nthe end\n")
     assert tail(tmp_path / "log") == "a" * 500 + "…\nthe end"

@@ -1,4 +1,4 @@
-"""The live area in real terminals, of 80, 100 and 200 columns."""
+"""Tests of the live area in real terminals with 80, 100 and 200 columns."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ with observer() as shown:
 
 @dataclass
 class Terminal:
-    """The program in a terminal of its own, and what that shows."""
+    """A terminal that runs the program, and the text it shows."""
 
     width: int
 
@@ -53,7 +53,7 @@ class Terminal:
         os.close(theirs)
 
     def lines(self) -> list[str]:
-        """Those that are not empty, once nothing more comes."""
+        """Return the lines that are not empty, once the output has ended."""
         while select.select([self._ours], [], [], 0.1)[0]:
             try:
                 self._stream.feed(os.read(self._ours, 65_536))

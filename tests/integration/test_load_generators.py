@@ -23,9 +23,9 @@ CUT_OFF = 2 * SHORT.connections + 1
 """Requests that the server saw but a generator didn't count: those in flight at the end, and the one wrk sends to test the address."""
 PRINTS_PERCENTILES_ONLY = {"perf-gauge", "autocannon"}
 KEEPS_CONNECTIONS = {"autocannon"}
-"""It cannot open a connection for each request."""
+"""Load generators that can't open a connection for each request."""
 CLOSES_UNANNOUNCED = {"perf-gauge"}
-"""It closes each connection after the answer and sends no ``Connection: close`` before."""
+"""Load generators that close each connection after the response without sending ``Connection: close``."""
 
 
 @pytest.fixture(params=list(load.GENERATORS))
@@ -53,7 +53,7 @@ def measure(generator: LoadGenerator, server: Server, scratch: Path, asked: Load
     return generator.measurement(job, run(generator, job))
 
 
-def test_counts_match_the_servers(generator: LoadGenerator, tmp_path: Path) -> None:
+def test_counts_match_those_of_the_server(generator: LoadGenerator, tmp_path: Path) -> None:
     with Server(Mode.OK) as server:
         found = measure(generator, server, tmp_path)
     assert 0 <= server.requests - found.requests.completed <= CUT_OFF
@@ -64,14 +64,14 @@ def test_counts_match_the_servers(generator: LoadGenerator, tmp_path: Path) -> N
     assert bool(found.service_time_us.histogram) is (generator.name not in PRINTS_PERCENTILES_ONLY)
 
 
-def test_errors_of_the_server_are_not_throughput(generator: LoadGenerator, tmp_path: Path) -> None:
+def test_error_responses_do_not_count_as_throughput(generator: LoadGenerator, tmp_path: Path) -> None:
     with Server(Mode.ERROR) as server:
         found = measure(generator, server, tmp_path)
     assert found.requests.ok == 0 and found.throughput_rps == 0
     assert found.errors["unexpected_status"] > 100
 
 
-def test_resets_are_seen(generator: LoadGenerator, tmp_path: Path) -> None:
+def test_resets_are_counted(generator: LoadGenerator, tmp_path: Path) -> None:
     with Server(Mode.RESET) as server:
         found = measure(generator, server, tmp_path)
     assert found.requests.ok > 0
@@ -79,7 +79,7 @@ def test_resets_are_seen(generator: LoadGenerator, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["native", "autocannon"])
-def test_requests_that_a_closed_connection_loses_are_counted(name: str, tmp_path: Path) -> None:
+def test_requests_lost_with_a_closed_connection_are_counted(name: str, tmp_path: Path) -> None:
     with Server(Mode.CLOSE) as server:
         found = measure(installed(name), server, tmp_path)
     lost = found.errors["closed_early"]
@@ -87,7 +87,7 @@ def test_requests_that_a_closed_connection_loses_are_counted(name: str, tmp_path
     assert 0 <= server.requests - found.requests.completed - lost <= CUT_OFF
 
 
-def test_times_are_those_that_the_server_took(generator: LoadGenerator, tmp_path: Path) -> None:
+def test_service_times_match_the_servers_delay(generator: LoadGenerator, tmp_path: Path) -> None:
     with Server(Mode.SLOW, delay_s=0.02) as server:
         found = measure(generator, server, tmp_path)
     times = found.service_time_us
@@ -96,14 +96,14 @@ def test_times_are_those_that_the_server_took(generator: LoadGenerator, tmp_path
     assert times.p50 == pytest.approx(20_000, rel=0.5)
 
 
-def test_late_answers_are_timeouts(generator: LoadGenerator, tmp_path: Path) -> None:
+def test_late_responses_are_timeouts(generator: LoadGenerator, tmp_path: Path) -> None:
     with Server(Mode.LATE, delay_s=1.3) as server:
         found = measure(generator, server, tmp_path, SHORT.model_copy(update={"duration_s": 3}))
     assert found.errors["timeout"] > 0
     assert found.service_time_us is None or (found.service_time_us.max or 0) < 1_100_000
 
 
-def test_connections_close_where_keep_alive_is_off(generator: LoadGenerator, tmp_path: Path) -> None:
+def test_connections_close_without_keep_alive(generator: LoadGenerator, tmp_path: Path) -> None:
     if generator.name in KEEPS_CONNECTIONS:
         pytest.skip(f"{generator.name} refuses to reconnect")
     with Server(Mode.OK) as server:
@@ -114,7 +114,7 @@ def test_connections_close_where_keep_alive_is_off(generator: LoadGenerator, tmp
         assert all(b"connection: close" in head.lower() for head in server.heads)
 
 
-def test_the_request_is_the_workloads(generator: LoadGenerator, tmp_path: Path) -> None:
+def test_the_generator_sends_the_workloads_request(generator: LoadGenerator, tmp_path: Path) -> None:
     with Server(Mode.OK) as server:
         measure(generator, server, tmp_path, request=Request(method="DELETE", headers={"X-Asked": "a b", "host": "example.org"}))
     assert len(server.heads) == 1
@@ -124,7 +124,7 @@ def test_the_request_is_the_workloads(generator: LoadGenerator, tmp_path: Path) 
     assert head.lower().count("host: ") == 1 and "example.org" in head
 
 
-def test_a_closed_port_is_one_clear_error(generator: LoadGenerator, tmp_path: Path) -> None:
+def test_a_closed_port_gives_one_clear_error(generator: LoadGenerator, tmp_path: Path) -> None:
     job = Job(f"http://127.0.0.1:{free_port()}/", Workload(name="test", description="a test's"), SHORT, (), tmp_path)
     with pytest.raises(LoadError) as caught:
         generator.measurement(job, run(generator, job))
@@ -132,14 +132,14 @@ def test_a_closed_port_is_one_clear_error(generator: LoadGenerator, tmp_path: Pa
 
 
 @pytest.mark.parametrize("name", ["native", "wrk", "autocannon"])
-def test_pipelined_requests_are_each_counted(name: str, tmp_path: Path) -> None:
+def test_each_pipelined_request_is_counted(name: str, tmp_path: Path) -> None:
     with Server(Mode.OK) as server:
         found = measure(installed(name), server, tmp_path, SHORT.model_copy(update={"pipeline": 16}))
     assert 0 <= server.requests - found.requests.completed <= 16 * CUT_OFF
     assert found.requests.ok == found.requests.completed > 1000
 
 
-def test_a_body_that_is_not_the_expected_one_is_wrong(tmp_path: Path) -> None:
+def test_an_unexpected_body_is_wrong(tmp_path: Path) -> None:
     found_by = {}
     workload = Workload(name="test", description="a test's", expect=Expectation(body="Hello, World?"))
     for generator in (installed("native"), installed("autocannon")):
@@ -158,12 +158,12 @@ def test_workers_share_the_connections(tmp_path: Path) -> None:
     assert found.per_second is not None and found.per_second.seconds in (2, 3)
 
 
-def test_the_tables_of_a_run_of_autocannon_are_its_own(tmp_path: Path) -> None:
-    """The tables equal those that autocannon's own function prints, byte for byte."""
+def test_our_tables_equal_autocannons_own(tmp_path: Path) -> None:
+    """Byte for byte, our tables are those that autocannon's own function prints."""
     generator = installed("autocannon")
     workload = Workload(name="test", description="a test's", expect=Expectation(body="Hello, World!"))
     with Server(Mode.SLOW, delay_s=0.003) as server:
-        for duration_s in (2, 5, 20):  # until there are enough samples for a p99, however busy the machine is
+        for duration_s in (2, 5, 20):  # a busy machine needs longer to get enough samples for a p99
             job = Job(server.url, workload, SHORT.model_copy(update={"duration_s": duration_s, "pipeline": 16}), (), tmp_path)
             output = run(generator, job)
             found = generator.measurement(job, output)

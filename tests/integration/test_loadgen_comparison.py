@@ -1,4 +1,4 @@
-"""``benchmarks/loadgen/compare.py``: our generator against peers, on each kind of server. No figure that a machine decides is asserted."""
+"""Tests of ``benchmarks/loadgen/compare.py``, which compares our load generator with others. No performance is asserted."""
 
 from __future__ import annotations
 
@@ -58,21 +58,21 @@ def only_row(report: dict[str, Any]) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(("turn_ms", "starts", "pairs"), [("20", 1, 35), ("20", 2, 36), ("0", 7, 7)])
-def test_pairs_are_made_in_turns_of_several_starts_or_as_whole_runs(tmp_path: Path, turn_ms: str, starts: int, pairs: int) -> None:
+def test_the_number_of_pairs_depends_on_turns_and_starts(tmp_path: Path, turn_ms: str, starts: int, pairs: int) -> None:
     words = ("--pairs", "7", "--seconds", "0.1", "--turn-ms", turn_ms, "--starts", str(starts), "--cell", "keep-alive, 8 ")
     row = only_row(compared(tmp_path, *words, "--peer", "client_epoll"))
     assert (len(row["starts"]), row["pairs"]) == (starts, pairs)
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_short_responses_come_from_each_kind_of_server(tmp_path: Path, kind: str) -> None:
+def test_every_kind_of_server_sends_short_responses(tmp_path: Path, kind: str) -> None:
     require(KINDS[kind])
     words = ("--pairs", "2", "--seconds", "0.5", "--cell", "keep-alive, 8 ", "--peer", "client_epoll", "--server-kind", kind)
     assert only_row(compared(tmp_path, *words))["server"] == kind
 
 
 @pytest.mark.parametrize("kind", ["fifo", "uneven"])
-def test_https_comes_from_our_servers(tmp_path: Path, kind: str) -> None:
+def test_our_servers_support_https(tmp_path: Path, kind: str) -> None:
     require("gcc", "openssl", "wrk")
     if not OPENSSL_HEADER.exists():
         pytest.skip("libssl-dev is not installed")
@@ -80,13 +80,13 @@ def test_https_comes_from_our_servers(tmp_path: Path, kind: str) -> None:
     assert only_row(compared(tmp_path, *words))["server"] == kind
 
 
-def test_https_comes_from_nginx_too(tmp_path: Path) -> None:
+def test_nginx_supports_https(tmp_path: Path) -> None:
     require("nginx", "openssl", "wrk")
     words = ("--pairs", "1", "--seconds", "1", "--cell", "HTTPS", "--peer", "wrk", "--server-kind", "nginx,go")
     assert only_row(compared(tmp_path, *words))["server"] == "nginx"
 
 
-def test_requests_of_a_peer_are_those_of_the_seconds_that_it_ran(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_peers_requests_are_its_rate_times_its_whole_seconds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(str(SCRIPT.parent))
     monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
     wrk = tmp_path / "wrk"
@@ -98,14 +98,14 @@ def test_requests_of_a_peer_are_those_of_the_seconds_that_it_ran(tmp_path: Path,
 
 
 @pytest.mark.parametrize("cell", HTTP2)
-def test_http2_comes_from_nginx(tmp_path: Path, cell: str) -> None:
+def test_nginx_supports_http2(tmp_path: Path, cell: str) -> None:
     require("nginx", "openssl", "h2load")
     row = only_row(compared(tmp_path, "--pairs", "1", "--seconds", "1", "--cell", cell, "--peer", "h2load"))
     assert (row["server"], row["server_cpus"]) == ("nginx", 1)
 
 
 @pytest.mark.parametrize("cell", HTTP2)
-def test_http2_comes_from_nghttpd_too(tmp_path: Path, cell: str) -> None:
+def test_nghttpd_supports_http2(tmp_path: Path, cell: str) -> None:
     require("nghttpd", "openssl", "h2load")
     words = ("--pairs", "1", "--seconds", "1", "--cell", cell, "--peer", "h2load", "--server-kind", "nghttpd")
     assert only_row(compared(tmp_path, *words))["server"] == "nghttpd"
@@ -117,7 +117,7 @@ def test_new_connections_are_compared_in_turns(tmp_path: Path) -> None:
     assert row["server"] == "fifo"
 
 
-def test_every_program_runs_under_one_congestion_control(tmp_path: Path) -> None:
+def test_every_program_uses_the_same_congestion_control(tmp_path: Path) -> None:
     allowed = shutil.which("unshare") and subprocess.run(["unshare", "--net", "true"], capture_output=True, check=False).returncode == 0
     expected = "reno for all programs" if allowed else "no network namespace is allowed here"
     before = Path("/proc/sys/net/ipv4/tcp_congestion_control").read_text()
@@ -128,7 +128,7 @@ def test_every_program_runs_under_one_congestion_control(tmp_path: Path) -> None
         assert "cannot use the congestion control nonesuch" in compare("--congestion-control", "nonesuch").stderr
 
 
-def test_missing_programs_for_a_server_are_reported() -> None:
+def test_a_servers_missing_programs_are_reported() -> None:
     if shutil.which("go", path=SYSTEM_PATH):
         pytest.skip("go is where everything else is, so it cannot be missing")
     words = ("--cell", "keep-alive, 1 ", "--peer", "client_epoll")
@@ -138,7 +138,7 @@ def test_missing_programs_for_a_server_are_reported() -> None:
     assert "uneven: 1 connections are too few for 2 on the second thread" in done.stderr
 
 
-def test_an_unknown_kind_of_server_is_wrong_usage() -> None:
+def test_an_unknown_kind_of_server_is_a_usage_error() -> None:
     done = compare("--server-kind", "fifo,apache")
     assert done.returncode == 2
     assert "unknown kind of server apache: take fifo, uneven, nginx, nginx-2, go, nghttpd" in done.stderr

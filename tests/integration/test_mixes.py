@@ -1,4 +1,4 @@
-"""Tests of mixed workloads, and of rules that check bodies under load."""
+"""Tests of mixed workloads and of the rules that check bodies under load."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def measured(harness: Harness, workload: str, lie: str) -> dict[str, Any]:
     return trial
 
 
-def test_a_mix_is_measured_as_a_whole_and_part_by_part(harness: Harness) -> None:
+def test_a_mix_has_results_for_the_whole_and_for_each_part(harness: Harness) -> None:
     trial = measured(harness, "json:3,db:1", "honest")
     assert trial["verdict"]["kind"] != "invalid", trial["verdict"]
     measurement = trial["measurement"]
@@ -45,17 +45,17 @@ def test_a_mix_is_measured_as_a_whole_and_part_by_part(harness: Harness) -> None
         ("json:3,db:1", "wrong", "sampled during the load were wrong"),
     ],
 )
-def test_a_server_that_lies_under_load_is_found_out(harness: Harness, workload: str, lie: str, reason: str) -> None:
+def test_a_server_that_lies_under_load_is_detected(harness: Harness, workload: str, lie: str, reason: str) -> None:
     verdict = measured(harness, workload, lie)["verdict"]
     assert verdict["kind"] == "invalid" and any(reason in said for said in verdict["reasons"]), verdict
 
 
-def test_another_load_generator_refuses_a_mix_in_one_sentence(harness: Harness) -> None:
+def test_other_load_generators_refuse_a_mix_with_one_sentence(harness: Harness) -> None:
     done = harness.run("bench", "c/epoll/level", "--workload", "plaintext:3,json:1", "--load-generator", "wrk", "-q")
     assert done.returncode == 2
     assert "wrk cannot send requests of several kinds; `--load-generator native` can" in done.stderr
 
 
-def test_a_suite_may_name_a_mix_and_a_path_of_its_own_does_not_fit(harness: Harness) -> None:
+def test_a_path_cannot_be_combined_with_a_mix(harness: Harness) -> None:
     done = harness.run("bench", "c/epoll/level", "--workload", "plaintext,json:2", "--path", "/x", "-q")
     assert done.returncode == 2 and "--path applies to one request" in done.stderr

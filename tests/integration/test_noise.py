@@ -1,4 +1,4 @@
-"""``httpbench noise`` with real servers: measured, stored, shown below later tables, and not believed under another kernel."""
+"""Tests of ``httpbench noise``: the result is stored, shown below later tables, and outdated under another kernel."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.harness import Harness
 pytestmark = pytest.mark.alone
 
 
-def test_noise_is_stored_shown_and_outdated(harness: Harness) -> None:
+def test_noise_is_stored_and_shown_until_it_is_outdated(harness: Harness) -> None:
     unknown = harness.run("noise", "--show")
     assert (unknown.returncode, "has no A/A pairs from this machine" in unknown.stderr) == (2, True)
 

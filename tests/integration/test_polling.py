@@ -1,4 +1,4 @@
-"""A server that polls always fills its core: that does not make it the limit. On real servers, under a real load."""
+"""Tests with real servers that poll. Such a server always keeps its core busy, so a busy core doesn't make it the bottleneck."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ def measured(harness: Harness, mode: str) -> dict[str, Any]:
     return {**trial, "reasons": "; ".join(trial["verdict"]["reasons"])}
 
 
-def test_a_server_that_polls_is_not_the_limit_because_its_core_is_full(harness: Harness) -> None:
+def test_a_busy_core_does_not_make_a_polling_server_the_bottleneck(harness: Harness) -> None:
     trial = measured(harness, "polls")
     assert trial["facts"]["target_polling_threads"] == 1
     assert trial["verdict"]["kind"] != "target"
-    if trial["facts"]["target_cores"] >= 0.8 and trial["verdict"]["kind"] != "disturbed":  # a busy machine may leave it less
+    if trial["facts"]["target_cores"] >= 0.8 and trial["verdict"]["kind"] != "disturbed":  # on a busy machine, it may get less
         assert trial["verdict"]["kind"] in ("unknown", "both"), trial["verdict"]
         assert "the target polls (" in trial["reasons"]
         assert "its CPU time does not show whether it is full" in trial["reasons"]
@@ -40,7 +40,7 @@ def test_a_server_that_polls_is_not_the_limit_because_its_core_is_full(harness: 
 
 
 @pytest.mark.parametrize("mode", ["blocks", "starts", "collects"])
-def test_work_before_or_after_the_load_is_no_polling(harness: Harness, mode: str) -> None:
+def test_work_before_or_after_the_load_is_not_polling(harness: Harness, mode: str) -> None:
     trial = measured(harness, mode)
     assert trial["facts"]["target_polling_threads"] < 0.5
     assert "polls" not in trial["reasons"]

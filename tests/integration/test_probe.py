@@ -1,4 +1,4 @@
-"""Servers that only look like one are detected by their responses alone."""
+"""Tests that responses alone reveal programs that only pretend to be web servers."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ CHEATING = "test/cheating"
 
 @pytest.fixture(scope="module")
 def probed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
-    """All servers of the tests that cheat, and the honest one beside them."""
+    """Probe all cheating test servers and the honest one."""
     harness = Harness(tmp_path_factory.mktemp("probe"))
     done = harness.run("probe", "--targets", str(TARGETS), CHEATING, "test/misbehaving/takes-bodies", "--json")
     assert done.returncode == 0, done.stderr
@@ -27,12 +27,12 @@ def observation(probed: dict[str, Any], mode: str, trait: str) -> dict[str, Any]
     return next(seen for seen in probed[f"{CHEATING}/{mode}"]["observations"] if seen["trait"] == trait)
 
 
-def test_an_honest_server_is_called_one(probed: dict[str, Any]) -> None:
+def test_an_honest_server_is_labeled_a_server(probed: dict[str, Any]) -> None:
     assert probed[f"{CHEATING}/honest"]["label"] == "server"
     assert [seen for seen in probed[f"{CHEATING}/honest"]["observations"] if seen["holds"] is not True] == []
 
 
-def test_one_that_routes_but_takes_bodies_for_requests_is_a_router(probed: dict[str, Any]) -> None:
+def test_a_server_that_takes_bodies_for_requests_is_labeled_a_router(probed: dict[str, Any]) -> None:
     found = probed["test/misbehaving/takes-bodies"]
     assert found["label"] == "router"
     assert "the body was taken for a request" in found["reasons"][0]
@@ -47,20 +47,20 @@ def test_one_that_routes_but_takes_bodies_for_requests_is_a_router(probed: dict[
         ("ahead", "unasked", "200, before the request"),
     ],
 )
-def test_responses_that_are_not_made_from_requests_are_canned(probed: dict[str, Any], mode: str, trait: str, sentence: str) -> None:
+def test_responses_that_ignore_the_request_are_labeled_canned(probed: dict[str, Any], mode: str, trait: str, sentence: str) -> None:
     found = probed[f"{CHEATING}/{mode}"]
     assert found["label"] == "canned"
     assert any(sentence in reason for reason in found["reasons"])
     assert observation(probed, mode, trait)["holds"] is False
 
 
-def test_a_server_that_responds_to_any_bytes_is_a_loop(probed: dict[str, Any]) -> None:
+def test_a_server_that_responds_to_any_bytes_is_labeled_a_loop(probed: dict[str, Any]) -> None:
     assert probed[f"{CHEATING}/any-bytes"]["label"] == "loop"
     assert observation(probed, "any-bytes", "waits")["came"] == "200, before the end"
 
 
-def test_a_cheat_keeps_the_clauses_of_the_contract_and_fails_the_probe_of_verify(harness: Harness) -> None:
-    """The length of a request is enough for the clauses of the contract, but not for the probe."""
+def test_a_cheat_that_passes_the_contract_fails_verifys_probe(harness: Harness) -> None:
+    """This server looks only at the length of a request, which suffices for the contract but not for the probe."""
     done = harness.run("verify", "--targets", str(TARGETS), f"{CHEATING}/length")
     assert done.returncode == 1
     wrong = [line for line in done.stdout.splitlines() if line.startswith("  ✗")]
@@ -69,33 +69,33 @@ def test_a_cheat_keeps_the_clauses_of_the_contract_and_fails_the_probe_of_verify
     assert "probe: canned" in done.stdout
 
 
-def test_the_table_shows_the_label_and_warns_of_a_wrong_category(harness: Harness) -> None:
+def test_the_table_shows_the_label_and_warns_about_a_wrong_category(harness: Harness) -> None:
     done = harness.run("probe", "--targets", str(TARGETS), f"{CHEATING}/any-bytes")
     row = next(line for line in done.stdout.splitlines() if line.startswith(CHEATING))
     assert row.split()[1:3] == ["platform", "loop"]
     assert "warning: test/cheating/any-bytes is declared platform, but seen as loop" in done.stdout
 
 
-def test_details_show_what_was_sent_and_what_came(harness: Harness) -> None:
+def test_details_show_requests_and_responses(harness: Harness) -> None:
     done = harness.run("probe", "--targets", str(TARGETS), f"{CHEATING}/any-bytes", "--details")
     assert "✗ refuses nonsense: words and an empty line, as long as a request → 200" in done.stdout
 
 
-def test_bench_probes_each_target_once_and_shows_the_label_beside_its_figures(harness: Harness) -> None:
+def test_bench_probes_each_target_once_and_shows_the_label_with_its_results(harness: Harness) -> None:
     done = harness.bench(f"{CHEATING}/any-bytes", f"{CHEATING}/honest", "--rounds", "2", "--wide", "--export-json", "-")
-    # The exit code does not matter: whether so short rounds are valid depends on the machine.
+    # The exit code doesn't matter: such short rounds may be invalid on a slow machine.
     document = json.loads(done.stdout)
     assert sorted(document["probes"]) == [f"{CHEATING}/any-bytes", f"{CHEATING}/honest"]
     trials = [(trial["number"], result["target"]) for result in document["results"] for trial in result["rounds"]]
     assert len(trials) == 4
     assert "Probe" in done.stderr
     loop = document["probes"][f"{CHEATING}/any-bytes"]
-    assert loop["label"] in ("loop", None)  # on a machine without time the probe ends without a label, and says so
+    assert loop["label"] in ("loop", None)  # on a very busy machine, the probe times out without a label
     if loop["label"]:
         assert "warning: test/cheating/any-bytes is declared platform, but seen as loop" in " ".join(done.stderr.split())
 
 
-def test_a_server_that_is_not_ours_gets_no_request_but_those_of_the_load(harness: Harness) -> None:
+def test_a_server_given_by_url_gets_only_requests_of_the_load(harness: Harness) -> None:
     with Server(Mode.OK) as server:
         quick = ("-c", "2", "-d", "300ms", "--warmup", "0", "--rounds", "1", "--export-json", "-")
         done = harness.run("run", "--url", server.url, *quick)

@@ -1,4 +1,4 @@
-"""Proxies between a real backend and a real load: what they add is found, and what loses or invents a byte has no number."""
+"""Tests of proxies: the time they add is measured, and a proxy that loses or invents a byte gets no result."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def results(done: subprocess.CompletedProcess[str]) -> dict[str, dict[str, Any]]
     return {result["target"]: result for result in json.loads(done.stdout)["results"]}
 
 
-def test_a_rising_rate_through_a_proxy_and_past_it(harness: Harness) -> None:
+def test_a_rising_rate_is_measured_with_and_without_the_proxy(harness: Harness) -> None:
     rising = ("--rate", "100..300", "--step", "100/1s", "-d", "1s", "--requests-per-connection", "50", "--timeout", "5s")
     done = harness.bench(f"{RELAYING}/good", "--workload", "proxy-10kb", *rising, "--export-json", "-")
     found = results(done)
@@ -37,7 +37,7 @@ def test_a_rising_rate_through_a_proxy_and_past_it(harness: Harness) -> None:
         assert [step["start_s"] for step in steps] == [0, 1, 2]
         assert result["summary"]["rate_held_rps"]["median"] == 300
         assert result["summary"]["response_time_us"]["p50"]["median"] == steps[-1]["response_time_us"]["p50"]
-        # About six hundred answers of ten thousand bytes, and their heads.
+        # About 600 responses of 10,000 bytes plus heads.
         assert trial["measurement"]["bytes_received"] == pytest.approx(600 * 10_250, rel=0.1)
         assert trial["backend_usage"]["cpu_s"] > 0
         assert (trial["target_usage"] is None) == (name == "baseline")
@@ -54,8 +54,8 @@ def test_a_rising_rate_through_a_proxy_and_past_it(harness: Harness) -> None:
     assert all(line["rate_held_rps"] == "300.0" for line in lines)
 
 
-def test_the_time_that_a_proxy_adds_is_found_to_a_tenth(harness: Harness) -> None:
-    """Every hundredth chunk waits half a second: of two chunks for each request, two requests of a hundred do, and so does the p99."""
+def test_the_time_a_proxy_adds_is_measured_within_10_percent(harness: Harness) -> None:
+    """Every 100th chunk waits for 0.5 s. With two chunks per request, 2% of the requests wait, so the p99 includes the delay."""
     load = ("-c", "48", "--rate", "400", "-d", "4s", "--timeout", "10s", "--workload", "proxy-hello")
     found = results(harness.bench(f"{RELAYING}/late-500ms", *load, "--export-json", "-"))
     overhead = found[f"{RELAYING}/late-500ms"]["overhead"]
@@ -64,7 +64,7 @@ def test_the_time_that_a_proxy_adds_is_found_to_a_tenth(harness: Harness) -> Non
 
 
 @pytest.mark.parametrize("mode", ["drops", "invents"])
-def test_a_proxy_that_loses_or_invents_a_byte_in_a_million_has_no_number(harness: Harness, mode: str) -> None:
+def test_a_proxy_that_loses_or_invents_one_byte_in_a_million_has_no_result(harness: Harness, mode: str) -> None:
     done = harness.bench(f"{RELAYING}/{mode}", "--workload", "proxy-10kb", "-d", "2s", "--timeout", "1s", "--export-json", "-")
     assert done.returncode == 1
     result = results(done)[f"{RELAYING}/{mode}"]
@@ -74,20 +74,20 @@ def test_a_proxy_that_loses_or_invents_a_byte_in_a_million_has_no_number(harness
     assert "bytes were lost, changed or invented" in reasons or "httpbench verify" in reasons
 
 
-def test_verify_says_which_byte_was_lost(harness: Harness) -> None:
+def test_verify_reports_which_byte_was_lost(harness: Harness) -> None:
     done = harness.run("verify", *OF_TESTS, f"{RELAYING}/drops")
     assert done.returncode == 1
     assert "✗ relays 8 MiB each way at once, byte for byte: byte " in done.stdout and "was lost" in done.stdout
     assert "✓ carries 1,000 connections at once" in done.stdout
 
 
-def test_verify_passes_a_proxy_that_keeps_its_contract(harness: Harness) -> None:
+def test_verify_passes_a_proxy_that_follows_its_contract(harness: Harness) -> None:
     done = harness.run("verify", *OF_TESTS, f"{RELAYING}/good")
     assert done.returncode == 0, done.stdout
     assert "✗" not in done.stdout
 
 
-def test_responses_come_through_the_proxy(harness: Harness) -> None:
+def test_responses_shows_what_the_proxy_forwards(harness: Harness) -> None:
     done = harness.run("responses", *OF_TESTS, f"{RELAYING}/good")
     assert done.returncode == 0 and "000000001" in done.stdout and "nginx" in done.stdout
 
@@ -98,7 +98,7 @@ def test_a_workload_of_another_kind_is_refused(harness: Harness) -> None:
     assert "is for servers, not for proxies" in done.stderr
 
 
-def test_a_plan_shows_the_scaled_rates_and_who_runs_where(harness: Harness) -> None:
+def test_a_plan_shows_the_scaled_rates_and_the_cores_of_each_program(harness: Harness) -> None:
     done = harness.run("bench", "--suite", "tcp-proxies", "--scale", "0.01", "--dry-run", "c/haproxy")
     assert done.returncode == 0 and "baseline" in done.stdout
     assert "100 to 250" in done.stdout and "closed loop" in done.stdout and "Backend cores" in done.stdout
@@ -106,7 +106,7 @@ def test_a_plan_shows_the_scaled_rates_and_who_runs_where(harness: Harness) -> N
     assert "6 trials: 6 lines × 1 round" in shorter.stdout, shorter.stderr
 
 
-def test_a_proxy_of_ones_own_is_found_in_a_folder(harness: Harness, tmp_path: Path) -> None:
+def test_a_users_own_proxy_is_found_in_a_folder(harness: Harness, tmp_path: Path) -> None:
     folder = tmp_path / "mine"
     folder.mkdir()
     manifest = (TARGETS / "relaying" / "target.toml").read_text().replace('framework = "relaying"', 'framework = "mine"')

@@ -1,4 +1,4 @@
-"""``make results``: from a suite to its folder, on real targets."""
+"""Tests that ``make results`` measures real targets and writes the folder of a suite."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def results(harness: Harness, *words: str) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.mark.slow
-def test_a_suite_becomes_a_folder_and_a_line_of_the_index(harness: Harness) -> None:
+def test_a_suite_becomes_a_folder_and_a_line_in_the_index(harness: Harness) -> None:
     done = results(harness, "quick", "--even-if-busy", "--options", SHORT)
     assert done.returncode == 0, done.stderr
     (folder,) = Path(harness.home / "results").glob("*/quick")
@@ -38,7 +38,7 @@ def test_a_suite_becomes_a_folder_and_a_line_of_the_index(harness: Harness) -> N
 
 
 @pytest.mark.slow
-def test_a_suite_that_cannot_run_here_is_named_with_its_reason(harness: Harness) -> None:
+def test_a_suite_that_cannot_run_here_is_listed_with_the_reason(harness: Harness) -> None:
     done = results(harness, "quick", "--options", "dlang/mecca --isolate podman")
     assert done.returncode == 2
     assert "quick: httpbench bench --suite quick --skip-missing dlang/mecca --isolate podman\n" in done.stdout
@@ -47,7 +47,7 @@ def test_a_suite_that_cannot_run_here_is_named_with_its_reason(harness: Harness)
 
 
 @pytest.mark.slow
-def test_a_dry_run_says_how_long_it_takes_and_measures_nothing(harness: Harness) -> None:
+def test_a_dry_run_prints_the_expected_time_and_measures_nothing(harness: Harness) -> None:
     done = results(harness, "quick", "--dry-run", "--options", "c/epoll")
     assert done.returncode == 0
     assert "6 trials: 2 lines × 3 rounds, about " in done.stdout and "up to " in done.stdout

@@ -1,4 +1,4 @@
-"""``httpbench run`` from end to end: real servers, real loads; what is printed, stored and refused. No figure is asserted."""
+"""End-to-end tests of ``httpbench run`` with real servers and loads: its output, its store and its errors. No performance is asserted."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def document(done: subprocess.CompletedProcess[str]) -> dict[str, Any]:
     return found
 
 
-def test_two_commands_end_with_a_sentence(harness: Harness) -> None:
+def test_comparing_two_commands_ends_with_a_sentence(harness: Harness) -> None:
     done = run(harness, GOOD, GOOD, "--name", "old", "--name", "new", "--rounds", "3")
     assert done.returncode == 0, done.stderr
     assert COMPARED.search(done.stdout), done.stdout
@@ -43,7 +43,7 @@ def test_two_commands_end_with_a_sentence(harness: Harness) -> None:
     assert COMPARED.search(again.stdout), "a report of the stored run says the same"
 
 
-def test_rounds_are_interleaved_and_each_command_gets_a_port_of_its_own(harness: Harness) -> None:
+def test_rounds_are_interleaved_and_each_command_has_its_own_port(harness: Harness) -> None:
     found = document(run(harness, GOOD, GOOD, "--rounds", "3", "--export-json", "-"))
     order = [(trial["round"], trial["target"]) for trial in found["plan"]]
     assert [number for number, _ in order] == [0, 0, 1, 1, 2, 2]
@@ -52,7 +52,7 @@ def test_rounds_are_interleaved_and_each_command_gets_a_port_of_its_own(harness:
     assert all(f":{each['target'][-2]}/" in each["load"][-1] for each in commands), commands
     figures = {comparison["figure"]: comparison["comparison"] for comparison in found["comparisons"]}
     answers = min(trial["measurement"]["service_time_us"]["count"] for result in found["results"] for trial in result["rounds"])
-    with_p99 = answers >= 1000  # ten beyond it; a busy machine may not get so far
+    with_p99 = answers >= 1000  # a p99 needs ten slower responses, which takes too long on a busy machine
     assert set(figures) == {"throughput_rps", "latency_us_p99"} if with_p99 else "throughput_rps" in figures
     assert figures["throughput_rps"]["rounds"] == 3
     assert (
@@ -60,12 +60,12 @@ def test_rounds_are_interleaved_and_each_command_gets_a_port_of_its_own(harness:
     )
 
 
-def test_too_few_rounds_make_no_claim_and_say_how_many_would(harness: Harness) -> None:
+def test_too_few_rounds_support_no_claim_and_say_how_many_are_needed(harness: Harness) -> None:
     done = run(harness, GOOD, GOOD, "--name", "old", "--name", "new", "--rounds", "2")
     assert "new and old: 2 rounds are too few for a claim; use 3 or more" in done.stdout
 
 
-def test_the_baseline_is_the_one_that_was_named(harness: Harness) -> None:
+def test_the_named_baseline_is_used(harness: Harness) -> None:
     done = run(
         harness, GOOD, GOOD, GOOD, "--name", "a", "--name", "b", "--name", "c", "--baseline", "b", "--rounds", "3", "--export-json", "-"
     )
@@ -74,7 +74,7 @@ def test_the_baseline_is_the_one_that_was_named(harness: Harness) -> None:
     assert {(one["target"], one["baseline"]) for one in found["comparisons"]} == {("command/a", "command/b"), ("command/c", "command/b")}
 
 
-def test_a_server_that_runs_already_is_measured_and_left_running(harness: Harness) -> None:
+def test_a_running_server_is_measured_and_left_running(harness: Harness) -> None:
     with Server(Mode.OK) as server:
         done = run(harness, "--url", server.url, GOOD, "--name", "mine", "--name", "running", "--rounds", "1", "--explain")
         assert done.returncode == 0, done.stderr
@@ -85,13 +85,13 @@ def test_a_server_that_runs_already_is_measured_and_left_running(harness: Harnes
         assert server.requests > before
 
 
-def test_any_success_will_do_but_must_stay_the_same(harness: Harness) -> None:
+def test_any_successful_status_is_accepted_but_must_not_change(harness: Harness) -> None:
     done = run(harness, f"{SERVER} turns-500", "--rounds", "1")
     assert done.returncode == 1
     assert "unexpected" in done.stdout
 
 
-def test_what_is_asked_and_what_is_expected(harness: Harness) -> None:
+def test_options_set_the_request_and_the_expected_response(harness: Harness) -> None:
     with Server(Mode.OK) as server:
         asked = ("--url", f"{server.url}orders?id=7", "-H", "X-Test: yes", "-X", "PUT", "--rounds", "1", "--export-json", "-")
         found = document(run(harness, *asked, "--expect-body", "Hello, World!", "--expect-status", "200"))
@@ -104,19 +104,19 @@ def test_what_is_asked_and_what_is_expected(harness: Harness) -> None:
         assert "body `Hello, World!` instead of `Goodbye`" in wrong.stdout
 
 
-def test_a_built_in_workload_can_be_asked_for(harness: Harness) -> None:
+def test_a_built_in_workload_can_be_used(harness: Harness) -> None:
     found = document(run(harness, GOOD, "--workload", "plaintext", "--rounds", "1", "--export-json", "-"))
     assert found["workloads"]["plaintext"]["expect"]["body"] == "Hello, World!"
 
 
-def test_a_rate_is_held_and_compares_what_it_costs(harness: Harness) -> None:
+def test_targets_at_a_fixed_rate_are_compared_by_latency_and_cost(harness: Harness) -> None:
     done = run(harness, GOOD, GOOD, "--name", "old", "--name", "new", "--rate", "2k", "-d", "1s", "--rounds", "3", "--export-json", "-")
     found = document(done)
     assert {comparison["figure"] for comparison in found["comparisons"]} <= {"latency_us_p99", "cpu_us_per_request"}
     assert all(result["load"]["rate_rps"] == 2000 and result["rank"] is None for result in found["results"])
 
 
-def test_a_scan_measures_at_each_doubling(harness: Harness) -> None:
+def test_a_scan_doubles_the_connections_up_to_the_end(harness: Harness) -> None:
     words = ("run", GOOD, "--scan", "connections", "1..5", "-d", "100ms", "--warmup", "0s", "--rounds", "1", "--export-json", "-")
     found = document(harness.run(*words))
     assert [result["load"]["connections"] for result in found["results"]] == [1, 2, 4, 5]
@@ -125,7 +125,7 @@ def test_a_scan_measures_at_each_doubling(harness: Harness) -> None:
 # --- how commands are run ------------------------------------------------------------------------------------------------------
 
 
-def test_the_environment_the_folder_and_the_preparation_are_those_asked_for(harness: Harness, tmp_path: Path) -> None:
+def test_options_set_the_environment_folder_and_preparation(harness: Harness, tmp_path: Path) -> None:
     Path(tmp_path, "port.sh").write_text(f"exec {MISBEHAVING_SERVER} 127.0.0.1 $MY_PORT good\n")
     prepare = "python3 -c \"open('prepared', 'a').write('.')\""
     words = ("sh port.sh", "--env", "MY_PORT={port}", "--cwd", str(tmp_path), "--prepare", prepare, "--rounds", "2")
@@ -134,7 +134,7 @@ def test_the_environment_the_folder_and_the_preparation_are_those_asked_for(harn
     assert Path(tmp_path, "prepared").read_text() == "..", "once before each trial"
 
 
-def test_a_shell_is_used_only_when_asked_for_and_ends_with_what_it_started(harness: Harness) -> None:
+def test_a_shell_is_used_only_on_request_and_ends_with_its_children(harness: Harness) -> None:
     command = f"true && {GOOD}"
     assert run(harness, command, "--rounds", "1").returncode == 1
     done = run(harness, command, "--shell", "--rounds", "1", "--export-json", "-")
@@ -149,18 +149,18 @@ def test_a_preparation_that_fails_fails_the_trial(harness: Harness) -> None:
     assert "no space" in done.stdout
 
 
-def test_one_that_fails_does_not_stop_the_others(harness: Harness) -> None:
+def test_a_failing_command_does_not_stop_the_others(harness: Harness) -> None:
     done = run(harness, GOOD, f"{SERVER} exits", "--name", "old", "--name", "new", "--rounds", "3")
     assert done.returncode == 1
     assert "new cannot be compared with old: new has no valid round" in done.stdout
     assert "cannot read my configuration" in done.stdout
 
 
-# --- rounds until it is known --------------------------------------------------------------------------------------------------
+# --- rounds until precise enough -----------------------------------------------------------------------------------------------
 
 
 def test_rounds_end_when_the_interval_is_narrow_enough(harness: Harness) -> None:
-    """So wide a precision that the first look ends it, whatever the machine does."""
+    """The precision is so low that the first check ends the rounds on any machine."""
     done = run(harness, GOOD, GOOD, "--precision", "100000%", "--min-rounds", "3", "--max-rounds", "8", "--export-json", "-")
     found = document(done)
     assert [len(result["rounds"]) for result in found["results"]] == [3, 3]
@@ -170,14 +170,14 @@ def test_rounds_end_when_the_interval_is_narrow_enough(harness: Harness) -> None
     assert (line["trials_done"], line["trials_planned"]) == (6, 6)
 
 
-def test_rounds_that_do_not_get_there_say_so_and_how_many_would(harness: Harness) -> None:
+def test_rounds_that_are_not_precise_enough_say_how_many_are_needed(harness: Harness) -> None:
     done = run(harness, GOOD, GOOD, "--precision", "0.0001%", "--min-rounds", "3", "--max-rounds", "4")
     assert "the run ends after 4" in done.stderr
     assert re.search(r"± \S+% was not reached in 4 rounds \(± \S+%\)", done.stdout)
 
 
 def test_gates_decide_the_exit_code(harness: Harness) -> None:
-    """Bounds far beyond any noise."""
+    """The bounds are far beyond any noise."""
     asked = (GOOD, GOOD, "--name", "base", "--name", "head", "--rounds", "3")
     passed = run(harness, *asked, "--fail-if", "rps<-99.9%")
     assert passed.returncode == 0, passed.stdout
@@ -190,7 +190,7 @@ def test_gates_decide_the_exit_code(harness: Harness) -> None:
     assert "2 rounds have the figure of both; 3 or more are required" in unknown.stdout
 
 
-# --- what is refused -----------------------------------------------------------------------------------------------------------
+# --- errors --------------------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -219,7 +219,7 @@ def test_gates_decide_the_exit_code(harness: Harness) -> None:
         (("a {port}", "--columns", "p99", "--wide"), "--wide and --columns cannot be combined"),
     ],
 )
-def test_refused_before_anything_runs(harness: Harness, words: tuple[str, ...], sentence: str) -> None:
+def test_invalid_options_are_refused_before_anything_runs(harness: Harness, words: tuple[str, ...], sentence: str) -> None:
     done = harness.run("run", *words)
     assert done.returncode == 2, done.stdout
     assert sentence in done.stderr
@@ -236,7 +236,7 @@ def test_a_dry_run_does_nothing(harness: Harness) -> None:
 
 
 @pytest.mark.parametrize("generator", ["native", "wrk"])
-def test_a_body_that_becomes_shorter_under_load_is_not_correct(harness: Harness, generator: str) -> None:
+def test_a_body_that_becomes_shorter_under_load_is_incorrect(harness: Harness, generator: str) -> None:
     words = ("-d", "1s", "--rounds", "2", "--load-generator", generator, "--export-json", "-")
     done = run(harness, f"{SERVER} turns-shorter", *words)
     assert done.returncode == 1, done.stdout
@@ -248,7 +248,7 @@ def test_a_body_that_becomes_shorter_under_load_is_not_correct(harness: Harness,
     assert "stopped after round 1 of 2" in done.stderr
 
 
-def test_a_short_accept_queue_is_the_next_step(harness: Harness) -> None:
+def test_a_short_accept_queue_is_reported_with_a_hint(harness: Harness) -> None:
     done = harness.run(
         "run", "-c", "64", "-d", "3s", "--warmup", "0s", "--rounds", "2", "--retries", "0", f"{PYTHON} -m http.server {{port}}"
     )

@@ -63,15 +63,15 @@ def measure(folder: Path, script: str) -> tuple[Usage, float]:
     return usage, float((folder / "done").read_text() or 0)
 
 
-def test_the_time_of_a_busy_process(tmp_path: Path) -> None:
+def test_the_time_of_a_busy_process_is_measured(tmp_path: Path) -> None:
     usage, told_s = measure(tmp_path, "burn(2.0); tell('done', used() - begin); time.sleep(60)")
     assert usage.cpu_s == pytest.approx(told_s, rel=0.03)
     assert usage.processes_peak == 1
-    # The peak may show a fraction of a tick more than the one core that there was.
+    # The peak may exceed the only core by a fraction of a tick.
     assert usage.cpu_cores_mean <= usage.cpu_cores_peak < 1.06
 
 
-def test_the_time_of_ended_threads(tmp_path: Path) -> None:
+def test_the_time_of_ended_threads_counts(tmp_path: Path) -> None:
     script = """
 threads = [threading.Thread(target=burn, args=(0.5,)) for _ in range(3)]
 for thread in threads:
@@ -85,7 +85,7 @@ time.sleep(60)
     assert usage.cpu_s == pytest.approx(told_s, rel=0.03)
 
 
-def test_the_time_of_ended_children_however_short_they_lived(tmp_path: Path) -> None:
+def test_the_time_of_short_lived_children_counts(tmp_path: Path) -> None:
     script = """
 for number in range(15):
     if os.fork() == 0:
@@ -104,7 +104,7 @@ time.sleep(60)
     assert usage.cpu_s == pytest.approx(told_s, rel=0.03)
 
 
-def test_the_time_of_children_that_nobody_waits_for_counts_up_to_the_last_sample(tmp_path: Path) -> None:
+def test_the_time_of_children_without_wait_counts_up_to_the_last_sample(tmp_path: Path) -> None:
     script = """
 import signal
 signal.signal(signal.SIGCHLD, signal.SIG_IGN)
@@ -122,7 +122,7 @@ time.sleep(60)
     assert told_s - 0.3 < usage.cpu_s < told_s + 0.15
 
 
-def test_the_time_of_orphans_comes_back_to_the_root(tmp_path: Path) -> None:
+def test_the_time_of_orphans_counts_for_the_root(tmp_path: Path) -> None:
     script = """
 if os.fork() == 0:
     if os.fork() == 0:
@@ -141,11 +141,11 @@ tell('done', open('burnt').read())
 time.sleep(60)
 """
     usage, told_s = measure(tmp_path, script)
-    assert usage.cpu_s == pytest.approx(told_s, rel=0.03, abs=0.1)  # waiting for files costs the others a little
+    assert usage.cpu_s == pytest.approx(told_s, rel=0.03, abs=0.1)  # the other processes use a little time to wait for files
     assert usage.cpu_s >= told_s * 0.97
 
 
-def test_what_was_before_the_start_does_not_count(tmp_path: Path) -> None:
+def test_time_before_the_start_does_not_count(tmp_path: Path) -> None:
     with program(tmp_path, "burn(1.0); tell('done'); time.sleep(60)") as tree:
         (tmp_path / "go").touch()
         until((tmp_path / "done").exists, 60)
@@ -156,7 +156,7 @@ def test_what_was_before_the_start_does_not_count(tmp_path: Path) -> None:
     assert usage.cpu_s <= 0.02
 
 
-def test_what_was_before_the_mark_does_not_count(tmp_path: Path) -> None:
+def test_time_before_the_mark_does_not_count(tmp_path: Path) -> None:
     with program(tmp_path, "memory = b'x' * (100 << 20); burn(1.0); del memory; tell('done'); time.sleep(60)") as tree:
         sampler = TreeSampler(tree.guard_pid)
         sampler.start()
@@ -170,8 +170,8 @@ def test_what_was_before_the_mark_does_not_count(tmp_path: Path) -> None:
     assert usage.samples[0].at_s < 0.5
 
 
-def test_memory_is_seen_and_its_peak_kept_after_it_is_given_back(tmp_path: Path) -> None:
-    # Held long enough for its pages to be counted, also when they were counted a moment before it was complete.
+def test_the_memory_peak_is_kept_after_memory_is_freed(tmp_path: Path) -> None:
+    # The program holds the memory long enough for a count of its pages that starts when all are allocated.
     script = "memory = b'x' * (200 << 20); time.sleep(6); del memory; time.sleep(0.3); tell('done'); time.sleep(60)"
     usage, _ = measure(tmp_path, script)
     assert usage.pss_bytes_peak is not None
@@ -179,7 +179,7 @@ def test_memory_is_seen_and_its_peak_kept_after_it_is_given_back(tmp_path: Path)
     assert usage.samples[-1].rss_bytes < 50 * MIB
 
 
-def test_memory_that_processes_share_counts_once_in_pss_and_for_each_in_rss(tmp_path: Path) -> None:
+def test_shared_memory_counts_once_in_pss_and_per_process_in_rss(tmp_path: Path) -> None:
     script = """
 memory = b'x' * (100 << 20)
 for _ in range(3):
@@ -196,7 +196,7 @@ time.sleep(60)
     assert 100 * MIB < usage.pss_bytes_peak < 160 * MIB
 
 
-def test_a_tree_that_ends_while_it_is_watched(tmp_path: Path) -> None:
+def test_a_tree_may_end_while_it_is_sampled(tmp_path: Path) -> None:
     with program(tmp_path, "burn(0.5); tell('done', used() - begin)") as tree:
         sampler = TreeSampler(tree.guard_pid)
         sampler.start()
@@ -204,7 +204,7 @@ def test_a_tree_that_ends_while_it_is_watched(tmp_path: Path) -> None:
         assert tree.wait(60) is not None
         time.sleep(0.2)
         after_its_end = (tmp_path / "done").read_text()
-        tree.kill()  # the root too
+        tree.kill()  # including the root
         time.sleep(0.2)
         usage = sampler.stop()
     assert usage.cpu_s >= float(after_its_end) * 0.97
@@ -225,7 +225,7 @@ def test_a_window_lasts_from_mark_to_stop(tmp_path: Path) -> None:
 
 
 def test_sampling_stays_cheap() -> None:
-    """Only a cost of a higher order of magnitude is a failure here, because other programs make the caches cold.
+    """Fail only if sampling costs far too much, because other programs also displace data from the caches.
 
     ``benchmarks/sampler.py`` checks the bound of 0.01 cores on a quiet machine.
     """

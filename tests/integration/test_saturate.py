@@ -1,4 +1,4 @@
-"""``httpbench saturate`` on a server whose capacity is known because it answers by absolute deadlines."""
+"""Tests of ``httpbench saturate`` with a server of known capacity, because it responds at absolute times."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return program
 
 
-def test_the_capacity_is_found_stored_drawn_and_exported(harness: Harness, server: Path) -> None:
-    """More than the capacity cannot be found, as a rate that is not reached never holds; how much less is a matter of the machine."""
+def test_the_capacity_is_found_stored_plotted_and_exported(harness: Harness, server: Path) -> None:
+    """The rate found can't exceed the capacity, because a rate must be reached to hold. How far it falls short depends on the machine."""
     command = f"{server} {{host}} {{port}} {SERVICE_US}"
     asked = ("--slo", "p90<300ms", "--width", "10%", "--trials", "1", "-d", "2s", "--warmup", "0s", "--name", "known")
     done = harness.run("saturate", command, *asked, "--export-json", "-")
@@ -49,8 +49,8 @@ def test_the_capacity_is_found_stored_drawn_and_exported(harness: Harness, serve
     assert f",{found['rate_rps']:g}," in harness.run("report", "--export-csv", "-").stdout
 
 
-def test_what_cannot_hold_ends_and_says_so(harness: Harness, server: Path) -> None:
-    """No response comes faster than the service time."""
+def test_an_unreachable_slo_ends_the_search_with_a_message(harness: Harness, server: Path) -> None:
+    """No response can be faster than the service time."""
     command = f"{server} {{host}} {{port}} {SERVICE_US}"
     done = harness.run("saturate", command, "--slo", "mean<1ms", "-d", "500ms", "--warmup", "0s", "--max-trials", "3")
     assert done.returncode == 1
@@ -64,7 +64,7 @@ def test_a_server_that_does_not_start_ends_the_search(harness: Harness) -> None:
     assert "ended before it responded" in done.stdout
 
 
-def test_refused_before_anything_runs(harness: Harness) -> None:
+def test_invalid_options_are_refused_before_anything_runs(harness: Harness) -> None:
     for words, sentence in {
         (): "no server given",
         ("c",): "saturate takes one server; ",

@@ -1,4 +1,4 @@
-"""The secrets of a CI job are neither passed on nor stored: tokens in its environment and on its command line."""
+"""Tests that a CI job's secrets, in its environment or on its command line, are neither passed on nor stored."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ TOKEN = "t0ken-of-a-user-4711"
 CI_TOKEN = "t0ken-of-the-job-0815"
 PASSWORD = "passw0rd-for-the-app"
 
-# It logs all that it gets, and responds incorrectly, so that its log is stored.
+# It logs everything it gets. Its responses are incorrect, so that the log is stored.
 TALKER = """
 import http.server, os, sys
 class Handler(http.server.BaseHTTPRequestHandler):
@@ -47,13 +47,13 @@ def test_nothing_secret_is_stored_exported_or_shown(harness: Harness, tmp_path: 
         assert not [text[:200] for text in shown if secret in text]
 
 
-def test_a_variable_that_is_not_set_is_an_error(harness: Harness) -> None:
+def test_an_unset_variable_is_an_error(harness: Harness) -> None:
     done = harness.run("run", "server {port}", "--env", "NOT_SET_ANYWHERE")
     assert done.returncode == 2
     assert "--env NOT_SET_ANYWHERE: the environment has no such variable" in done.stderr
 
 
-def test_a_value_is_not_repeated_by_an_error(harness: Harness) -> None:
+def test_an_error_does_not_repeat_a_value(harness: Harness) -> None:
     done = harness.run("run", "server {port}", "-H", f": Bearer {TOKEN}")
     assert done.returncode == 2
     assert TOKEN not in done.stderr + done.stdout

@@ -1,4 +1,4 @@
-"""``httpbench serve`` as a process: what it prints, whom it serves, and that it ends at once."""
+"""Tests of the process ``httpbench serve``: its output, its access control, and that it ends at once."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ from tests.factories import make_run
 pytestmark = pytest.mark.slow
 
 END_S = 8.0
-"""Far more than it takes; a server that waits for a stream of events takes an hour."""
+"""Far more time than the server needs to end. If it waited for a stream of events, it would take an hour."""
 
 
 @pytest.fixture
 def db(tmp_path: Path) -> Path:
-    """With a run that this process is said to be making."""
+    """Make a results database in which this process is making a run."""
     trials = make_rounds_of("c/a", "c/b")
     add_run(tmp_path / "results.db", make_run(trials, id="r", status=RunStatus.RUNNING), trials[:2])
     return tmp_path / "results.db"
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_it_ends_at_once_though_a_stream_is_open(db: Path, number: signal.Signals) -> None:
+def test_the_server_ends_at_once_despite_an_open_stream(db: Path, number: signal.Signals) -> None:
     with serving(db) as (process, address), urllib.request.urlopen(f"{address}runs/r/events", timeout=30) as stream:
         assert stream.readline() == b"event: state\n"
         begun = time.monotonic()
@@ -45,7 +45,7 @@ def test_it_ends_at_once_though_a_stream_is_open(db: Path, number: signal.Signal
         assert "Traceback" not in process.stderr.read()
 
 
-def test_another_address_requires_the_token_that_is_printed_once(db: Path) -> None:
+def test_other_addresses_require_a_token_that_is_printed_once(db: Path) -> None:
     with serving(db, "--host", "0.0.0.0") as (process, address):
         assert re.search(r"\?token=[\w-]{43}$", address)
         plain = re.sub(r"//[^/]*:(\d+)/.*", r"//127.0.0.1:\1/", address)
@@ -60,7 +60,7 @@ def test_another_address_requires_the_token_that_is_printed_once(db: Path) -> No
         assert "token" not in errors
 
 
-def test_the_store_stays_as_it_is(db: Path) -> None:
+def test_the_store_is_not_changed(db: Path) -> None:
     before = db.read_bytes()
     with serving(db) as (_, address):
         for path in ("", "runs/r.html", "targets.html"):

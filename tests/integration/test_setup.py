@@ -1,4 +1,4 @@
-"""``httpbench setup`` on a machine whose package lists are those of the test."""
+"""Tests of ``httpbench setup`` with fake package lists."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ NEEDY = ("setup", "--targets", str(TARGETS), "test/needy")
 
 @pytest.fixture
 def debian(tmp_path: Path) -> Path:
-    """Programs that come first in PATH: an apt-get that only logs its arguments."""
+    """Make a folder of programs that takes precedence in PATH, with an apt-get that only logs its arguments."""
     folder = tmp_path / "bin"
     folder.mkdir()
     program(folder / "apt-get", f'echo "$@" >>{folder}/log')
@@ -36,7 +36,7 @@ def setup(harness: Harness, folder: Path, *words: str) -> subprocess.CompletedPr
     return harness.run(*NEEDY, *words, env=env, stdin=subprocess.DEVNULL)
 
 
-def test_the_commands_are_printed_and_not_run(harness: Harness, debian: Path) -> None:
+def test_the_commands_are_printed_but_not_run(harness: Harness, debian: Path) -> None:
     candidate(debian, "1.31.0-2")
     done = setup(harness, debian, "--print")
     assert done.returncode == 0
@@ -55,7 +55,7 @@ def test_without_a_terminal_nothing_is_installed(harness: Harness, debian: Path)
     assert not (debian / "log").exists()
 
 
-def test_what_debian_does_not_have_new_enough_is_named_with_its_target(harness: Harness, debian: Path) -> None:
+def test_a_package_that_is_too_old_is_listed_with_its_target(harness: Harness, debian: Path) -> None:
     candidate(debian, "1.19-1")
     done = setup(harness, debian, "--yes")
     assert done.returncode == 1
@@ -64,7 +64,7 @@ def test_what_debian_does_not_have_new_enough_is_named_with_its_target(harness: 
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="writes the policy on services, which is root's")
-def test_root_sees_what_runs_and_what_is_still_missing_afterwards(harness: Harness, debian: Path) -> None:
+def test_root_sees_the_commands_and_what_is_still_missing_afterwards(harness: Harness, debian: Path) -> None:
     candidate(debian, "1.31.0-2")
     done = setup(harness, debian, "--yes")
     assert "as root:" in done.stderr
@@ -74,7 +74,7 @@ def test_root_sees_what_runs_and_what_is_still_missing_afterwards(harness: Harne
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="writes the policy on services, which is root's")
-def test_what_was_installed_is_found(harness: Harness, debian: Path) -> None:
+def test_a_newly_installed_program_is_found(harness: Harness, debian: Path) -> None:
     candidate(debian, "1.31.0-2")
     program(debian / "apt-get", f"printf '#!/bin/sh\\necho 1.31.0\\n' >{debian}/no-such-compiler; chmod +x {debian}/no-such-compiler")
     done = setup(harness, debian, "--yes")
@@ -82,8 +82,8 @@ def test_what_was_installed_is_found(harness: Harness, debian: Path) -> None:
     assert "nothing is missing" in done.stderr
 
 
-def test_a_load_generator_that_no_package_brings_is_built_into_the_users_cache(harness: Harness, debian: Path, tmp_path: Path) -> None:
-    """With a cargo that creates what the real one does."""
+def test_a_load_generator_without_a_package_is_built_into_the_users_cache(harness: Harness, debian: Path, tmp_path: Path) -> None:
+    """Use a fake cargo that creates the same files as the real one."""
     program(debian / "cargo", 'mkdir -p "$4/bin" && printf "#!/bin/sh\necho perf-gauge 0.1.20\n" >"$4/bin/perf-gauge"')
     env = {**harness.env, "PATH": f"{debian}{os.pathsep}{harness.env['PATH']}", "XDG_CACHE_HOME": str(tmp_path / "cache")}
     words = ("setup", "--load-generator", "perf-gauge")
@@ -97,7 +97,7 @@ def test_a_load_generator_that_no_package_brings_is_built_into_the_users_cache(h
 
 
 def test_a_load_generator_from_npm_is_installed_from_its_lock_file(harness: Harness, debian: Path, tmp_path: Path) -> None:
-    """With an npm that creates what the real one does, and requires what the real one does."""
+    """Use a fake npm that requires and creates the same files as the real one."""
     program(debian / "npm", 'cd "$3" && test -e package-lock.json && mkdir -p node_modules/.bin && touch node_modules/.bin/autocannon')
     programs = ":".join([str(debian), *(path for path in harness.env["PATH"].split(os.pathsep) if not Path(path, "autocannon").exists())])
     env = {**harness.env, "PATH": programs, "XDG_CACHE_HOME": str(tmp_path / "cache")}
@@ -106,7 +106,7 @@ def test_a_load_generator_from_npm_is_installed_from_its_lock_file(harness: Harn
     assert "npm ci" in done.stderr and "nothing is missing" in done.stderr
 
 
-def test_targets_are_built_ahead_and_those_that_cannot_be_are_named(harness: Harness) -> None:
+def test_targets_are_built_ahead_and_failed_builds_are_listed(harness: Harness) -> None:
     known = ("--targets", str(TARGETS))
     done = harness.run("build", *known, "test/unbuildable", "c/epoll/level")
     assert done.returncode == 1

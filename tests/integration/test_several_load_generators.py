@@ -1,4 +1,4 @@
-"""One run with several load generators, and its report in the form of autocannon."""
+"""Tests of a run with several load generators, and of its report in autocannon's format."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def test_each_load_generator_measures_every_target_in_every_round(harness: Harne
     assert printed.count("# of samples: ") == 2
 
 
-def test_a_format_is_printed_in_place_of_the_tables_and_once(harness: Harness) -> None:
+def test_another_format_is_printed_once_instead_of_the_tables(harness: Harness) -> None:
     harness.bench("test/misbehaving/good")
     printed = harness.run("report", "--format", "json")
     assert printed.returncode == 0
@@ -42,7 +42,7 @@ def test_a_format_is_printed_in_place_of_the_tables_and_once(harness: Harness) -
     assert "--format json and --export-json request the same format" in twice.stderr
 
 
-def test_what_one_of_them_cannot_do_is_refused_by_its_name(harness: Harness) -> None:
+def test_a_load_that_one_generator_cannot_make_is_refused_with_its_name(harness: Harness) -> None:
     done = harness.bench(
         "test/misbehaving/good", "--load-generator", "native", "--load-generator", "autocannon", "--rate", "100", "-d", "1s"
     )

@@ -1,4 +1,4 @@
-"""A warm-up until throughput is steady, with a real server and the real load generator; by counts alone."""
+"""Tests of a warm-up until throughput is steady, with a real server and the real load generator. No performance is asserted."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tests.harness import Harness
 pytestmark = pytest.mark.alone
 
 
-def test_the_series_of_a_warm_up_is_kept_and_it_takes_no_longer_than_allowed(harness: Harness) -> None:
+def test_a_warm_up_keeps_its_series_and_its_time_limit(harness: Harness) -> None:
     done = harness.bench("c/epoll/edge", "--warmup-max", "4s", "--export-json", "-")
     assert done.returncode == 0, done.stderr
     assert "warm-up until steady, 1.6 to 4 s" in done.stderr
@@ -23,12 +23,12 @@ def test_the_series_of_a_warm_up_is_kept_and_it_takes_no_longer_than_allowed(har
     assert any(settling["throughput_rps"])
 
 
-def test_a_warm_up_that_is_given_has_that_length(harness: Harness) -> None:
+def test_a_given_warm_up_has_that_length(harness: Harness) -> None:
     done = harness.bench("c/epoll/edge", "--export-json", "-")
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["results"][0]["rounds"][0]["settling"] is None
 
 
-def test_too_little_time_to_become_steady_is_refused(harness: Harness) -> None:
+def test_a_time_limit_too_short_to_become_steady_is_refused(harness: Harness) -> None:
     refused = harness.bench("c/epoll/edge", "--warmup-max", "1s")
     assert (refused.returncode, "warmup_max_s must be at least 1.5 s more than warmup_s" in refused.stderr) == (2, True)

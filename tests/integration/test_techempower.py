@@ -1,4 +1,4 @@
-"""Frameworks of a catalogue in TechEmpower's layout, from folders as they are, in containers whose base stands in for the official one."""
+"""Tests of frameworks in TechEmpower's layout: unchanged folders, and containers with a substitute for the official base image."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ pytestmark = pytest.mark.container
 CLONE = TARGETS / "techempower"
 CATALOGUE = ("--targets", f"techempower:{CLONE}")
 BASE = "httpbench.test/perl:5"
-"""As the Dockerfiles name it: a minimal Debian holds Perl."""
+"""Name of the base image in the Dockerfiles. The test gives it to a minimal Debian, which includes Perl."""
 
 REGISTRY = "httpbench.database"
-"""Name of the base of the databases' images, which no other image uses."""
+"""Name of the base image for databases, which no other image uses."""
 QUICK = ("-c", "8", "-d", "500ms", "--warmup", "200ms", "--rounds", "1", "-q", "--export-json", "-")
 
 
@@ -31,7 +31,7 @@ def _base(debian_base: str) -> Iterator[None]:
     containers.docker("rmi", "--no-prune", BASE)
 
 
-def test_tests_without_a_database_keep_the_published_rules(harness: Harness) -> None:
+def test_tests_without_a_database_follow_the_published_rules(harness: Harness) -> None:
     before = _state_of_the_clone(CLONE)
     done = harness.run("verify", *CATALOGUE, "perl/small", "perl/small/forks", "--isolate", "docker", "--scaling", "single", timeout_s=280)
     assert done.returncode == 0, done.stdout + done.stderr
@@ -59,9 +59,7 @@ def test_a_test_is_measured_under_each_workload_that_it_declares(harness: Harnes
 
 @pytest.mark.parametrize("network", ["host", "bridge"])
 @pytest.mark.parametrize(("name", "system"), [("perl/asks-database", "postgres"), ("perl/asks-database/mysql", "mysql")])
-def test_a_test_finds_its_database_by_name_in_a_container_beside_it(
-    harness: Harness, debian_base: str, name: str, system: str, network: str
-) -> None:
+def test_a_test_finds_its_database_container_by_name(harness: Harness, debian_base: str, name: str, system: str, network: str) -> None:
     env = {**harness.env, "HTTPBENCH_REGISTRY": REGISTRY}
     base = f"{REGISTRY}/library/debian:bookworm-slim"
     containers.docker("tag", debian_base, base)
@@ -81,6 +79,6 @@ def test_a_test_finds_its_database_by_name_in_a_container_beside_it(
 
 
 def _state_of_the_clone(folder: Path) -> str:
-    """Return git's status of the folder, where builds must leave no file."""
+    """Return git's status of the folder, in which builds must leave no files."""
     done = subprocess.run(["git", "status", "--porcelain", "--ignored", folder], cwd=folder, capture_output=True, text=True, check=True)
     return done.stdout

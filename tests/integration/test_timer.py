@@ -1,4 +1,4 @@
-"""Our timer against programs whose cost is known from inside. Bounds are one-sided where a busy machine moves a figure."""
+"""Tests of our timer with programs of known cost. Measurements that depend on how busy the machine is have only one bound."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ pytestmark = pytest.mark.alone
 
 
 def timed(tmp_path: Path, *argv: str) -> Timed:
-    """Under a guard, as in a trial."""
+    """Time a command under a guard, as in a trial."""
     timer = load.timer("native")
     report, output = tmp_path / "report", tmp_path / "output"
     with ProcessTree([Command(timer.argv(argv, report, output), tmp_path, {})], stdout=tmp_path / "out", stderr=tmp_path / "log") as tree:
@@ -29,26 +29,26 @@ def python(tmp_path: Path, program: str) -> Timed:
     return timed(tmp_path, sys.executable, "-I", "-S", "-c", program)
 
 
-def test_wall_time_holds_the_sleep_and_processor_time_does_not(tmp_path: Path) -> None:
+def test_wall_time_includes_a_sleep_but_cpu_time_does_not(tmp_path: Path) -> None:
     found = timed(tmp_path, "sleep", "0.5").timing
     assert 0.5 <= found.wall_s < 10
     assert found.cpu_s < 0.1
 
 
-def test_processor_time_is_what_the_program_says_itself(tmp_path: Path) -> None:
+def test_cpu_time_equals_the_programs_own_measurement(tmp_path: Path) -> None:
     found = python(tmp_path, "import time\nwhile time.process_time() < 0.5: pass\nprint(time.process_time())")
     own_s = float((tmp_path / "output").read_text())
     assert own_s <= found.timing.cpu_s <= own_s + 0.2, "the rest is the interpreter's end"
     assert found.timing.wall_s >= 0.5
 
 
-def test_time_of_children_counts(tmp_path: Path) -> None:
+def test_the_time_of_children_counts(tmp_path: Path) -> None:
     busy = "import time\nwhile time.process_time() < 0.3: pass"
     found = python(tmp_path, f"import subprocess, sys\nsubprocess.run([sys.executable, '-I', '-S', '-c', '''{busy}'''])")
     assert found.timing.cpu_s >= 0.3
 
 
-def test_peak_memory_is_the_programs_and_not_of_what_started_it(tmp_path: Path) -> None:
+def test_peak_memory_does_not_include_the_guard(tmp_path: Path) -> None:
     large = python(tmp_path, "x = bytearray(50_000_000)\nx[::4096] = b'x' * len(x[::4096])").timing.rss_bytes_peak
     assert large is not None
     assert 50_000_000 < large < 80_000_000
@@ -61,7 +61,7 @@ def test_the_exit_code_is_reported(tmp_path: Path, script: str, code: int) -> No
     assert timed(tmp_path, "sh", "-c", script).code == code
 
 
-def test_a_program_that_cannot_be_run_is_an_error_of_the_timer(tmp_path: Path) -> None:
+def test_a_program_that_cannot_run_is_a_timer_error(tmp_path: Path) -> None:
     timer = load.timer("native")
     argv = timer.argv(("/no/such/program",), tmp_path / "report", tmp_path / "output")
     with ProcessTree([Command(argv, tmp_path, {})], stdout=tmp_path / "out", stderr=tmp_path / "log") as tree:

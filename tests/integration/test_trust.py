@@ -1,4 +1,4 @@
-"""Which commands of a foreign folder run before the user asks for them."""
+"""Tests that commands of an untrusted folder don't run until the user starts its targets."""
 
 from __future__ import annotations
 
@@ -37,14 +37,14 @@ def marker(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize("words", [("list",), ("list", "--json"), ("bench", "--dry-run")])
-def test_looking_at_a_foreign_folder_runs_no_version_command(harness: Harness, marker: Path, words: tuple[str, ...]) -> None:
+def test_listing_an_untrusted_folder_runs_no_version_command(harness: Harness, marker: Path, words: tuple[str, ...]) -> None:
     done = harness.run(*words, "--targets", str(marker.parent / "theirs"), "c/strange")
     assert done.returncode == 0, done.stderr
     assert "c/strange" in done.stdout
     assert not marker.exists()
 
 
-def test_versions_that_were_not_checked_are_listed(harness: Harness, marker: Path) -> None:
+def test_unchecked_versions_are_listed(harness: Harness, marker: Path) -> None:
     folder = str(marker.parent / "theirs")
     assert (
         "version not checked, because list runs no version_command of a --targets folder: sh ≥ 1"

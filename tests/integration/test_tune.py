@@ -1,4 +1,4 @@
-"""``httpbench tune`` on this machine: a knob of its kernel is set, the process is killed, and the command puts it back."""
+"""Tests of ``httpbench tune`` on this machine: after a killed process, the command restores a kernel setting."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def journal(tmp_path: Path) -> Iterator[Path]:
     KNOB.write_text(before)
 
 
-def test_after_kill_9_a_reset_puts_the_knob_of_this_machine_back(harness: Harness, journal: Path) -> None:
+def test_a_reset_restores_the_setting_after_kill_9(harness: Harness, journal: Path) -> None:
     before = KNOB.read_text()
     died = subprocess.run([sys.executable, "-c", DIES_HALFWAY, str(journal)], check=False, timeout=60)
     assert died.returncode == -signal.SIGKILL
@@ -61,7 +61,7 @@ def test_after_kill_9_a_reset_puts_the_knob_of_this_machine_back(harness: Harnes
     assert (again.returncode, again.stdout) == (0, "")
 
 
-def test_without_permission_to_write_there_is_an_error_and_nothing_is_touched(harness: Harness, tmp_path: Path) -> None:
+def test_without_write_permission_nothing_is_changed_and_an_error_is_shown(harness: Harness, tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     before = KNOB.read_text()
     refused = harness.run("tune", "apply", "--journal", str(tmp_path / "file" / "tune.json"))
@@ -69,11 +69,11 @@ def test_without_permission_to_write_there_is_an_error_and_nothing_is_touched(ha
     assert KNOB.read_text() == before
 
 
-def test_a_dry_run_names_what_would_be_set_and_touches_nothing(harness: Harness, tmp_path: Path) -> None:
+def test_a_dry_run_lists_settings_and_changes_nothing(harness: Harness, tmp_path: Path) -> None:
     journal = tmp_path / "tune.json"
     dry = harness.run("tune", "apply", "--dry-run", "--journal", str(journal))
     assert dry.returncode == 0
-    assert not list(tmp_path.iterdir())  # not even a lock
+    assert not list(tmp_path.iterdir())  # not even a lock file
 
 
 def test_an_unknown_knob_is_a_usage_error(harness: Harness) -> None:

@@ -1,4 +1,4 @@
-"""One target that runs until somebody ends it: in a real terminal, without one, and when it ends by itself."""
+"""Tests of ``httpbench up``, which runs one target until the user ends it, with and without a real terminal."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def test_ctrl_c_in_a_terminal_leaves_nothing_behind(tmp_path: Path) -> None:
     until(lambda: gone(children))
 
 
-def test_sigterm_without_a_terminal(tmp_path: Path) -> None:
+def test_sigterm_without_a_terminal_stops_the_target(tmp_path: Path) -> None:
     harness = Harness(tmp_path)
     with harness.start("up", SERVER) as process:
         assert process.stdout is not None
@@ -72,7 +72,7 @@ def test_a_target_that_ends_by_itself_is_an_error(tmp_path: Path) -> None:
     assert "Traceback" not in done.stderr
 
 
-def test_what_cannot_be_loaded_is_refused(tmp_path: Path) -> None:
+def test_up_refuses_clients_urls_and_several_targets(tmp_path: Path) -> None:
     harness = Harness(tmp_path)
     client = harness.run("up", "client:c/curl")
     assert (client.returncode, "is a client" in client.stderr) == (2, True), client.stderr
@@ -83,7 +83,7 @@ def test_what_cannot_be_loaded_is_refused(tmp_path: Path) -> None:
 
 
 def _read_until(terminal: int, pattern: str, limit_s: float = 30) -> str:
-    """Read the terminal until it shows the pattern, and return its text."""
+    """Read from the terminal until the pattern matches, and return the text."""
     text, deadline = "", time.monotonic() + limit_s
     while not re.search(pattern, text):
         assert time.monotonic() < deadline, f"no {pattern!r} within {limit_s} s in {text!r}"

@@ -1,4 +1,4 @@
-"""What limited a trial, and what is not to be believed: on real servers, under a real load."""
+"""Tests of verdicts with real servers and loads: the bottleneck of a trial, and invalid trials."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ def results(harness: Harness, *words: str, **options: Any) -> list[dict[str, Any
 
 
 @pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="on one core target and generator share it, and neither is to blame")
-def test_a_weak_generator_is_the_limit_and_its_row_is_not_ranked(harness: Harness, tmp_path: Path) -> None:
-    """A fifth of a core for the generator: by its CPU time alone it would look idle."""
+def test_a_weak_generator_is_reported_as_the_bottleneck_and_not_ranked(harness: Harness, tmp_path: Path) -> None:
+    """The generator gets 0.2 cores, so it would look idle by its CPU time alone."""
     wrapper = tmp_path / "bin" / "httpbench-loadgen"
     wrapper.parent.mkdir()
     with limited_to(0.2) as group:
@@ -47,8 +47,8 @@ def test_a_weak_generator_is_the_limit_and_its_row_is_not_ranked(harness: Harnes
 
 
 @pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="on one core target and generator share it, and neither is to blame")
-def test_a_target_under_a_quota_is_the_limit_and_the_quota_is_named(harness: Harness, tmp_path: Path) -> None:
-    """A fifth of a core for the target: by its CPU time alone it would look idle."""
+def test_a_target_under_a_quota_is_reported_as_the_bottleneck(harness: Harness, tmp_path: Path) -> None:
+    """The target gets 0.2 cores, so it would look idle by its CPU time alone."""
     with limited_to(0.2) as group:
         server = f"{MISBEHAVING_SERVER} {{host}} {{port}} good"
         wrapper = tmp_path / "limited"
@@ -59,7 +59,7 @@ def test_a_target_under_a_quota_is_the_limit_and_the_quota_is_named(harness: Har
     (result,) = json.loads(done.stdout)["results"]
     if result["verdict"]["kind"] == "disturbed":
         pytest.skip(f"other programs disturbed it: {result['verdict']['reasons']}")
-    assert result["verdict"]["kind"] in ("target", "both"), result["verdict"]  # a loud neighbour also holds up the generator
+    assert result["verdict"]["kind"] in ("target", "both"), result["verdict"]  # other programs may also slow down the generator
     assert "the target's CPU quota stopped it" in "; ".join(result["verdict"]["reasons"])
     assert result["rounds"][0]["facts"]["target_throttled_share"] > 0.5
 
@@ -80,8 +80,8 @@ def test_a_server_that_stops_responding_correctly_is_invalid(harness: Harness, m
     assert re.search(sentences, "; ".join(result["verdict"]["reasons"])), result["verdict"]
 
 
-def test_status_500_from_the_first_response_is_invalid(harness: Harness, tmp_path: Path) -> None:
-    """It answers its probes rightly, as a server whose database fails under load would."""
+def test_status_500_from_the_first_response_on_is_invalid(harness: Harness, tmp_path: Path) -> None:
+    """Like a server with a database that fails under load, this one responds correctly to the probes."""
     server = f"{MISBEHAVING_SERVER} {{host}} {{port}} turns-500"
     load = ("-c", "8", "-d", "1s", "--warmup", "500ms", "--rounds", "1", "--timeout", "5s", "--retries", "0")
     done = harness.run("run", server, *load, cwd=tmp_path)
@@ -89,7 +89,7 @@ def test_status_500_from_the_first_response_is_invalid(harness: Harness, tmp_pat
     assert "no correct response (unexpected status" in done.stdout or "responses were wrong (unexpected status" in done.stdout
 
 
-def test_the_figures_behind_a_verdict_are_one_flag_away(harness: Harness) -> None:
+def test_evidence_shows_the_measurements_behind_a_verdict(harness: Harness) -> None:
     (result,) = results(harness, f"{MISBEHAVING}/good", "-c", "4", "-d", "300ms", "--warmup", "0s", "--rounds", "2", "--rate", "200")
     shown = harness.run("report", "--evidence", env={**harness.env, "COLUMNS": "400"}).stdout
     for title in ("Target", "Generator", "Waited", "Others", "Stolen", "Per core", "Achieved", "Lag p99", "Failed", "Resent", "Refused"):

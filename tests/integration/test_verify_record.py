@@ -1,4 +1,4 @@
-"""``verify`` marks on this machine what passed, and ``--record`` keeps it in the project."""
+"""Tests that ``verify`` remembers passed targets on this machine, and that ``--record`` stores them in the project."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ CLIENT = "client:python/http-client"
 
 
 def verify(*words: str) -> str:
-    """Run the command and return its output. Its exceptions are raised here too."""
+    """Run the command in this process and return its output."""
     done = CliRunner().invoke(cli, ["verify", *words])
     if done.exception is not None:
         raise done.exception
     return done.output
 
 
-def test_what_passed_is_marked_here_and_recorded_in_the_project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_passed_target_is_remembered_here_and_recorded_on_request(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     record = tmp_path / "verified.toml"
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.setattr(proofs, "proofs_file", lambda: record)
@@ -40,7 +40,7 @@ def test_what_passed_is_marked_here_and_recorded_in_the_project(tmp_path: Path, 
     assert proof.toolchain.keys() == {"python3"}
 
 
-def test_what_passed_before_an_interruption_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_passed_targets_are_kept_after_an_interruption(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupted_at_edge(output: object, result: Verified) -> None:
         if result.target.id == "c/epoll/edge":
             raise KeyboardInterrupt
@@ -61,6 +61,6 @@ def test_what_passed_before_an_interruption_is_kept(tmp_path: Path, monkeypatch:
         (("c/epoll/edge", "--isolate", "docker"), "--record keeps what passed as a process, and c/epoll/edge@docker runs in a container"),
     ],
 )
-def test_what_is_not_a_proof_of_a_built_in_target_is_not_recorded(words: tuple[str, ...], sentence: str) -> None:
+def test_only_proofs_of_built_in_targets_are_recorded(words: tuple[str, ...], sentence: str) -> None:
     with pytest.raises(UsageError, match=sentence):
         verify(*words, "--record")

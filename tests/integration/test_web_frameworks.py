@@ -1,4 +1,4 @@
-"""A framework of a catalogue in the layout of the-benchmarker/web-frameworks, from a Dockerfile as its `rake config` writes it."""
+"""Tests of a framework in the layout of the-benchmarker/web-frameworks, with a Dockerfile like those its `rake config` writes."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ QUICK = ("-c", "8", "-d", "500ms", "--warmup", "200ms", "--rounds", "1", "-q", "
 
 @pytest.fixture(scope="module", autouse=True)
 def _base(debian_base: str) -> Iterator[None]:
-    """As the Dockerfiles name it: a minimal Debian holds Perl."""
+    """Give a minimal Debian, which includes Perl, the name of the base image in the Dockerfiles."""
     containers.docker("tag", debian_base, BASE)
     yield
     containers.docker("rmi", "--no-prune", BASE)
 
 
-def test_an_engine_keeps_the_published_rules(harness: Harness) -> None:
+def test_an_engine_follows_the_published_rules(harness: Harness) -> None:
     done = harness.run("verify", *CATALOGUE, "perl/small/default", "--isolate", "docker", "--scaling", "single", timeout_s=280)
     assert done.returncode == 0, done.stdout + done.stderr
     for workload in WORKLOADS:

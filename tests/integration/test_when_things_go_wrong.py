@@ -1,4 +1,4 @@
-"""Tests that each fault gives one clear message and the right exit code, with no orphans and no lost trials."""
+"""Tests that each fault gives one clear message and the right exit code, and leaves no orphans and no lost trials."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def name_of(process: psutil.Process) -> str:
         ("hangs", "invalid", "did not respond within"),
     ],
 )
-def test_a_target_that_misbehaves(harness: Harness, mode: str, kind: str, sentence: str) -> None:
+def test_a_misbehaving_target_fails_with_a_reason(harness: Harness, mode: str, kind: str, sentence: str) -> None:
     done = harness.bench(f"{MISBEHAVING}/{mode}", "--export-json", "-")
     assert done.returncode == 1, done.stderr
     found, reasons = verdict_of(done)
@@ -67,14 +67,14 @@ def test_a_target_that_misbehaves(harness: Harness, mode: str, kind: str, senten
     assert harness.runs()[0]["trials_done"] == 1
 
 
-def test_a_target_that_listens_elsewhere(harness: Harness) -> None:
+def test_a_target_that_listens_on_another_address_fails_with_a_reason(harness: Harness) -> None:
     done = harness.bench(f"{MISBEHAVING}/wrong-address", "--start-timeout", "1s", "--export-json", "-")
     kind, reason = verdict_of(done)
     assert kind == "failed"
     assert "; it listens on [::1]:" in reason
 
 
-def test_a_load_that_this_machine_cannot_make_is_refused_before_anything_is_built(harness: Harness) -> None:
+def test_an_impossible_load_is_refused_before_anything_is_built(harness: Harness) -> None:
     def few_files() -> None:
         resource.setrlimit(resource.RLIMIT_NOFILE, (512, 512))
 
@@ -93,7 +93,7 @@ def test_a_missing_load_generator_is_reported_before_anything_is_built(harness: 
     assert harness.runs() == []
 
 
-def test_the_log_of_a_target_that_failed_is_shown(harness: Harness) -> None:
+def test_the_log_of_a_failed_target_is_shown(harness: Harness) -> None:
     done = harness.bench(f"{MISBEHAVING}/exits")
     assert "cannot read my configuration" in done.stdout
 
@@ -117,7 +117,7 @@ def verified(harness: Harness, mode: str) -> subprocess.CompletedProcess[str]:
     return harness.run("verify", "--targets", str(TARGETS), f"{MISBEHAVING}/{mode}")
 
 
-def test_verify_accepts_what_keeps_the_contract(harness: Harness) -> None:
+def test_verify_passes_a_target_that_follows_the_contract(harness: Harness) -> None:
     assert verified(harness, "good").returncode == 0
 
 
@@ -125,13 +125,13 @@ def test_verify_accepts_what_keeps_the_contract(harness: Harness) -> None:
     ("mode", "sentence"),
     [*BREACHES.items(), *(pytest.param(*breach, marks=pytest.mark.slow) for breach in FURTHER_BREACHES.items())],
 )
-def test_verify_refuses_what_breaks_the_contract(harness: Harness, mode: str, sentence: str) -> None:
+def test_verify_fails_a_target_that_breaks_the_contract(harness: Harness, mode: str, sentence: str) -> None:
     done = verified(harness, mode)
     assert done.returncode == 1
     assert sentence in done.stdout
 
 
-def test_a_toolchain_that_is_missing(harness: Harness) -> None:
+def test_a_missing_toolchain_is_reported(harness: Harness) -> None:
     done = harness.bench("test/needy", "--export-json", "-")
     assert done.returncode == 1
     kind, reasons = verdict_of(done)
@@ -140,7 +140,7 @@ def test_a_toolchain_that_is_missing(harness: Harness) -> None:
     assert "apt-get install no-such-package" in reasons
 
 
-def test_an_interruption_ends_builds_too(harness: Harness, tmp_path: Path) -> None:
+def test_an_interruption_also_ends_builds(harness: Harness, tmp_path: Path) -> None:
     folder = tmp_path / "slow"
     folder.mkdir()
     manifest = (TARGETS / "unbuildable" / "target.toml").read_text()
@@ -154,12 +154,12 @@ def test_an_interruption_ends_builds_too(harness: Harness, tmp_path: Path) -> No
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="a small file system can be mounted by root only")
-def test_a_target_that_fills_the_disk_of_temporary_files(harness: Harness, tmp_path: Path) -> None:
+def test_a_full_temporary_folder_fails_the_trial_with_a_reason(harness: Harness, tmp_path: Path) -> None:
     small = tmp_path / "small"
     small.mkdir()
     subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", str(small)], check=True)
     try:
-        (small / "full").write_bytes(b"0" * ((1 << 20) - 4096))  # one page is left
+        (small / "full").write_bytes(b"0" * ((1 << 20) - 4096))  # leaves one page
         env = {**harness.env, "TMPDIR": str(small)}
         done = harness.bench(f"{MISBEHAVING}/good", "--rounds", "2", "--export-json", "-", env=env)
     finally:
@@ -171,7 +171,7 @@ def test_a_target_that_fills_the_disk_of_temporary_files(harness: Harness, tmp_p
     assert harness.runs()[0]["trials_done"] == 1
 
 
-def test_a_target_whose_guard_is_killed(harness: Harness) -> None:
+def test_a_target_fails_if_its_guard_is_killed(harness: Harness) -> None:
     done = harness.bench(f"{MISBEHAVING}/kills-its-guard", f"{MISBEHAVING}/good", "--export-json", "-")
     assert done.returncode == 1
     assert "the guard of a process tree was killed" in done.stdout
@@ -179,7 +179,7 @@ def test_a_target_whose_guard_is_killed(harness: Harness) -> None:
 
 
 @pytest.mark.slow
-def test_bad_input_is_one_sentence_and_exit_code_2(harness: Harness) -> None:
+def test_invalid_input_gives_one_sentence_and_exit_code_2(harness: Harness) -> None:
     for words, sentence in {
         ("bench", "nginks"): '"nginks" matches no target (did you mean "nginx"?)',
         ("bench", "-c", "many"): '"many" is not a whole number above zero',
@@ -211,7 +211,7 @@ def test_bad_input_is_one_sentence_and_exit_code_2(harness: Harness) -> None:
         assert "Traceback" not in done.stderr
 
 
-def test_unread_progress_fails_no_trial(harness: Harness) -> None:
+def test_unread_progress_does_not_fail_a_trial(harness: Harness) -> None:
     bench = [*harness.argv("bench", "--targets", str(TARGETS), f"{MISBEHAVING}/good", "-c", "8", "-d", "300ms", "--warmup", "0s")]
     process = subprocess.Popen(bench, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, env=harness.env)
     assert process.stderr
@@ -222,7 +222,7 @@ def test_unread_progress_fails_no_trial(harness: Harness) -> None:
     assert "Broken pipe" not in harness.run("report").stdout
 
 
-def test_output_into_a_closed_pipe_is_no_error(harness: Harness) -> None:
+def test_writing_to_a_closed_pipe_is_not_an_error(harness: Harness) -> None:
     command = " ".join([sys.executable, "-c", "'from httpbench.cli import main; main()'", "list", "--json", "|", "head", "-1"])
     done = subprocess.run(["bash", "-o", "pipefail", "-c", command], capture_output=True, text=True, check=False)
     assert done.returncode == 0
@@ -230,7 +230,7 @@ def test_output_into_a_closed_pipe_is_no_error(harness: Harness) -> None:
 
 
 @pytest.mark.parametrize("after_s", [0.01, 0.2], ids=["the command line", "a verb"])
-def test_an_interruption_while_the_program_loads_is_one_word(after_s: float) -> None:
+def test_an_interruption_while_the_program_loads_prints_one_word(after_s: float) -> None:
     program = f"""
 import os, signal, httpbench.cli
 signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -249,7 +249,7 @@ def test_output_that_cannot_be_written_is_an_error(harness: Harness) -> None:
     assert done.stderr == "error: cannot write the output: No space left on device\n"
 
 
-def test_a_terminal_without_unicode_is_no_error(harness: Harness) -> None:
+def test_a_terminal_without_unicode_is_not_an_error(harness: Harness) -> None:
     env = {**harness.env, "PYTHONIOENCODING": "ascii"}
     done = harness.run("list", env=env)
     said = [line for line in done.stderr.splitlines() if not line.startswith("not built: ")]
@@ -257,7 +257,7 @@ def test_a_terminal_without_unicode_is_no_error(harness: Harness) -> None:
 
 
 @pytest.mark.parametrize("words", [(b"run", b"./serv\xe9r {port}"), (b"runs", b"--db", b"/tmp/\xff.db"), (b"list", b"\xc3(")])
-def test_an_argument_that_is_not_utf8_is_one_error(harness: Harness, words: tuple[bytes, ...]) -> None:
+def test_an_argument_that_is_not_utf8_gives_one_error(harness: Harness, words: tuple[bytes, ...]) -> None:
     done = subprocess.run([*map(os.fsencode, harness.argv()), *words], capture_output=True, text=True, env=harness.env, check=False)
     assert done.returncode == 2
     error, _ = done.stderr.splitlines()
@@ -265,7 +265,7 @@ def test_an_argument_that_is_not_utf8_is_one_error(harness: Harness, words: tupl
     assert done.stdout == ""
 
 
-def test_a_current_folder_that_is_not_utf8_is_one_error(harness: Harness, tmp_path: Path) -> None:
+def test_a_current_folder_that_is_not_utf8_gives_one_error(harness: Harness, tmp_path: Path) -> None:
     folder = tmp_path / os.fsdecode(b"f\xf6lder")
     folder.mkdir()
     done = subprocess.run(harness.argv("run", "server {port}"), capture_output=True, text=True, env=harness.env, cwd=folder, check=False)

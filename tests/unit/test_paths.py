@@ -1,4 +1,4 @@
-"""Tests that completion, which reads ids without the models, agrees with the catalog."""
+"""Tests that completion, which reads ids without loading models, agrees with the catalog."""
 
 from __future__ import annotations
 

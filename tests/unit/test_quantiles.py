@@ -1,4 +1,4 @@
-"""Tests that the same samples have the same percentiles, however they are stored."""
+"""Tests that the percentiles of samples don't depend on how the samples are stored."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tests of how foreign text is made safe to show."""
+"""Tests that text from other programs is made safe to show."""
 
 from __future__ import annotations
 
@@ -50,5 +50,5 @@ def test_json_keeps_its_meaning(value: object) -> None:
     assert json.loads(printable(json.dumps(value, indent=2, ensure_ascii=False))) == value
 
 
-def test_the_hostile_test_text_would_be_obeyed() -> None:
+def test_the_hostile_test_text_would_control_a_terminal() -> None:
     assert len(obeyed(ALL)) >= 3

@@ -67,7 +67,7 @@ class LevelChange:
 
 
 @dataclass(frozen=True, slots=True)
-class Level:
+class HistoryLevel:
     """The points between two changes."""
 
     first: int
@@ -103,11 +103,11 @@ class Series:
         return (self.target, self.workload, self.scaling, self.load, self.load_generator)
 
     @property
-    def levels(self) -> tuple[Level, ...]:
+    def levels(self) -> tuple[HistoryLevel, ...]:
         """The levels before, between and after the changes."""
         bounds = [0, *(found.index for found in self.changes), len(self.points)]
         return tuple(
-            Level(first, end - 1, math.exp(sum(math.log(point.estimate.median) for point in self.points[first:end]) / (end - first)))
+            HistoryLevel(first, end - 1, math.exp(sum(math.log(point.estimate.median) for point in self.points[first:end]) / (end - first)))
             for first, end in pairwise(bounds)
         )
 

@@ -13,7 +13,7 @@ from httpbench.stats.summary import cells, summarise
 
 
 @dataclass(frozen=True, slots=True)
-class Pair:
+class PublishedPair:
     """One target in both runs."""
 
     name: str
@@ -27,7 +27,7 @@ class Beside:
     """The targets that both runs measured under one workload."""
 
     workload: str
-    pairs: tuple[Pair, ...]
+    pairs: tuple[PublishedPair, ...]
     """The pairs, by published throughput in descending order."""
 
     @property
@@ -52,7 +52,7 @@ def beside(theirs: RunAndTrials, ours: RunAndTrials) -> list[Beside]:
     found = []
     for workload in dict.fromkeys(workload for workload, _ in own):
         names = [name for of, name in own if of == workload and (of, name) in published]
-        pairs = [Pair(name, published[workload, name], own[workload, name]) for name in names]
+        pairs = [PublishedPair(name, published[workload, name], own[workload, name]) for name in names]
         if pairs:
             found.append(Beside(workload, tuple(sorted(pairs, key=lambda pair: -pair.theirs_rps))))
     return found

@@ -12,7 +12,7 @@ from httpbench.host.facts.environment import read_environment
 from httpbench.host.finding import Finding
 from httpbench.host.knobs.all_knobs import KNOBS, tuned
 from httpbench.host.knobs.knob import Knob
-from httpbench.host.knobs.tuning import Outcome, Shown, Tuning
+from httpbench.host.knobs.tuning import KnobTuning, Shown, TuningOutcome
 from httpbench.host.tools import packages
 from httpbench.host.tools.requirements import Met, Unmet, check, check_all, debian_packages, find, forget
 from httpbench.host.tools.version_cache import remembering
@@ -22,11 +22,11 @@ __all__ = [
     "Core",
     "Finding",
     "Knob",
+    "KnobTuning",
     "Met",
-    "Outcome",
     "Shown",
     "Topology",
-    "Tuning",
+    "TuningOutcome",
     "Unmet",
     "capture",
     "check",

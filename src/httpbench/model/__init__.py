@@ -7,7 +7,7 @@ terminals. Names end with their units. Latencies are in microseconds. A value th
 from __future__ import annotations
 
 from httpbench.model.client_measurement import ClientMeasurement, Timing, WorkDone
-from httpbench.model.container import CPUS, MEMORY_BYTES, ContainerRecipe, ContainerRun, Engine, Isolation, NetworkMode, Place, size_bytes
+from httpbench.model.container import CPUS, MEMORY_BYTES, ContainerRecipe, ContainerRun, Engine, Isolation, NetworkMode, Runtime, size_bytes
 from httpbench.model.entry import Approach, Database, Entry, Orm
 from httpbench.model.environment import Environment, LoadHost, RoundTrips
 from httpbench.model.frozen import Argv, Frozen, Id, Name
@@ -96,7 +96,6 @@ __all__ = [
     "OverSeconds",
     "PartMeasurement",
     "PerSecond",
-    "Place",
     "Precision",
     "Probed",
     "Proof",
@@ -110,6 +109,7 @@ __all__ = [
     "Rule",
     "Run",
     "RunStatus",
+    "Runtime",
     "Sample",
     "SampledBodies",
     "SampledRequest",

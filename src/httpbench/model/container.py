@@ -40,7 +40,7 @@ class Engine(StrEnum):
     PODMAN = "podman"
 
 
-class Place(StrEnum):
+class Runtime(StrEnum):
     """The place where a target runs."""
 
     PROCESS = "process"

@@ -7,7 +7,7 @@ from typing import Annotated
 
 from pydantic import BeforeValidator, Field, WithJsonSchema, field_validator
 
-from httpbench.model.container import CPUS, MEMORY_BYTES, NetworkMode, Place, size_bytes
+from httpbench.model.container import CPUS, MEMORY_BYTES, NetworkMode, Runtime, size_bytes
 from httpbench.model.frozen import NAME_PATTERN, Frozen, Name, WorkloadName
 from httpbench.model.target import Kind, Scaling
 
@@ -92,7 +92,7 @@ class Suite(Frozen):
     """Columns of its tables."""
     load: Annotated[tuple[SuiteLoad, ...], Field(min_length=1)]
     """Loads to measure with each target and workload."""
-    isolate: Annotated[tuple[Place, ...], Field(min_length=1)] = (Place.PROCESS,)
+    isolate: Annotated[tuple[Runtime, ...], Field(min_length=1)] = (Runtime.PROCESS,)
     """Where targets run; each place makes its own row."""
     cpus: float = Field(default=CPUS, gt=0)
     """CPU limit of each container, in cores."""

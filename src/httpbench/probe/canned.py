@@ -42,7 +42,7 @@ class Variation:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class ProbeOutcome:
     """The response to a request."""
 
     request: Variation
@@ -77,7 +77,7 @@ def dependence(server: Server) -> list[Observation]:
 UNEXPLAINED = "path, length and position do not explain its responses"
 
 
-def other_cause(outcomes: Sequence[Outcome]) -> str | None:
+def other_cause(outcomes: Sequence[ProbeOutcome]) -> str | None:
     """Return what explains the responses if the path doesn't, else ``None``."""
     if _explains(outcomes, lambda request: request.known):
         return None
@@ -88,7 +88,7 @@ def other_cause(outcomes: Sequence[Outcome]) -> str | None:
     return UNEXPLAINED
 
 
-def _explains(outcomes: Sequence[Outcome], cause: Callable[[Variation], object]) -> bool:
+def _explains(outcomes: Sequence[ProbeOutcome], cause: Callable[[Variation], object]) -> bool:
     """Return whether requests with the same cause always got the same response."""
     kinds = defaultdict(set)
     for outcome in outcomes:
@@ -113,7 +113,7 @@ def _variations(server: Server) -> list[Variation]:
     return requests
 
 
-def _outcomes(server: Server, requests: Sequence[Variation], usual: bytes | None) -> list[Outcome]:
+def _outcomes(server: Server, requests: Sequence[Variation], usual: bytes | None) -> list[ProbeOutcome]:
     """Send the requests one after the other on one connection, and reconnect if the server closes it."""
     outcomes = []
     connection: Connection | None = None
@@ -123,7 +123,7 @@ def _outcomes(server: Server, requests: Sequence[Variation], usual: bytes | None
                 break
             connection, response = _sent(server, connection, request)
             if response is not None:
-                outcomes.append(Outcome(request, _kind(server, response, usual)))
+                outcomes.append(ProbeOutcome(request, _kind(server, response, usual)))
     finally:
         if connection is not None:
             connection.close()
@@ -167,7 +167,7 @@ def _kind(server: Server, response: Response, usual: bytes | None) -> str:
     return f"{response.status} with another body"
 
 
-def _tally(outcomes: Sequence[Outcome]) -> str:
+def _tally(outcomes: Sequence[ProbeOutcome]) -> str:
     counts: dict[str, int] = defaultdict(int)
     for outcome in outcomes:
         counts[outcome.kind] += 1

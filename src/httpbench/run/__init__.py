@@ -28,7 +28,7 @@ from httpbench.run.proxy.trial import BASELINE
 from httpbench.run.rounds.record import Outcome
 from httpbench.run.rounds.rounds import backend_of, make_run
 from httpbench.run.server.verify import probe_target, verify
-from httpbench.run.trial.start import Place, container_command
+from httpbench.run.trial.start import StartContext, container_command
 from httpbench.run.trial.verified import Verified
 from httpbench.run.up import Up, up
 
@@ -46,11 +46,11 @@ __all__ = [
     "Observer",
     "OfKind",
     "Outcome",
-    "Place",
     "RunPlan",
     "RunSpec",
     "Servers",
     "Stage",
+    "StartContext",
     "State",
     "TargetState",
     "Up",

@@ -35,7 +35,7 @@ from httpbench.run.proxy.trial import BASELINE, measure_proxy
 from httpbench.run.proxy.verify import sample_proxy, verify_proxy
 from httpbench.run.server.trial import measure_server
 from httpbench.run.server.verify import sample, verify
-from httpbench.run.trial.inputs import Backend, TrialInputs
+from httpbench.run.trial.inputs import TrialInputs, Upstream
 from httpbench.run.trial.verified import Verified
 
 WARMUP_UNTIL_STEADY = {"warmup_s": 1.0, "warmup_max_s": 10.0}
@@ -64,8 +64,8 @@ class OfKind:
     """Raises :class:`~httpbench.errors.LoadError` if a program of httpbench, or the load generator, is missing."""
     trial_s: Callable[[TrialPlan], float]
     """Estimates how long a trial takes."""
-    verify: Callable[[Target, Scaling, Workload, Path, Cores, Backend | None], Verified]
-    sample: Callable[[Target, Scaling, Workload, Path, Cores, Backend | None], SampledResponse | SampledRequest]
+    verify: Callable[[Target, Scaling, Workload, Path, Cores, Upstream | None], Verified]
+    sample: Callable[[Target, Scaling, Workload, Path, Cores, Upstream | None], SampledResponse | SampledRequest]
     """Returns the content of ``httpbench responses``. Raises :class:`~httpbench.errors.HttpbenchError`."""
     partition: Callable[[Topology, Scaling, int | None], Cores] = partition
     """Divides the cores. The last argument overrides the target's number of cores."""

@@ -12,8 +12,8 @@ from httpbench.model import Kind, Scaling, Target, Workload
 from httpbench.run.database.running import started
 from httpbench.run.proxy.trial import started_backend
 from httpbench.run.rounds.interrupt import interruptible
-from httpbench.run.trial.inputs import Backend
-from httpbench.run.trial.start import Place, RunningTarget, start
+from httpbench.run.trial.inputs import Upstream
+from httpbench.run.trial.start import RunningTarget, StartContext, start
 from httpbench.sample import Current, TreeSampler
 
 
@@ -29,7 +29,7 @@ class Up:
 
 
 @contextmanager
-def up(target: Target, scaling: Scaling, workload: Workload, place: Place, backend: Backend | None = None) -> Iterator[Up]:
+def up(target: Target, scaling: Scaling, workload: Workload, place: StartContext, backend: Upstream | None = None) -> Iterator[Up]:
     """Run the target until the block ends: a proxy with its backend, a server with its database. ``place.scratch`` must be an empty folder.
 
     SIGTERM and SIGHUP end the block like Ctrl-C. Raises :class:`~httpbench.errors.HttpbenchError` if the target doesn't start or stop.
@@ -47,7 +47,7 @@ def up(target: Target, scaling: Scaling, workload: Workload, place: Place, backe
 
 
 @contextmanager
-def _beside_database(target: Target, place: Place, database: Backend | None) -> Iterator[Place]:
+def _beside_database(target: Target, place: StartContext, database: Upstream | None) -> Iterator[StartContext]:
     """Return the server's place with its database, if it has one, which runs until the block ends."""
     if database is None:
         yield place
@@ -61,7 +61,7 @@ def _beside_database(target: Target, place: Place, database: Backend | None) -> 
 
 
 @contextmanager
-def _watched(target: Target, scaling: Scaling, workload: Workload, place: Place) -> Iterator[Up]:
+def _watched(target: Target, scaling: Scaling, workload: Workload, place: StartContext) -> Iterator[Up]:
     with start(target, scaling, workload, place) as running:
         sampler = running.sampler()
         assert isinstance(sampler, TreeSampler), "the harness has started it on this machine"

@@ -14,7 +14,7 @@ from typing import Any
 from httpbench.model import CoreOccupancy, Network, Usage
 from httpbench.sample.network import FILES, network
 from httpbench.sample.occupancy import occupancy
-from httpbench.sample.series import Series
+from httpbench.sample.series import SampleSeries
 
 AGENT_MODULES: Mapping[str, Path] = {name: Path(__file__).with_name(f"{name}.py") for name in ("tree", "threads")}
 
@@ -31,7 +31,7 @@ class SeenThere:
 
 def seen_there(report: Mapping[str, Any], cpus: Sequence[int]) -> SeenThere:
     """Parse the agent's output at the end of the window. ``cpus`` are those that the load generator could use."""
-    series = Series(0.0)
+    series = SampleSeries(0.0)
     series.memory(*report["first"])
     for at_s, cpu_s, rss_bytes, processes in report["samples"]:
         series.add(at_s, cpu_s, int(rss_bytes), int(processes))

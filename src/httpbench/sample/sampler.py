@@ -22,7 +22,7 @@ from httpbench.host.control_groups import ControlGroups
 from httpbench.model import Usage
 from httpbench.sample.current import Current
 from httpbench.sample.quota import QuotaMeter
-from httpbench.sample.series import Series
+from httpbench.sample.series import SampleSeries
 from httpbench.sample.threads import Threads
 from httpbench.sample.tree import TICKS_PER_S, Reading, Tree, descendants
 
@@ -52,7 +52,7 @@ class TreeSampler:
         self._interval_s = interval_s
         self._tree = Tree(root_pid)
         self._ticks_before = 0.0
-        self._series = Series(0.0)
+        self._series = SampleSeries(0.0)
         self._rss_bytes = 0
         self._threads = Threads()
         self._threads_often = threads_often
@@ -75,7 +75,7 @@ class TreeSampler:
             reading = self._read()
             now = time.monotonic()
             self._ticks_before = reading.ticks
-            self._series = Series(now)
+            self._series = SampleSeries(now)
             self._series.memory(reading.rss_bytes, reading.processes)
             self._threads.begin(self._tree.known)
             self._quota.mark(self._tree.known)

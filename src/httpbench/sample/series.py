@@ -42,7 +42,7 @@ class _Slice:
         return self.end_s - self.begin_s
 
 
-class Series:
+class SampleSeries:
     """A window that began at ``begin_s`` of a monotonic clock."""
 
     def __init__(self, begin_s: float):

@@ -58,7 +58,7 @@ class Disturber:
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class CoreGroup:
     """Programs of the run that share cores, with these cores."""
 
     names: tuple[str, ...]
@@ -102,7 +102,7 @@ def others_cores(evidence: Evidence) -> float | None:
     return sum(known) if known and len(known) == len(shares) else None
 
 
-def _programs(parts: Sequence[Part], evidence: Evidence) -> Iterator[Disturbance]:
+def _programs(parts: Sequence[CoreGroup], evidence: Evidence) -> Iterator[Disturbance]:
     taken = {part: others for part in parts if (others := _others(part, evidence)) is not None and others >= _limit(part, evidence)}
     if taken:
         by = blame(evidence.observed.others, [Taken(cores, part.cpus, part.cpus - part.own_cpus) for part, cores in taken.items()])
@@ -110,7 +110,7 @@ def _programs(parts: Sequence[Part], evidence: Evidence) -> Iterator[Disturbance
         yield Disturbance(Reason.of(ReasonKind.OTHERS_TOOK, places=_places(taken), by=named), by)
 
 
-def _steal(parts: Sequence[Part], evidence: Evidence) -> Iterator[Disturbance]:
+def _steal(parts: Sequence[CoreGroup], evidence: Evidence) -> Iterator[Disturbance]:
     stolen = {part: sum(core.stolen for core in evidence.observed.occupancy if core.cpu in part.cpus) for part in parts}
     taken = {part: cores for part, cores in stolen.items() if cores >= _limit(part, evidence)}
     if taken:
@@ -131,7 +131,7 @@ def _quota(evidence: Evidence) -> Iterator[Disturbance]:
         yield Disturbance(Reason.of(ReasonKind.SHARED_QUOTA, cores=others, quota_cores=quota.used_cores, periods_share=share))
 
 
-def _wait(parts: Sequence[Part], evidence: Evidence) -> Iterator[Disturbance]:
+def _wait(parts: Sequence[CoreGroup], evidence: Evidence) -> Iterator[Disturbance]:
     """Report wait for a CPU that has no known cause.
 
     Known causes are other programs that were seen, a quota, the program's own threads, interrupts and httpbench. Programs that share cores
@@ -176,12 +176,12 @@ def _on_load_host(evidence: Evidence) -> Iterator[Disturbance]:
         yield Disturbance(Reason.of(ReasonKind.WAITED_ON_HOST, share=waited / capacity, host=there.name))
 
 
-def _places(taken: Mapping[Part, float]) -> list[dict[str, Any]]:
+def _places(taken: Mapping[CoreGroup, float]) -> list[dict[str, Any]]:
     """Return how much was taken of each program's cores, as data of a reason."""
     return [{"cores": cores, "programs": list(part.names), "capacity": part.capacity} for part, cores in taken.items()]
 
 
-def _limit(part: Part, evidence: Evidence) -> float:
+def _limit(part: CoreGroup, evidence: Evidence) -> float:
     """Return the CPU use of other programs that counts as a disturbance, in cores."""
     return OTHERS_SHARE_MAX * part.capacity + _ticks_share(evidence)
 
@@ -191,7 +191,7 @@ def _ticks_share(evidence: Evidence) -> float:
     return TICKS_S / max(evidence.measurement.duration_s, TICKS_S)
 
 
-def _others(part: Part, evidence: Evidence) -> float | None:
+def _others(part: CoreGroup, evidence: Evidence) -> float | None:
     """Return the CPU use of other programs on these cores, in cores; ``None`` if unknown.
 
     Some kernels charge interrupts to the running process. On these, other programs used all busy time that our programs didn't use. On the
@@ -207,7 +207,7 @@ def _others(part: Part, evidence: Evidence) -> float | None:
     return max(least, min(pinned_cores(evidence.observed.others, part.cpus), most), 0.0)
 
 
-def _parts(evidence: Evidence) -> Iterator[Part]:
+def _parts(evidence: Evidence) -> Iterator[CoreGroup]:
     """Yield the programs of the run, grouped by shared cores."""
     cores = evidence.cores
     programs: Iterable[tuple[str, tuple[int, ...], Usage | None]] = (
@@ -216,11 +216,11 @@ def _parts(evidence: Evidence) -> Iterator[Part]:
         ("backend", cores.backend, evidence.observed.backend_usage),
         ("database", cores.database, evidence.observed.database_usage),
     )
-    found: list[Part] = []
+    found: list[CoreGroup] = []
     for name, cpus, usage in programs:
         if not cpus:
             continue
-        part = Part((name,), frozenset(cpus), cores.with_siblings(cpus), cores.physical(cpus), usage.cpu_cores_mean if usage else None)
+        part = CoreGroup((name,), frozenset(cpus), cores.with_siblings(cpus), cores.physical(cpus), usage.cpu_cores_mean if usage else None)
         for other in [other for other in found if other.cpus & part.cpus]:
             found.remove(other)
             part = _together(other, part, cores.physical(other.own_cpus | part.own_cpus))
@@ -230,12 +230,12 @@ def _parts(evidence: Evidence) -> Iterator[Part]:
         yield replace(part, used_cores=None if used is None else used + _harness_cores(part.own_cpus, evidence))
 
 
-def _together(one: Part, other: Part, capacity: int) -> Part:
+def _together(one: CoreGroup, other: CoreGroup, capacity: int) -> CoreGroup:
     used = None if one.used_cores is None or other.used_cores is None else one.used_cores + other.used_cores
-    return Part((*one.names, *other.names), one.own_cpus | other.own_cpus, one.cpus | other.cpus, capacity, used)
+    return CoreGroup((*one.names, *other.names), one.own_cpus | other.own_cpus, one.cpus | other.cpus, capacity, used)
 
 
-def _interrupts(part: Part, evidence: Evidence) -> float:
+def _interrupts(part: CoreGroup, evidence: Evidence) -> float:
     """Return the time in interrupts, in cores: network work of the kernel that the run's programs wait for."""
     return sum(core.interrupts for core in evidence.observed.occupancy if core.cpu in part.cpus)
 

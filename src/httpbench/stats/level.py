@@ -10,7 +10,7 @@ from httpbench.model import Bound, Distribution, Figure, Frozen, Measurement, Re
 from httpbench.quantiles import PERCENTILES, samples_needed
 from httpbench.stats.disturbance import disturbance
 from httpbench.stats.evidence import evidence_of, generator_is_busy
-from httpbench.stats.search import Bounds, Observation, Phase, Place, bounds, ends_retested, place, places, retested_place
+from httpbench.stats.search import Bounds, RateObservation, SearchPhase, Side, bounds, ends_retested, place, places, retested_place
 
 SCOUT_WIDTH = 0.05
 """Width at which scouts stop. The trials that count begin at the ends of the interval that the scouts leave."""
@@ -85,15 +85,15 @@ def responses_needed(search: Search) -> int:
     return samples_needed(max([*percentiles, PERCENTILE_MIN]))
 
 
-def phases(search: Search) -> tuple[Phase, Phase]:
+def phases(search: Search) -> tuple[SearchPhase, SearchPhase]:
     """Return the phases of a search: the scouts, and the trials that count."""
     enough = responses_needed(search) * SPARE_RESPONSES
 
     def lasting(duration_s: float) -> Callable[[float], float]:
         return lambda rate: max(duration_s, round(enough / rate, 1))
 
-    scouts = Phase(1, max(SCOUT_WIDTH, search.width), lasting(search.scout_duration_s))
-    return scouts, Phase(search.trials_per_rate, search.width, lasting(search.duration_s))
+    scouts = SearchPhase(1, max(SCOUT_WIDTH, search.width), lasting(search.scout_duration_s))
+    return scouts, SearchPhase(search.trials_per_rate, search.width, lasting(search.duration_s))
 
 
 def rate_min_rps(search: Search) -> float:
@@ -110,13 +110,13 @@ def misses(search: Search, trial: Trial) -> tuple[Reason, ...]:
     return tuple(miss for miss in found if miss is not None)
 
 
-def observations(search: Search, trials: Sequence[Trial]) -> list[Observation]:
+def observations(search: Search, trials: Sequence[Trial]) -> list[RateObservation]:
     """Return the results of the trials with a rate that count.
 
     Failed and disturbed trials are omitted because they don't tell anything about their rate.
     """
     return [
-        Observation(trial.plan.load.rate_rps, trial.plan.load.duration_s, not misses(search, trial))
+        RateObservation(trial.plan.load.rate_rps, trial.plan.load.duration_s, not misses(search, trial))
         for trial in trials
         if trial.plan.load.rate_rps is not None and _says_something(trial)
     ]
@@ -170,10 +170,10 @@ def closed_loop_rps(trials: Sequence[Trial]) -> float | None:
 def held_in_most(point: RatePoint, search: Search) -> bool:
     """Return whether the rate is a lower bound."""
     results = [True] * point.held + [False] * (point.trials - point.held)
-    return Place.LOWER in (place(results, search.trials_per_rate), retested_place(results, search.trials_per_rate))
+    return Side.LOWER in (place(results, search.trials_per_rate), retested_place(results, search.trials_per_rate))
 
 
-def _counting(rate: float, trials: Sequence[Trial], final: Phase) -> list[Trial]:
+def _counting(rate: float, trials: Sequence[Trial], final: SearchPhase) -> list[Trial]:
     at_rate = [trial for trial in trials if trial.plan.load.rate_rps == rate and _says_something(trial)]
     return [trial for trial in at_rate if trial.plan.load.duration_s >= final.duration_s(rate)]
 
@@ -192,8 +192,8 @@ def _point(search: Search, rate: float, trials: Sequence[Trial]) -> RatePoint:
     )
 
 
-def _inversions(found: dict[float, Place], known: Bounds) -> tuple[float, ...]:
-    return tuple(rate for rate, kind in found.items() if kind is Place.LOWER and known.upper is not None and rate > known.upper)
+def _inversions(found: dict[float, Side], known: Bounds) -> tuple[float, ...]:
+    return tuple(rate for rate, kind in found.items() if kind is Side.LOWER and known.upper is not None and rate > known.upper)
 
 
 def _times(measurement: Measurement) -> Distribution | None:

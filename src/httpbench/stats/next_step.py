@@ -18,7 +18,7 @@ WRONG = frozenset((ReasonKind.WRONG_RESPONSES, ReasonKind.WRONG_SAMPLES, ReasonK
 """Reasons that report wrong responses."""
 
 
-class Step(StrEnum):
+class StepKind(StrEnum):
     """A change to suggest."""
 
     READ_LOG = "read_log"  # the target died
@@ -35,7 +35,7 @@ class Step(StrEnum):
 class NextStep(Frozen):
     """A change to try next, with the value of the option."""
 
-    step: Step
+    step: StepKind
     """Change to make."""
     connections: int | None = None
     """Value of `-c`."""
@@ -58,29 +58,29 @@ def next_step(trials: Sequence[Trial]) -> NextStep | None:
         return None
     load, errors = invalid[0].plan.load, _errors(invalid)
     if any(reason.kind is ReasonKind.TARGET_DIED_UNDER_LOAD for trial in invalid for reason in trial.verdict.reasons):
-        return NextStep(step=Step.READ_LOG, connections=1)
+        return NextStep(step=StepKind.READ_LOG, connections=1)
     if any(errors[kind] for kind in WRONG_RESPONSES) or any(map(_was_wrong, invalid)):
         return _about_wrong_responses(invalid[0])
     lost = any(kind.startswith(("timeout", "connect", "reset", "closed")) for kind in errors)
     queue = min((trial.accept_queue for trial in invalid if trial.accept_queue), default=None)
     if queue is not None and queue < load.connections and (lost or _has_overflowed(invalid)):
-        return NextStep(step=Step.FIT_ACCEPT_QUEUE, connections=queue)
+        return NextStep(step=StepKind.FIT_ACCEPT_QUEUE, connections=queue)
     if errors["timeout"]:
-        return NextStep(step=Step.ALLOW_LATE, timeout_now_s=load.timeout_s, timeout_s=load.timeout_s * TIMEOUT_FACTOR)
+        return NextStep(step=StepKind.ALLOW_LATE, timeout_now_s=load.timeout_s, timeout_s=load.timeout_s * TIMEOUT_FACTOR)
     achieved = min(trial.measurement.throughput_rps for trial in invalid if trial.measurement)
     if load.rate_rps and not lost and achieved >= 1:
-        return NextStep(step=Step.OFFER_LESS, rate_rps=achieved * RATE_FACTOR)
+        return NextStep(step=StepKind.OFFER_LESS, rate_rps=achieved * RATE_FACTOR)
     if load.connections > 1:
-        return NextStep(step=Step.FEWER_CONNECTIONS, connections=max(load.connections // CONNECTIONS_DIVISOR, 1))
-    return NextStep(step=Step.ALLOW_MORE_TIME, timeout_s=load.timeout_s * TIMEOUT_FACTOR)
+        return NextStep(step=StepKind.FEWER_CONNECTIONS, connections=max(load.connections // CONNECTIONS_DIVISOR, 1))
+    return NextStep(step=StepKind.ALLOW_MORE_TIME, timeout_s=load.timeout_s * TIMEOUT_FACTOR)
 
 
 def _about_wrong_responses(trial: Trial) -> NextStep:
     if trial.learned is not None:
-        return NextStep(step=Step.EXPECT_STATUS, status=trial.learned.status)
+        return NextStep(step=StepKind.EXPECT_STATUS, status=trial.learned.status)
     if trial.plan.target.startswith("command/"):
-        return NextStep(step=Step.COMPARE_RESPONSE)
-    return NextStep(step=Step.VERIFY, target=trial.plan.target)
+        return NextStep(step=StepKind.COMPARE_RESPONSE)
+    return NextStep(step=StepKind.VERIFY, target=trial.plan.target)
 
 
 def _was_wrong(trial: Trial) -> bool:

@@ -53,14 +53,14 @@ RETEST_AFTER_TRIALS = 4
 RETEST_WAIT_MAX_S = 30.0
 
 
-class Place(Enum):
+class Side(Enum):
     LOWER = "lower"
     UPPER = "upper"
     UNDECIDED = "undecided"
 
 
 @dataclass(frozen=True, slots=True)
-class Observation:
+class RateObservation:
     """The result of one trial."""
 
     rate_rps: float
@@ -69,7 +69,7 @@ class Observation:
 
 
 @dataclass(frozen=True, slots=True)
-class Phase:
+class SearchPhase:
     """Parameters of one part of a search."""
 
     trials: int
@@ -102,28 +102,28 @@ class Bounds:
         return self.upper / self.lower - 1 <= width or _rounded(math.sqrt(self.lower * self.upper)) in (self.lower, self.upper)
 
 
-def place(held: Iterable[bool], trials: int) -> Place:
+def place(held: Iterable[bool], trials: int) -> Side:
     """Classify a rate by its results so far, out of ``trials``."""
     results = list(held)
     wanted = max(trials, len(results))
     failed, missing = results.count(False), wanted - len(results)
     if failed + missing <= EXCEED_RATIO * wanted:
-        return Place.LOWER
-    return Place.UPPER if failed > EXCEED_RATIO * wanted else Place.UNDECIDED
+        return Side.LOWER
+    return Side.UPPER if failed > EXCEED_RATIO * wanted else Side.UNDECIDED
 
 
-def retested_place(held: Sequence[bool], trials: int) -> Place:
+def retested_place(held: Sequence[bool], trials: int) -> Side:
     """Classify an end of the interval by all its trials.
 
     It is decided when one result leads by more than ``trials``, or has the majority of the maximum number of trials.
     """
     lead = 2 * sum(held) - len(held)
     if abs(lead) <= trials and len(held) < RETEST_TRIALS * trials + 1:
-        return Place.UNDECIDED
-    return Place.LOWER if lead > 0 else Place.UPPER
+        return Side.UNDECIDED
+    return Side.LOWER if lead > 0 else Side.UPPER
 
 
-def places(observations: Iterable[Observation], phase: Phase) -> dict[float, Place]:
+def places(observations: Iterable[RateObservation], phase: SearchPhase) -> dict[float, Side]:
     """Classify each rate that was tried for long enough, ascending.
 
     The decision from the first trials stands until a retest is decided.
@@ -132,7 +132,7 @@ def places(observations: Iterable[Observation], phase: Phase) -> dict[float, Pla
     return {rate: _standing(results[rate], phase.trials) for rate in sorted(results)}
 
 
-def _results(observations: Iterable[Observation], phase: Phase) -> dict[float, list[bool]]:
+def _results(observations: Iterable[RateObservation], phase: SearchPhase) -> dict[float, list[bool]]:
     """Return the results of each rate that was tried for long enough, the least recently tried rate first."""
     results: dict[float, list[bool]] = {}
     for one in observations:
@@ -141,19 +141,21 @@ def _results(observations: Iterable[Observation], phase: Phase) -> dict[float, l
     return results
 
 
-def _standing(held: Sequence[bool], trials: int) -> Place:
+def _standing(held: Sequence[bool], trials: int) -> Side:
     looks = (retested_place(held, trials), *(place(held[:count], trials) for count in range(1, len(held) + 1)))
-    return next((kind for kind in looks if kind is not Place.UNDECIDED), Place.UNDECIDED)
+    return next((kind for kind in looks if kind is not Side.UNDECIDED), Side.UNDECIDED)
 
 
-def bounds(found: dict[float, Place]) -> Bounds:
+def bounds(found: dict[float, Side]) -> Bounds:
     """Return the lowest upper bound, and the highest lower bound below it."""
-    upper = min((rate for rate, kind in found.items() if kind is Place.UPPER), default=None)
-    lower = max((rate for rate, kind in found.items() if kind is Place.LOWER and (upper is None or rate < upper)), default=None)
+    upper = min((rate for rate, kind in found.items() if kind is Side.UPPER), default=None)
+    lower = max((rate for rate, kind in found.items() if kind is Side.LOWER and (upper is None or rate < upper)), default=None)
     return Bounds(lower, upper)
 
 
-def next_offer(observations: Sequence[Observation], phases: Sequence[Phase], start_rps: float, rate_min_rps: float) -> Offer | None:
+def next_offer(
+    observations: Sequence[RateObservation], phases: Sequence[SearchPhase], start_rps: float, rate_min_rps: float
+) -> Offer | None:
     """Return the next trial to make; ``None`` when the last phase is complete and its ends were tried again."""
     hints = [_rounded(min(max(start_rps, rate_min_rps), RATE_MAX_RPS))]
     for phase in phases:
@@ -166,34 +168,34 @@ def next_offer(observations: Sequence[Observation], phases: Sequence[Phase], sta
     return _retest(observations, phases[-1])
 
 
-def ends_retested(observations: Sequence[Observation], phase: Phase) -> bool:
+def ends_retested(observations: Sequence[RateObservation], phase: SearchPhase) -> bool:
     """Return whether both ends of the interval were tried again and are decided."""
     return _retest(observations, phase) is None
 
 
-def _retest(observations: Sequence[Observation], phase: Phase) -> Offer | None:
+def _retest(observations: Sequence[RateObservation], phase: SearchPhase) -> Offer | None:
     """Return a retest of the less recently tried end, so that the ends take turns; ``None`` when both are done."""
     results = _results(observations, phase)
     known = bounds(places(observations, phase))
     for rate, held in results.items():
-        if rate in (known.lower, known.upper) and retested_place(held, phase.trials) is Place.UNDECIDED:
+        if rate in (known.lower, known.upper) and retested_place(held, phase.trials) is Side.UNDECIDED:
             wait_s = _wait_s(rate, observations, phase) if _is_doubtful(observations, known, phase.width) else 0.0
             return Offer(rate, phase.duration_s(rate), wait_s)
     return None
 
 
-def _is_doubtful(observations: Iterable[Observation], known: Bounds, width: float) -> bool:
+def _is_doubtful(observations: Iterable[RateObservation], known: Bounds, width: float) -> bool:
     """Return whether a trial (scouts included) held well above the bounds, so a disturbance may be lowering them."""
     return known.upper is not None and any(one.held and one.rate_rps > known.upper * (1 + width) for one in observations)
 
 
-def _wait_s(rate: float, observations: Sequence[Observation], phase: Phase) -> float:
+def _wait_s(rate: float, observations: Sequence[RateObservation], phase: SearchPhase) -> float:
     """Return how long to wait since the last trial of a rate, so that an earlier disturbance is likely to be over."""
     others = next(index for index, one in enumerate(reversed(observations)) if one.rate_rps == rate)
     return min(max(RETEST_AFTER_TRIALS - others, 0) * phase.duration_s(rate), RETEST_WAIT_MAX_S)
 
 
-def _next_rate(found: dict[float, Place], known: Bounds, hints: Sequence[float], width: float, rate_min_rps: float) -> float | None:
+def _next_rate(found: dict[float, Side], known: Bounds, hints: Sequence[float], width: float, rate_min_rps: float) -> float | None:
     if (open_rate := _undecided(found, known)) is not None:
         return open_rate
     if (hint := next((rate for rate in hints if rate not in found and _is_between(rate, known)), None)) is not None:
@@ -206,28 +208,28 @@ def _next_rate(found: dict[float, Place], known: Bounds, hints: Sequence[float],
     return _rounded(math.sqrt(known.lower * known.upper))
 
 
-def _undecided(found: dict[float, Place], known: Bounds) -> float | None:
+def _undecided(found: dict[float, Side], known: Bounds) -> float | None:
     """Return a rate whose missing trials could still change the result."""
-    return next((rate for rate, kind in found.items() if kind is Place.UNDECIDED and _is_between(rate, known)), None)
+    return next((rate for rate, kind in found.items() if kind is Side.UNDECIDED and _is_between(rate, known)), None)
 
 
 def _is_between(rate: float, known: Bounds) -> bool:
     return (known.lower is None or rate > known.lower) and (known.upper is None or rate < known.upper)
 
 
-def _stride_down(found: dict[float, Place], upper: float, width: float, rate_min_rps: float) -> float | None:
+def _stride_down(found: dict[float, Side], upper: float, width: float, rate_min_rps: float) -> float | None:
     if upper <= rate_min_rps:
         return None
-    return _rounded(max(upper / _stride(found, Place.UPPER, width), rate_min_rps))
+    return _rounded(max(upper / _stride(found, Side.UPPER, width), rate_min_rps))
 
 
-def _stride_up(found: dict[float, Place], lower: float, width: float) -> float | None:
+def _stride_up(found: dict[float, Side], lower: float, width: float) -> float | None:
     if lower >= RATE_MAX_RPS:
         return None
-    return _rounded(min(lower * _stride(found, Place.LOWER, width), RATE_MAX_RPS))
+    return _rounded(min(lower * _stride(found, Side.LOWER, width), RATE_MAX_RPS))
 
 
-def _stride(found: dict[float, Place], kind: Place, width: float) -> float:
+def _stride(found: dict[float, Side], kind: Side, width: float) -> float:
     """Return the next stride as a factor: the width, doubled for each such rate after the first."""
     doublings = sum(own is kind for own in found.values()) - 1
     return float((1 + width) ** 2 ** min(doublings, STRIDES_MAX))

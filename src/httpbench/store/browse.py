@@ -63,7 +63,7 @@ class ListedTarget:
 
 
 @dataclass(frozen=True, slots=True)
-class State:
+class StoredState:
     """The progress of a run."""
 
     id: str
@@ -104,7 +104,7 @@ def runs(store: Store, wanted: Wanted, *, first: int, limit: int) -> tuple[list[
     ], count
 
 
-def state(store: Store, run_id: str) -> State | None:
+def state(store: Store, run_id: str) -> StoredState | None:
     """Return the progress of a run; ``None`` if it doesn't exist. Cheap enough to poll every second."""
     found = store.select(
         f"""
@@ -116,7 +116,7 @@ def state(store: Store, run_id: str) -> State | None:
     if not found:
         return None
     ((status, boot_id, pid, ticks, trials, done, planned),) = found
-    return State(run_id, status_of(status, Owner(boot_id, pid, ticks)), trials, done, max(planned, done))
+    return StoredState(run_id, status_of(status, Owner(boot_id, pid, ticks)), trials, done, max(planned, done))
 
 
 def newest(store: Store, count: int) -> set[str]:

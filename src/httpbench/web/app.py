@@ -18,10 +18,10 @@ from starlette.routing import Route
 from httpbench.errors import HttpbenchError, SelectionError
 from httpbench.web import addresses
 from httpbench.web.frame import NotFound
-from httpbench.web.guard import Guard
+from httpbench.web.guard import AccessGuard
 from httpbench.web.live import events
 from httpbench.web.site import Site
-from httpbench.web.workers import Workers
+from httpbench.web.workers import PageWorkers
 
 STREAMS_MAX = 32
 """Maximum number of simultaneous event streams."""
@@ -37,7 +37,7 @@ class Dashboard:
     say: Callable[[str], None]
     """Function that prints errors in the server's terminal."""
     token: str | None = None
-    workers: Workers = field(default_factory=Workers)
+    workers: PageWorkers = field(default_factory=PageWorkers)
     stopping: asyncio.Event = field(default_factory=asyncio.Event)
     """Event that ends the event streams when it is set."""
     streams: int = 0
@@ -51,7 +51,7 @@ class Dashboard:
                 Route("/runs/{run}/events", self._events),
                 Route("/{path:path}", self._page),
             ],
-            middleware=[Middleware(Guard, hosts=self.hosts, token=self.token, refuse=self._message)],
+            middleware=[Middleware(AccessGuard, hosts=self.hosts, token=self.token, refuse=self._message)],
             lifespan=self._lifespan,
         )
 

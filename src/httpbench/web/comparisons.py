@@ -5,7 +5,7 @@ from __future__ import annotations
 from httpbench.analysis.changes import Changes, RunAndTrials, changes
 from httpbench.report.charts.changes import chart_title, of_figure
 from httpbench.report.charts.theme import svg_file
-from httpbench.report.html.parts import Picture, Table
+from httpbench.report.html.parts import HtmlTable, Picture
 from httpbench.report.words.changes import banner, heading, notes, origins, significant, table, verdict_changes
 from httpbench.web import addresses
 from httpbench.web.frame import Frame, NotFound, Page
@@ -24,7 +24,7 @@ def comparison_page(frame: Frame, path: str, base: RunAndTrials, head: RunAndTri
         "head": head[0].id,
         "banner": list(banner(found)),
         "sentences": [significant(found), *verdict_changes(found)],
-        "changes": Table.of("Changes", header, rows),
+        "changes": HtmlTable.of("Changes", header, rows),
         "figures": [_picture(found, name, path) for name in found.figures],
         "notes": list(notes(found)),
     }

@@ -38,7 +38,7 @@ Refusal = Callable[[int, str, str], Response]
 """Function that makes an error page from a status, a title and a sentence."""
 
 
-class Guard:
+class AccessGuard:
     """ASGI middleware that rejects forbidden requests. Without a ``token``, anyone who can reach the address has access."""
 
     def __init__(self, app: ASGIApp, *, hosts: frozenset[str], token: str | None, refuse: Refusal):

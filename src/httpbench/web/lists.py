@@ -9,7 +9,7 @@ from urllib.parse import urlencode
 
 from markupsafe import Markup
 
-from httpbench.report.html.parts import Table
+from httpbench.report.html.parts import HtmlTable
 from httpbench.report.words.numbers import commit_text, minute, plural, shortened
 from httpbench.store import Store, browse
 from httpbench.store.browse import ListedRun, Wanted
@@ -75,7 +75,7 @@ def targets_page(frame: Frame, store: Store, path: str) -> Page:
         ]
         for target in browse.targets(store)
     ]
-    return frame.page("targets.html", path, {"title": "Targets", "targets": Table.of("Targets", ["Target", "Runs", "Last run"], rows)})
+    return frame.page("targets.html", path, {"title": "Targets", "targets": HtmlTable.of("Targets", ["Target", "Runs", "Last run"], rows)})
 
 
 def _counted(count: int, first: int, shown: int, *, is_narrowed: bool) -> str:
@@ -85,10 +85,10 @@ def _counted(count: int, first: int, shown: int, *, is_narrowed: bool) -> str:
     return noun if shown == count else f"{noun}, {first + 1:,} to {first + shown:,} shown"
 
 
-def _table(found: list[ListedRun], *, is_static: bool) -> Table:
+def _table(found: list[ListedRun], *, is_static: bool) -> HtmlTable:
     chosen = [] if is_static else ["Base", "Head"]
     header = ["Run", *chosen, "Status", "Trials", "Targets", "Name", "Commit", "Tags", "Command"]
-    return Table.of("Runs, newest first", header, [_row(run, index, is_static=is_static) for index, run in enumerate(found)])
+    return HtmlTable.of("Runs, newest first", header, [_row(run, index, is_static=is_static) for index, run in enumerate(found)])
 
 
 def _row(run: ListedRun, index: int, *, is_static: bool) -> list[str]:

@@ -17,7 +17,7 @@ from httpbench.model import RunStatus
 from httpbench.web.frame import NotFound
 from httpbench.web.runs import state_text
 from httpbench.web.site import Site
-from httpbench.web.workers import Workers
+from httpbench.web.workers import PageWorkers
 
 LOOK_EVERY_S = 1.0
 ALIVE_EVERY = 15
@@ -26,7 +26,7 @@ LOOKS_MAX = 3600
 """Number of checks before the stream ends. The browser then reconnects."""
 
 
-async def events(site: Site, workers: Workers, stopping: asyncio.Event, run_id: str) -> AsyncIterator[str]:
+async def events(site: Site, workers: PageWorkers, stopping: asyncio.Event, run_id: str) -> AsyncIterator[str]:
     """Yield events until the run ends, the server stops, or an hour has passed."""
     known, quiet = None, 0
     for _ in range(LOOKS_MAX):

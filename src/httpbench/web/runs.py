@@ -13,12 +13,12 @@ from httpbench.report.charts import search as search_charts
 from httpbench.report.charts.run import of_group
 from httpbench.report.charts.servers import figure_of
 from httpbench.report.charts.theme import svg_file
-from httpbench.report.html.parts import Picture, Table, verdict
+from httpbench.report.html.parts import HtmlTable, Picture, verdict
 from httpbench.report.html.run import results, search_of
 from httpbench.report.words.numbers import figure_text
 from httpbench.report.words.reasons import joined
 from httpbench.report.words.run import machine, origin, status, title
-from httpbench.store.browse import State
+from httpbench.store.browse import StoredState
 from httpbench.web import addresses
 from httpbench.web.frame import Frame, NotFound, Page
 
@@ -33,7 +33,7 @@ FRAME_HEIGHT, ROW_HEIGHT, SEARCH_HEIGHT = 110, 26, 420
 """Approximate heights of parts of a chart, in pixels."""
 
 
-def run_page(frame: Frame, path: str, run: Run, trials: Sequence[Trial], state: State, before: str | None) -> Page:
+def run_page(frame: Frame, path: str, run: Run, trials: Sequence[Trial], state: StoredState, before: str | None) -> Page:
     """Make the page of a run. ``before`` is the id of the latest earlier run that it can be compared with."""
     is_running = state.status is RunStatus.RUNNING and not frame.is_static
     context = {
@@ -56,7 +56,7 @@ def results_part(frame: Frame, path: str, run: Run, trials: Sequence[Trial]) -> 
     return frame.part("run_results.html", path, _results(run, trials, path, is_running=True))
 
 
-def state_text(state: State) -> str:
+def state_text(state: StoredState) -> str:
     """Describe a state: ``running · 12 of 36 trials``."""
     return f"{state.status} · {state.trials_done} of {state.trials_planned} trials"
 
@@ -109,7 +109,7 @@ def _chart_title(group: Group) -> str:
     return "Latency" if any(row.target.kind is Kind.PROXY for row in group.rows) else figure_of(group)[1]
 
 
-def _latest(trials: Sequence[Trial]) -> Table:
+def _latest(trials: Sequence[Trial]) -> HtmlTable:
     rows = [
         [
             trial.plan.target,
@@ -122,4 +122,4 @@ def _latest(trials: Sequence[Trial]) -> Table:
         ]
         for trial in reversed(trials[-LATEST:])
     ]
-    return Table.of("The newest first", ["Target", "Round", "Workload", "Connections", "Verdict", "Requests/s", "Reasons"], rows)
+    return HtmlTable.of("The newest first", ["Target", "Round", "Workload", "Connections", "Verdict", "Requests/s", "Reasons"], rows)

@@ -13,7 +13,7 @@ from httpbench.analysis.history import LevelChange, Point, Series, histories
 from httpbench.host import commits_between
 from httpbench.report.charts.history import of_series
 from httpbench.report.charts.theme import svg_file
-from httpbench.report.html.parts import Picture, Table, verdict
+from httpbench.report.html.parts import HtmlTable, Picture, verdict
 from httpbench.report.words.changes import figure_title
 from httpbench.report.words.history import (
     UNITS,
@@ -48,7 +48,7 @@ class SeriesSection:
     changes: tuple[tuple[str, tuple[str, ...]], ...]
     """For each change: a sentence, and the commits."""
     figures: tuple[Picture, ...]
-    table: Table
+    table: HtmlTable
 
 
 def target_page(frame: Frame, store: Store, path: str, target: str, linked: Set[str] | None) -> Page:
@@ -109,10 +109,10 @@ def _section(series: Series, number: int, rows: int, path: str, linked: Set[str]
     )
 
 
-def _table(series: Series, rows: int, root: str, linked: Set[str] | None, caption: str) -> Table:
+def _table(series: Series, rows: int, root: str, linked: Set[str] | None, caption: str) -> HtmlTable:
     divisor = UNITS[series.figure][1]
     changed = {series.points[change.index].run: change for change in series.changes}
-    return Table.of(
+    return HtmlTable.of(
         caption,
         ["Run", "Name", "Commit", column_title(series), "95% from", "to", "Rounds", "Verdict", "Change"],
         [_row(point, divisor, root, linked, changed.get(point.run)) for point in reversed(series.points[-rows:])],

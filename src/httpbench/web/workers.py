@@ -14,7 +14,7 @@ Made = TypeVar("Made")
 THREADS = 2
 
 
-class Workers:
+class PageWorkers:
     """A fixed number of threads that share a queue."""
 
     def __init__(self, threads: int = THREADS):

@@ -1,4 +1,4 @@
-"""The command on the target's host of a network of namespaces, with load hosts that it reaches by ssh."""
+"""Run the command on the target host of a network of namespaces, with load hosts that it reaches by ssh."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ GONE_S = 2.0
 
 @dataclass(frozen=True, slots=True)
 class Hosts:
-    """The command on the target's host, in a place of its own."""
+    """The command on the target host, in its own folder."""
 
     network: Network
     harness: Harness
@@ -47,11 +47,11 @@ class Hosts:
         return self.network.target.start(*self.harness.argv(*words), env=self.env, **pipes)
 
     def connections(self) -> int:
-        """How often somebody logged in on load1."""
+        """Return the number of logins on load1."""
         return (self.load1.folder / "sshd.log").read_text().count("Accepted publickey")
 
     def masters(self) -> list[int]:
-        """Return the ssh processes on the host of the targets that hold a connection."""
+        """Return the ssh processes on the target host that hold a connection."""
         found = []
         for pid in self.network.target.pids():
             words = Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
@@ -76,7 +76,7 @@ def trials(document: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def interrupted_run(hosts: Hosts) -> subprocess.Popen[str]:
-    """Start a run of three rounds whose first load generator runs on load1."""
+    """Start a run of three rounds and wait until the first load generator runs on load1."""
     words = ("-c", "4", "-d", "3s", "--warmup", "0.1s", "--rounds", "3", "--timeout", "10s")
     running = hosts.start("bench", *TARGETS, GOOD, *words, *FROM_LOAD1, "--export-json", "-")
     until(lambda: hosts.load1.programs("--progress json") or running.poll() is not None, 60)
@@ -86,13 +86,13 @@ def interrupted_run(hosts: Hosts) -> subprocess.Popen[str]:
 
 
 def assert_goes_on(others: list[dict[str, Any]]) -> None:
-    """Both further rounds were measured. Of a busy machine one may have no figures."""
+    """Check that both remaining rounds were measured. On a busy machine, one of them may have no result."""
     verdicts = [trial["verdict"] for trial in others]
     assert len(verdicts) == 2 and any(verdict["kind"] not in ("invalid", "failed") for verdict in verdicts), verdicts
 
 
 def said(running: subprocess.Popen[str], pattern: str, limit_s: float) -> str:
-    """Wait until standard error matches; return it."""
+    """Wait until standard error matches the pattern, and return the text."""
     assert running.stderr is not None
     text, deadline = "", time.monotonic() + limit_s
     while not re.search(pattern, text, re.MULTILINE) and time.monotonic() < deadline:

@@ -1,4 +1,4 @@
-"""A connection: what ssh says becomes one sentence, the agent responds, and a connection that was lost is made again once."""
+"""Tests of a connection: errors of ssh become one sentence, the agent responds, and a lost connection is restored once."""
 
 from __future__ import annotations
 
@@ -44,12 +44,12 @@ def test_a_failed_connection_is_explained_in_one_sentence(tmp_path: Path, monkey
 
 
 @pytest.mark.parametrize("name", ["", "-oProxyCommand=touch /tmp/x", "two words"])
-def test_what_ssh_would_not_take_as_a_host_is_refused(name: str) -> None:
+def test_an_invalid_host_name_is_refused(name: str) -> None:
     with pytest.raises(UsageError, match="is not a host"):
         SshConnection(name)
 
 
-def test_lines_of_start_up_files_are_no_response(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_output_of_start_up_files_is_ignored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     fake = fake_ssh(tmp_path)
     monkeypatch.setenv("HTTPBENCH_SSH", program(tmp_path, "talkative", f'echo "Welcome!"; exec {fake} "$@"'))
     with SshConnection("load1") as connection:
@@ -57,7 +57,7 @@ def test_lines_of_start_up_files_are_no_response(tmp_path: Path, monkeypatch: py
         assert ask_for_files(connection, "/proc/loadavg").keys() == {"/proc/loadavg"}
 
 
-def test_files_are_read_by_pattern_and_missing_ones_are_left_out(connection: SshConnection) -> None:
+def test_files_are_read_by_pattern_and_missing_ones_are_omitted(connection: SshConnection) -> None:
     found = ask_for_files(connection, "/proc/sys/net/core/somax*", "/nowhere")
     assert found["/proc/sys/net/core/somaxconn"].strip().isdigit() and len(found) == 1
 
@@ -72,7 +72,7 @@ def test_a_host_without_python_is_refused(tmp_path: Path, monkeypatch: pytest.Mo
             ask_for_files(connection)
 
 
-def test_a_lost_connection_is_made_again(connection: SshConnection) -> None:
+def test_a_lost_connection_is_restored(connection: SshConnection) -> None:
     before = connection._master
     assert before is not None
     os.kill(before.pid, signal.SIGKILL)
@@ -82,9 +82,9 @@ def test_a_lost_connection_is_made_again(connection: SshConnection) -> None:
     assert ask_for_files(connection, "/proc/loadavg")
 
 
-def test_a_connection_that_cannot_be_made_again_is_gone(tmp_path: Path, connection: SshConnection, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_connection_that_cannot_be_restored_is_lost(tmp_path: Path, connection: SshConnection, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ssh, "AGAIN_LIMIT_S", 0.5)
-    refusing_ssh(tmp_path, "ssh: connect to host load1 port 22: Connection refused")  # takes the place of the first
+    refusing_ssh(tmp_path, "ssh: connect to host load1 port 22: Connection refused")  # replaces the first one
     connection.drop()
     with pytest.raises(LostHostError, match=r"cannot connect to load host load1 again: .*Connection refused"):
         connection.require()

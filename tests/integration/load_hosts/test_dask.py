@@ -1,4 +1,4 @@
-"""Load from real Dask workers on loopback, started by hand."""
+"""Tests of load from real Dask workers on loopback, which the tests start."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from hdrh.histogram import HdrHistogram
 
-from httpbench.cluster.dask.conductor import Trial, conduct
+from httpbench.cluster.dask.conductor import ConductedTrial, conduct
 from httpbench.cluster.dask.results import DISTRIBUTIONS
 from httpbench.errors import LoadError
 from httpbench.load import Job
@@ -31,7 +31,7 @@ pytestmark = pytest.mark.slow
 LOAD = ("-c", "11", "-d", "1s", "--warmup", "300ms", "--rounds", "1", "--timeout", "1s")
 WORKLOAD = Workload(name="test", description="a test's", expect=Expectation(body="Hello, World!"))
 GONE_S = 5.0
-"""2 s for a load generator to end, and what a busy machine takes to notice."""
+"""Time for a load generator to end (2 s) and for a busy machine to notice."""
 
 
 @pytest.fixture
@@ -47,20 +47,20 @@ def server() -> Iterator[Server]:
 
 
 def rounds(done: subprocess.CompletedProcess[str]) -> list[dict[str, Any]]:
-    """All trials of a run of one server, from its JSON on standard output."""
+    """Return all trials of a run with one server, from its JSON on standard output."""
     assert done.stdout, done.stderr
     found = [each for result in json.loads(done.stdout)["results"] for each in result["rounds"]]
     assert all(isinstance(each, dict) for each in found)
     return found
 
 
-def trial(made: Cluster, url: str, scratch: Path, **load: Any) -> Trial:
+def trial(made: Cluster, url: str, scratch: Path, **load: Any) -> ConductedTrial:
     usual = {"connections": 10, "duration_s": 1.0, "warmup_s": 0.2, "timeout_s": 1.0}
-    return Trial(made.scheduler, len(made.workers), Job(url, WORKLOAD, Load(**{**usual, **load}), (), scratch, None))
+    return ConductedTrial(made.scheduler, len(made.workers), Job(url, WORKLOAD, Load(**{**usual, **load}), (), scratch, None))
 
 
 def added(texts: list[str]) -> list[int]:
-    """Histograms, added up by the hdrhistogram package."""
+    """Return the sum of histograms, computed by the hdrhistogram package."""
     whole = HdrHistogram(1, DAY_NS, 3)
     for text in texts:
         whole.decode_and_add(text)
@@ -86,7 +86,7 @@ def test_two_three_and_four_load_hosts_make_one_load(harness: Harness, pair: Clu
 
 
 @pytest.mark.parametrize("rate_rps", [None, 997])
-def test_the_result_is_the_sum_of_the_agents_own(server: Server, tmp_path: Path, rate_rps: int | None) -> None:
+def test_the_result_is_the_sum_of_the_agents_results(server: Server, tmp_path: Path, rate_rps: int | None) -> None:
     kept = tmp_path / "kept"
     env = keeping_programs(kept)
     with cluster(tmp_path / "dask") as made:
@@ -107,7 +107,7 @@ def test_the_result_is_the_sum_of_the_agents_own(server: Server, tmp_path: Path,
         assert whole["requests"]["offered"] == rate_rps, "the schedule of one load generator for one second"
 
 
-def test_a_worker_that_is_killed_makes_its_trial_invalid_and_is_named(harness: Harness, pair: Cluster, server: Server) -> None:
+def test_a_killed_worker_makes_its_trial_invalid_and_is_named(harness: Harness, pair: Cluster, server: Server) -> None:
     pair.add("load3")
     with Server(Mode.OK) as other:
         words = ("--url", server.url, "--url", other.url, "--scheduler", pair.scheduler)
@@ -127,7 +127,7 @@ def test_a_worker_that_is_killed_makes_its_trial_invalid_and_is_named(harness: H
     assert pair.load_generators() == []
 
 
-def test_a_trial_goes_on_with_a_worker_that_is_back(pair: Cluster, server: Server, tmp_path: Path) -> None:
+def test_a_trial_can_use_a_worker_that_was_restarted(pair: Cluster, server: Server, tmp_path: Path) -> None:
     async def killed() -> None:
         task = asyncio.create_task(conduct(trial(pair, server.url, tmp_path, duration_s=20.0)))
         while len(pair.load_generators()) < 2 or server.requests < 500:
@@ -163,12 +163,12 @@ def test_a_load_host_of_another_version_is_refused_before_the_run(harness: Harne
     assert server.requests <= 1, "nothing was measured"
 
 
-def test_a_target_that_refuses_connections_is_what_the_load_host_says(pair: Cluster, tmp_path: Path) -> None:
+def test_a_load_host_reports_that_a_target_refuses_connections(pair: Cluster, tmp_path: Path) -> None:
     with pytest.raises(LoadError, match=r"load host load[12]: cannot connect to 127\.0\.0\.1:\d+: .*refused"):
         asyncio.run(conduct(trial(pair, f"http://127.0.0.1:{free_port()}/", tmp_path)))
 
 
-def test_no_scheduler_and_no_workers_are_one_sentence(harness: Harness, server: Server, tmp_path: Path) -> None:
+def test_a_missing_scheduler_or_missing_workers_give_one_sentence(harness: Harness, server: Server, tmp_path: Path) -> None:
     address = f"tcp://127.0.0.1:{free_port()}"
     done = harness.run("run", "--url", server.url, "--scheduler", address, *LOAD)
     assert done.returncode == 1 and f"no Dask scheduler responds at {address}" in done.stderr

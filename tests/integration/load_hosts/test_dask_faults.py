@@ -1,4 +1,4 @@
-"""Each way in which one of several load hosts can be lost, late or wrong: its trial is invalid and names it, the other trials are kept."""
+"""Tests of faults of one of several load hosts: its trial is invalid and names the host, and the other trials are kept."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ GONE_S = 10.0
 
 
 class Run:
-    """A run of two trials that has begun to measure the first."""
+    """A run of two trials that is measuring the first one."""
 
     def __init__(self, harness: Harness, made: Cluster, first: Server, second: Server):
         words = ("--url", first.url, "--url", second.url, "--scheduler", made.scheduler)
@@ -51,7 +51,7 @@ class Run:
         waiting.until(lambda: len(made.load_generators()) == hosts and first.requests + second.requests > 300, 120)
 
     def verdicts(self) -> list[dict[str, Any]]:
-        """Of both trials, in their order."""
+        """Return the verdicts of both trials, in order."""
         output, said = self._running.communicate(timeout=240)
         assert output, said
         trials = [trial for result in json.loads(output)["results"] for trial in result["rounds"]]
@@ -77,7 +77,7 @@ def is_kept(verdict: dict[str, Any]) -> bool:
     return verdict["kind"] not in ("invalid", "failed")
 
 
-def test_a_load_generator_that_is_killed_is_named(harness: Harness, one: Cluster, servers: tuple[Server, Server]) -> None:
+def test_the_host_of_a_killed_load_generator_is_named(harness: Harness, one: Cluster, servers: tuple[Server, Server]) -> None:
     worker = one.add("load2")
     run = Run(harness, one, *servers)
     worker.load_generators()[0].kill()
@@ -86,7 +86,7 @@ def test_a_load_generator_that_is_killed_is_named(harness: Harness, one: Cluster
     assert is_kept(second), second
 
 
-def test_a_load_host_that_freezes_is_named_and_counts_again_when_it_is_back(
+def test_a_frozen_load_host_is_named_and_used_again_once_it_responds(
     harness: Harness, one: Cluster, servers: tuple[Server, Server]
 ) -> None:
     worker = one.add("load2")
@@ -99,7 +99,7 @@ def test_a_load_host_that_freezes_is_named_and_counts_again_when_it_is_back(
     assert is_kept(second), second
 
 
-def test_a_clock_that_jumps_is_named(harness: Harness, one: Cluster, servers: tuple[Server, Server]) -> None:
+def test_a_load_host_with_a_clock_that_jumps_is_named(harness: Harness, one: Cluster, servers: tuple[Server, Server]) -> None:
     one.add("load2", preload=JUMPING_CLOCK)
     first, second = Run(harness, one, *servers).verdicts()
     assert first["kind"] == "invalid"
@@ -107,7 +107,7 @@ def test_a_clock_that_jumps_is_named(harness: Harness, one: Cluster, servers: tu
     assert is_kept(second), second
 
 
-def test_a_load_host_that_comes_back_with_another_version_is_refused(
+def test_a_load_host_that_returns_with_another_version_is_refused(
     harness: Harness, one: Cluster, servers: tuple[Server, Server], tmp_path: Path
 ) -> None:
     worker = one.add("load2")
@@ -121,7 +121,7 @@ def test_a_load_host_that_comes_back_with_another_version_is_refused(
     assert re.match(r"load host load2 has httpbench-loadgen 9\.9\.9, this machine|the run began with 2 load hosts", second["reasons"][0])
 
 
-def test_a_load_host_whose_disk_is_full_is_named(harness: Harness, one: Cluster, servers: tuple[Server, Server], tmp_path: Path) -> None:
+def test_a_load_host_with_a_full_disk_is_named(harness: Harness, one: Cluster, servers: tuple[Server, Server], tmp_path: Path) -> None:
     full = tmp_path / "full"
     full.mkdir()
     if os.geteuid() != 0 or subprocess.run(["mount", "-t", "tmpfs", "-o", "size=16k", "none", str(full)], check=False).returncode:
@@ -146,7 +146,7 @@ def test_a_lost_scheduler_is_reported(harness: Harness, one: Cluster, servers: t
     assert second["kind"] in ("invalid", "failed") and "no Dask scheduler responds at" in second["reasons"][0]
 
 
-def test_a_link_that_is_cut_for_3_s_is_named_soon_and_the_next_trial_counts(harness: Harness, tmp_path: Path) -> None:
+def test_a_link_cut_for_3_s_is_reported_soon_and_the_next_trial_counts(harness: Harness, tmp_path: Path) -> None:
     with lab(tmp_path / "lab", 2) as made, second_server(made) as other:
         words = ("run", "--url", made.url, "--url", other, "--scheduler", made.cluster.scheduler, *LOAD, "-d", "12s")
         pipes: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
@@ -171,7 +171,7 @@ def test_a_link_that_is_cut_for_3_s_is_named_soon_and_the_next_trial_counts(harn
 
 @contextlib.contextmanager
 def second_server(made: Lab) -> Iterator[str]:
-    """Start another server on the host of the targets; return its URL."""
+    """Start another server on the target host and yield its URL."""
     address, port = made.network.target.address, "8081"
     pipes: dict[str, Any] = {"stdout": subprocess.PIPE}
     server = made.network.target.start(sys.executable, stalling_server.__file__, address, port, "1", **pipes)
@@ -184,13 +184,13 @@ def second_server(made: Lab) -> Iterator[str]:
 
 
 def fill(folder: Path) -> None:
-    """Leaves no room on the disk of the folder."""
+    """Fill the disk that contains the folder."""
     with (folder / "filler").open("wb", buffering=0) as filler, contextlib.suppress(OSError):
         while True:
             filler.write(bytes(512))
 
 
 def kill(made: Cluster, worker: Worker) -> None:
-    """Add a worker that its cluster then forgets."""
+    """Kill a worker and remove it from its cluster."""
     worker.kill()
     made.workers.remove(worker)

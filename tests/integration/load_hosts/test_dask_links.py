@@ -1,4 +1,4 @@
-"""Load hosts with networks of their own: delays, and links that are cut."""
+"""Tests of load hosts in separate networks, with delays and cut links."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ LOAD = ("-c", "40", "--rate", "100", "-d", "2s", "--warmup", "500ms", "--rounds"
 
 
 def started(harness: Harness, made: Lab, *words: str) -> subprocess.Popen[str]:
-    """Run a command on the host of the targets."""
+    """Start the command on the target host."""
     argv = harness.argv("run", "--url", made.url, "--scheduler", made.cluster.scheduler, *words, "--export-json", "-")
     return made.network.target.start(*argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=harness.env)
 
 
 def only_trial(running: subprocess.Popen[str]) -> tuple[dict[str, Any], str]:
-    """Return the trial of a run, and its messages."""
+    """Wait for a run, and return its only trial and its messages."""
     output, said = running.communicate(timeout=120)
     assert output, said
     found: dict[str, Any] = json.loads(output)["results"][0]["rounds"][0]
     return found, said
 
 
-def test_four_load_hosts_over_links_of_5_ms_keep_one_schedule(harness: Harness, tmp_path: Path) -> None:
+def test_four_load_hosts_over_links_of_5_ms_follow_one_schedule(harness: Harness, tmp_path: Path) -> None:
     with lab(tmp_path / "lab", 4, Link(delay_ms=5)) as made:
         running = started(harness, made, *LOAD)
         found, _ = only_trial(running)

@@ -1,4 +1,4 @@
-"""A Dask cluster that a run starts by ssh, and stops."""
+"""Tests of a Dask cluster that a run starts and stops by ssh."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ TARGETS = ("--targets", str(Path(__file__).parents[2] / "targets"))
 
 
 def hosts_file(folder: Path, network: Network, own_programs: str | None = None) -> Path:
-    """Write a hosts.toml whose Python has the packages of this one, and uses load generators in ``own_programs``, if given."""
+    """Write a hosts.toml for a Python with the same packages as this one. It finds load generators in ``own_programs``, if given."""
     given = {"PYTHONPATH": os.environ.get("PYTHONPATH"), programs.OVERRIDE: own_programs or os.environ.get(programs.OVERRIDE)}
     variables = " ".join(f"{name}={shlex.quote(value)}" for name, value in given.items() if value)
     python = program(folder, "python", f'exec env {variables} {PYTHON} "$@"')
@@ -36,7 +36,7 @@ def hosts_file(folder: Path, network: Network, own_programs: str | None = None) 
 
 
 @pytest.mark.parametrize("count", [2, 3, 4])
-def test_load_hosts_are_started_by_ssh_and_stopped(harness: Harness, tmp_path: Path, count: int) -> None:
+def test_load_hosts_are_started_and_stopped_by_ssh(harness: Harness, tmp_path: Path, count: int) -> None:
     kept = tmp_path / "kept"
     keeping = keeping_programs(kept)
     with namespaces.network(tmp_path / "lab", count) as network:
@@ -64,7 +64,7 @@ def test_load_hosts_are_checked_by_ssh(harness: Harness, tmp_path: Path) -> None
 
 
 def test_an_ssh_connection_that_dies_leaves_nothing_behind(harness: Harness, tmp_path: Path) -> None:
-    """The load does not go through it, so the trial may be kept; otherwise it names the load host."""
+    """The trial may succeed, because the load doesn't use this connection. If it fails, it names the load host."""
     with namespaces.network(tmp_path / "lab", 2) as network:
         first, second = network.load_hosts
         words = ("bench", *TARGETS, GOOD, "--load-hosts", str(hosts_file(tmp_path, network)), "-c", "8", "-d", "4s", "--warmup", "300ms")
@@ -82,6 +82,6 @@ def test_an_ssh_connection_that_dies_leaves_nothing_behind(harness: Harness, tmp
 
 
 def ssh_sessions(host: Host) -> list[int]:
-    """Return the processes of the SSH server that serve an open session."""
+    """Return the SSH server's processes that serve an open session."""
     lines = {pid: Path(f"/proc/{pid}/cmdline").read_bytes() for pid in host.pids()}
     return [pid for pid, line in lines.items() if line.startswith(b"sshd: ") and b"[listener]" not in line]

@@ -1,4 +1,4 @@
-"""Targets that httpbench starts, loaded from other hosts by Dask: they listen where the load hosts reach them."""
+"""Tests of targets that httpbench starts and loads from other hosts with Dask: they listen at an address that the hosts can reach."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def two(tmp_path: Path) -> Iterator[Lab]:
 
 
 def command(harness: Harness, made: Lab, *words: str) -> subprocess.CompletedProcess[str]:
-    """On the target's host."""
+    """Run the command on the target host."""
     argv = harness.argv(*words, "--scheduler", made.cluster.scheduler)
     return made.network.target.run(*argv, env=harness.env, timeout_s=240)
 
@@ -59,12 +59,12 @@ def test_a_target_is_loaded_from_other_hosts(harness: Harness, tmp_path: Path, c
     assert trial["target_usage"]["cpu_cores_mean"] > 0
 
 
-def test_an_address_that_is_not_of_this_machine_is_refused(harness: Harness, two: Lab) -> None:
+def test_an_address_of_another_machine_is_refused(harness: Harness, two: Lab) -> None:
     done = command(harness, two, "bench", *TARGETS, GOOD, *QUICK, "--host", "192.0.2.7")
     assert done.returncode == 2 and "cannot listen on 192.0.2.7" in done.stderr
 
 
-def test_a_load_host_that_does_not_reach_the_address_is_named(harness: Harness, two: Lab) -> None:
+def test_a_load_host_that_cannot_reach_the_address_is_named(harness: Harness, two: Lab) -> None:
     two.network.load_hosts[1].run("ip", "route", "add", "unreachable", "10.99.0.0/16")
     two.network.target.run("ip", "address", "add", "10.99.0.2/32", "dev", "uplink")
     two.network.load_hosts[0].run("ip", "route", "add", "unreachable", "10.99.0.0/16")
@@ -85,8 +85,8 @@ def test_a_command_and_a_proxy_are_loaded_from_other_hosts(harness: Harness, two
     assert all(len(trial["measurement"]["load_hosts"]) == 2 for trial in document(done)["results"][0]["rounds"])
 
 
-def test_a_search_is_loaded_from_other_hosts(harness: Harness, two: Lab) -> None:
-    """Other programs may disturb each of its trials, so a rate may not be found."""
+def test_a_search_uses_load_from_other_hosts(harness: Harness, two: Lab) -> None:
+    """The search may not find a rate, because other programs may disturb all of its trials."""
     search = ("--slo", "p99<900ms", "--width", "50%", "--trials", "1", "--max-trials", "3", "-c", "8")
     done = command(harness, two, "saturate", *TARGETS, GOOD, *search, *QUICK, "--export-json", "-")
     trials = [trial for result in document(done)["results"] for trial in result["rounds"]]

@@ -1,8 +1,8 @@
 """Check that less than 1 MB per load host and minute passes through the Dask scheduler.
 
 The scheduler has its own host, so all bytes on that host's interface are the scheduler's traffic.
-``pytest -s tests/integration/load_hosts/test_dask_traffic.py`` prints the measurements. With 4,000 requests/s from two load hosts, it was
-0.51 MB.
+``pytest -s tests/integration/load_hosts/test_dask_traffic.py`` prints the measurements. With 4,000 requests/s from two load hosts, the
+traffic was 0.51 MB.
 """
 
 from __future__ import annotations
@@ -25,17 +25,17 @@ pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
 
 HOSTS, RATE_RPS, DURATION_S, INTERVAL_S = 2, 4000, 60.0, 0.25
 BYTES_MAX = 1_000_000
-"""For each load host and minute."""
+"""Maximum number of bytes per load host and minute."""
 
 
 def interface_bytes(host: namespaces.Host) -> int:
-    """Received and sent so far on its link."""
+    """Return the number of bytes that a host's interface has received and sent."""
     shown = json.loads(host.run("ip", "-json", "-statistics", "link", "show", "uplink").stdout)
     counts = shown[0]["stats64"]
     return int(counts["rx"]["bytes"] + counts["tx"]["bytes"])
 
 
-def test_the_scheduler_moves_less_than_1_mb_for_each_load_host_and_minute(tmp_path: Path) -> None:
+def test_the_scheduler_transfers_less_than_1_mb_per_load_host_and_minute(tmp_path: Path) -> None:
     with namespaces.network(tmp_path / "network", HOSTS + 1) as network:
         *load_hosts, apart = network.load_hosts
         with cluster(tmp_path / "dask", host=apart.address, wrap=on(apart)) as made:

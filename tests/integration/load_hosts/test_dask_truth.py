@@ -1,4 +1,4 @@
-"""Compare response times from four load hosts and from one with computed ones.
+"""Compare response times measured by four load hosts and by one with computed response times.
 
 ``pytest -s tests/integration/load_hosts/test_dask_truth.py`` prints the measurements. On two virtual cores with periods of 4 s, p99 was
 965.2 ms with four load hosts and 965.7 ms with one; the computed p99 is 960.0 ms.
@@ -23,19 +23,19 @@ pytestmark = [pytest.mark.slow, pytest.mark.alone, pytest.mark.timeout(600)]
 
 REQUESTS_PER_PERIOD, CONNECTIONS, PERIODS = 2000, 600, 8
 PERIODS_S = (4.0, 8.0)
-"""Tried one after the other. The server requires 5 to 10 ms for the requests that waited, and another program delays by a time of its own:
-a longer period makes their share smaller, while a wrong figure is as wrong at any length."""
+"""Periods to try in turn. The server needs 5 to 10 ms for the requests that waited, and other programs cause delays of constant length.
+A longer period reduces their share, but not that of a wrong measurement."""
 PERCENTILES = {"p50": 0.5, "p90": 0.9, "p99": 0.99, "p99_9": 0.999}
 ERROR_MAX = 0.02
 
 
 def percentiles_us(times_us: list[float]) -> dict[str, float]:
-    """By nearest rank; of sorted times."""
+    """Return the percentiles of sorted times, by nearest rank."""
     return {name: times_us[math.ceil(len(times_us) * share) - 1] for name, share in PERCENTILES.items()}
 
 
 def measured(folder: Path, load_hosts: int, delay_ms: float, period_s: float) -> dict[str, float]:
-    """Percentiles of a load from so many load hosts, in µs."""
+    """Return the percentiles measured with this number of load hosts, in µs."""
     rate_rps = REQUESTS_PER_PERIOD / period_s
     with lab(folder, load_hosts, Link(delay_ms=delay_ms), period_s) as made:
         window = {"duration_s": PERIODS * period_s, "warmup_s": WARMUP_PERIODS * period_s, "timeout_s": 10 * period_s}
@@ -49,7 +49,7 @@ def measured(folder: Path, load_hosts: int, delay_ms: float, period_s: float) ->
 
 
 @pytest.mark.parametrize("delay_ms", [0.0, 5.0])
-def test_four_load_hosts_report_the_truth_and_what_one_reports(tmp_path: Path, delay_ms: float) -> None:
+def test_four_load_hosts_agree_with_the_computation_and_with_one_load_host(tmp_path: Path, delay_ms: float) -> None:
     for period_s in PERIODS_S:
         rate_rps = REQUESTS_PER_PERIOD / period_s
         truth = percentiles_us(true_response_times_us(rate_rps, CONNECTIONS, PERIODS, delay_ms / 1000, period_s))

@@ -1,4 +1,4 @@
-"""The network of the tests: hosts reach each other over the router, ssh reaches the load hosts by name, and nothing stays behind."""
+"""Tests of the test network: hosts reach each other over the router and load hosts by ssh, and nothing is left behind."""
 
 from __future__ import annotations
 
@@ -29,15 +29,15 @@ def test_hosts_reach_each_other_and_ssh_reaches_the_load_hosts(tmp_path: Path) -
             listener.wait()
 
 
-def test_a_link_has_the_delay_that_was_asked_for(tmp_path: Path) -> None:
+def test_a_link_has_the_requested_delay(tmp_path: Path) -> None:
     with namespaces.network(tmp_path, link=Link(delay_ms=20)) as network:
         begin = time.monotonic()
         done = network.target.run(*network.ssh.split(), "load1", "true")
         assert done.returncode == 0, done.stderr
-        assert time.monotonic() - begin > 0.2  # many round trips of 40 ms each
+        assert time.monotonic() - begin > 0.2  # connecting takes many round trips of 40 ms
 
 
-def test_a_link_can_be_cut_and_joined_again(tmp_path: Path) -> None:
+def test_a_link_can_be_cut_and_restored(tmp_path: Path) -> None:
     with namespaces.network(tmp_path) as network:
         (host,) = network.load_hosts
         options = ("-o", "ConnectTimeout=1")
@@ -47,7 +47,7 @@ def test_a_link_can_be_cut_and_joined_again(tmp_path: Path) -> None:
         assert network.target.run(*network.ssh.split(), *options, "load1", "true").returncode == 0
 
 
-def test_nothing_stays_behind(tmp_path: Path) -> None:
+def test_nothing_is_left_behind(tmp_path: Path) -> None:
     with namespaces.network(tmp_path) as network:
         (host,) = network.load_hosts
         host.start("sleep", "1000")
@@ -60,7 +60,7 @@ def test_nothing_stays_behind(tmp_path: Path) -> None:
 
 
 def _connects(host: namespaces.Host, address: str, port: int, limit_s: float = 10.0) -> bool:
-    """Whether a program on ``host`` can connect, which it tries until the time is over."""
+    """Return whether a program on ``host`` can connect before the time limit."""
     code = f"import socket; socket.create_connection(({address!r}, {port}), 1).close()"
     deadline = time.monotonic() + limit_s
     while time.monotonic() < deadline:

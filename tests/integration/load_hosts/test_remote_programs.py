@@ -1,4 +1,4 @@
-"""Load generators of a load host: ours must be the same version, or is copied; others must be there."""
+"""Tests of the load generators on a load host: ours must have the same version or is copied, others must be installed."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ VERSION = "0.1.0"
 
 @pytest.fixture
 def connection(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[SshConnection]:
-    """Make a host with its own first folder in PATH and its own cache; the native load generator is a script."""
+    """Connect to a host with its own cache and a folder that comes first in PATH. The native load generator is a script."""
     here, there = tmp_path / "here", tmp_path / "there"
     here.mkdir()
     there.mkdir()
@@ -44,27 +44,27 @@ def found(connection: SshConnection, *names: str, install: bool = False) -> dict
     return found_there(connection, seen, generators, print if install else None)
 
 
-def test_ours_in_path_is_used_if_the_version_is_the_same(tmp_path: Path, connection: SshConnection) -> None:
+def test_our_generator_in_path_is_used_if_it_has_the_same_version(tmp_path: Path, connection: SshConnection) -> None:
     path = program(tmp_path / "there", "httpbench-loadgen", f"echo httpbench-loadgen {VERSION}")
     native = found(connection, "native")["native"]
     assert (native.program(), native.version()) == (path, VERSION)
     assert load.get("native").program() != path
 
 
-def test_another_version_of_ours_is_refused(tmp_path: Path, connection: SshConnection) -> None:
+def test_another_version_of_our_generator_is_refused(tmp_path: Path, connection: SshConnection) -> None:
     path = program(tmp_path / "there", "httpbench-loadgen", "echo httpbench-loadgen 0.0.9")
     with pytest.raises(UsageError, match=rf"{path} on load1 is version 0\.0\.9, and 0\.1\.0 is required") as raised:
         found(connection, "native")
     assert "--install" in (raised.value.hint or "")
 
 
-def test_ours_that_is_missing_is_refused(connection: SshConnection) -> None:
+def test_a_host_without_our_generator_is_refused(connection: SshConnection) -> None:
     with pytest.raises(UsageError, match="load1 has no httpbench-loadgen") as raised:
         found(connection, "native")
     assert "--install" in (raised.value.hint or "")
 
 
-def test_ours_is_copied_once_and_found_again(tmp_path: Path, connection: SshConnection) -> None:
+def test_our_generator_is_copied_once_and_reused(tmp_path: Path, connection: SshConnection) -> None:
     path = found(connection, "native", install=True)["native"].program()
     assert path.startswith(str(tmp_path / "cache/httpbench/programs"))
     assert Path(path).read_bytes() == (tmp_path / "here/httpbench-loadgen").read_bytes()
@@ -82,14 +82,14 @@ def test_a_copy_that_does_not_run_there_is_refused(tmp_path: Path, connection: S
         found(connection, "native", install=True)
 
 
-def test_others_are_looked_for_in_its_path(tmp_path: Path, connection: SshConnection) -> None:
+def test_other_generators_are_searched_in_the_hosts_path(tmp_path: Path, connection: SshConnection) -> None:
     path = program(tmp_path / "there", "wrk", "echo wrk 4.9.9; exit 1")
     generators = found(connection, "wrk")
     assert (generators["wrk"].program(), generators["wrk"].version()) == (path, "4.9.9")
-    assert "native" not in generators  # it would only warm up
+    assert "native" not in generators  # it would be needed for the warm-up only
 
 
-def test_one_that_is_missing_is_named_with_its_package(tmp_path: Path, connection: SshConnection) -> None:
+def test_a_missing_generator_is_reported_with_its_package(tmp_path: Path, connection: SshConnection) -> None:
     with pytest.raises(UsageError, match="load1 has no autocannon in its PATH") as raised:
         found(connection, "autocannon")
     assert (raised.value.hint or "").startswith("install it there: npm install")

@@ -1,4 +1,4 @@
-"""A load generator at another host: it runs, is watched and ends as one here does, and it ends when either side is gone."""
+"""Tests of a load generator on another host: it behaves like a local one, and it ends if either side is lost."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def below(tree: RemoteTree) -> list[int]:
     return [process.pid for process in psutil.Process(tree._agent.pid).children(recursive=True)]
 
 
-def test_output_and_exit_code_come_back(connection: SshConnection) -> None:
+def test_output_and_exit_code_are_returned(connection: SshConnection) -> None:
     with start(connection, "sh", "-c", "echo out; echo err >&2; exit 3") as tree:
         (end,) = until(tree.exits)
         assert end.code == 3
@@ -41,13 +41,13 @@ def test_output_and_exit_code_come_back(connection: SshConnection) -> None:
         assert os.read(tree.stderr, 100) == b"err\n"
 
 
-def test_files_are_there_and_arguments_name_them(connection: SshConnection) -> None:
+def test_arguments_name_the_files_on_the_load_host(connection: SshConnection) -> None:
     with start(connection, "cat", f"{PLACE}/body", body="größer") as tree:
         until(tree.exits)
         assert tree.stdout() == "größer"
 
 
-def test_its_folder_is_gone_afterwards(connection: SshConnection) -> None:
+def test_the_folder_is_removed_afterwards(connection: SshConnection) -> None:
     with start(connection, "pwd") as tree:
         until(tree.exits)
         folder = Path(tree.stdout().strip())
@@ -55,7 +55,7 @@ def test_its_folder_is_gone_afterwards(connection: SshConnection) -> None:
     until(lambda: not folder.exists())
 
 
-def test_cpu_time_since_the_mark_is_seen(connection: SshConnection) -> None:
+def test_cpu_time_since_the_mark_is_measured(connection: SshConnection) -> None:
     with start(connection, sys.executable, "-c", SPIN) as tree:
         time.sleep(0.3)
         tree.mark()
@@ -85,7 +85,7 @@ def test_everything_ends_with_the_block(connection: SshConnection) -> None:
     until(lambda: gone(pids), 2)
 
 
-def test_everything_ends_with_ssh(connection: SshConnection) -> None:
+def test_the_program_ends_if_ssh_is_killed(connection: SshConnection) -> None:
     with start(connection, "sleep", "100") as tree:
         pids = below(tree)
         tree._agent.send_signal(signal.SIGKILL)
@@ -94,7 +94,7 @@ def test_everything_ends_with_ssh(connection: SshConnection) -> None:
         until(lambda: gone(pids), 2)
 
 
-def test_a_silent_host_is_lost(connection: SshConnection, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_silent_host_counts_as_lost(connection: SshConnection, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(remote_tree, "SILENCE_S", 0.6)
     with start(connection, "sleep", "100") as tree:
         assert tree.exits() == []
@@ -106,11 +106,11 @@ def test_a_silent_host_is_lost(connection: SshConnection, monkeypatch: pytest.Mo
             tree._agent.send_signal(signal.SIGCONT)
 
 
-def test_a_side_that_stood_still_does_not_take_the_other_for_lost(connection: SshConnection, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_side_that_was_stopped_does_not_consider_the_other_lost(connection: SshConnection, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(remote_tree, "SILENCE_S", 0.6)
     with start(connection, "sleep", "100") as tree:
         tree._agent.send_signal(signal.SIGSTOP)
-        time.sleep(1)  # neither side looks meanwhile
+        time.sleep(1)  # neither side checks for signs of life meanwhile
         assert tree.exits() == []
         tree._agent.send_signal(signal.SIGCONT)
         until(lambda: tree._read(1))

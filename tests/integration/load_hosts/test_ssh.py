@@ -1,6 +1,6 @@
-"""Load from another host: a run as on one machine, its figures of both, and every way in which the other host can be lost.
+"""Tests of load from another host: a normal run, measurements on both hosts, and all ways to lose the load host.
 
-All hosts of these tests share the cores of one machine, so nothing here depends on how fast something is.
+All hosts share the cores of one machine, so no test depends on performance.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ pytestmark = pytest.mark.slow
 
 
 @pytest.mark.parametrize("generator", ["native", "wrk", "hey", "autocannon", "perf-gauge"])
-def test_a_run_has_the_figures_of_both_hosts(hosts: Hosts, generator: str) -> None:
+def test_a_run_has_measurements_of_both_hosts(hosts: Hosts, generator: str) -> None:
     found = load.get(generator).locate()
     if found is None:
         pytest.skip(f"{generator} is not installed: httpbench setup --load-generator {generator}")
@@ -64,7 +64,7 @@ def test_a_run_has_the_figures_of_both_hosts(hosts: Hosts, generator: str) -> No
     until(lambda: not hosts.left_on_load1(), GONE_S)
 
 
-def test_the_warm_up_until_steady_comes_from_there_too(hosts: Hosts) -> None:
+def test_a_warm_up_until_steady_also_uses_the_load_host(hosts: Hosts) -> None:
     words = ("-c", "8", "-d", "500ms", "--rounds", "1", "--warmup-max", "4s")
     done = hosts.run("bench", *TARGETS, GOOD, *words, *FROM_LOAD1, "--export-json", "-")
     assert done.returncode == 0, done.stderr
@@ -72,8 +72,8 @@ def test_the_warm_up_until_steady_comes_from_there_too(hosts: Hosts) -> None:
     assert trial["settling"]["throughput_rps"]
 
 
-def test_a_proxy_and_its_baseline_are_loaded_from_there(hosts: Hosts) -> None:
-    """The backend stays here, in the baseline too: both are reached over the same network, and the CPU time of each is known."""
+def test_a_proxy_and_its_baseline_are_loaded_from_the_load_host(hosts: Hosts) -> None:
+    """The backend runs on this host, also for the baseline, so both are reached over the same network and have a known CPU time."""
     done = hosts.run("bench", *TARGETS, RELAYING, *QUICK, *FROM_LOAD1, "--workload", "proxy-hello", "--export-json", "-")
     assert done.returncode == 0, done.stderr
     found = {result["target"]: result["rounds"][0] for result in document(done)["results"]}
@@ -108,7 +108,7 @@ def test_the_backend_of_a_proxy_may_run_on_the_load_host(hosts: Hosts) -> None:
     assert "backend on load1" in shown and "what a proxy adds includes two round trips" in shown
 
 
-def test_a_backend_that_dies_there_is_named(hosts: Hosts) -> None:
+def test_a_backend_that_dies_on_the_load_host_is_named(hosts: Hosts) -> None:
     words = ("--workload", "proxy-hello", "--backend-host", "load", "-d", "20s")
     running = hosts.start("bench", *TARGETS, RELAYING, *QUICK, *FROM_LOAD1, *words, "--export-json", "-")
     begin = until(lambda: time.monotonic() if hosts.load1.programs("--progress json") or running.poll() is not None else 0.0, 60)
@@ -123,7 +123,7 @@ def test_a_backend_that_dies_there_is_named(hosts: Hosts) -> None:
     assert re.search("the (backend|target) died under the load", " ".join(first["verdict"]["reasons"]))
 
 
-def test_commands_urls_and_searches_are_loaded_from_there(hosts: Hosts) -> None:
+def test_commands_urls_and_searches_are_loaded_from_the_load_host(hosts: Hosts) -> None:
     server = str(TARGETS[1]) + "/misbehaving/server.py"
     command = f"python3 {server} {{host}} {{port}} good"
     done = hosts.run("run", command, "--name", "own", *QUICK, *FROM_LOAD1, "--export-json", "-")
@@ -158,7 +158,7 @@ Server((sys.argv[1], int(sys.argv[2])), Handler).serve_forever()
 """
 
 
-def test_over_ipv6(hosts: Hosts, tmp_path: Path) -> None:
+def test_a_load_host_works_over_ipv6(hosts: Hosts, tmp_path: Path) -> None:
     (tmp_path / "server6.py").write_text(SERVER6)
     address, server = hosts.network.target.address6, tmp_path / "server6.py"
     words = (f"python3 {server} {{host}} {{port}}", "--name", "own", *QUICK, *FROM_LOAD1)
@@ -169,7 +169,7 @@ def test_over_ipv6(hosts: Hosts, tmp_path: Path) -> None:
     assert trials(run)[0]["measurement"]["requests"]["ok"] > 10
 
 
-def test_round_trips_are_those_of_the_link(hosts: Hosts) -> None:
+def test_measured_round_trips_match_the_link(hosts: Hosts) -> None:
     hosts.load1.shape(Link(delay_ms=5))
     done = hosts.run("bench", *TARGETS, GOOD, *QUICK, *FROM_LOAD1, "--export-json", "-")
     run = document(done)
@@ -178,7 +178,7 @@ def test_round_trips_are_those_of_the_link(hosts: Hosts) -> None:
     assert trial["measurement"]["service_time_us"]["min"] > 9_500
 
 
-def test_ssh_that_dies_costs_one_trial(hosts: Hosts) -> None:
+def test_a_killed_ssh_costs_one_trial(hosts: Hosts) -> None:
     running = interrupted_run(hosts)
     (master,) = hosts.masters()
     os.kill(master, signal.SIGKILL)
@@ -192,12 +192,12 @@ def test_ssh_that_dies_costs_one_trial(hosts: Hosts) -> None:
     assert hosts.connections() == 2
 
 
-def test_a_link_that_is_cut_for_three_seconds_costs_one_trial(hosts: Hosts) -> None:
+def test_a_link_cut_for_three_seconds_costs_one_trial(hosts: Hosts) -> None:
     running = interrupted_run(hosts)
     hosts.load1.cut()
     cut_at = time.monotonic()
     is_left = True
-    while is_left and time.monotonic() < cut_at + 3:  # a busy machine may take longer to end it, not to say so
+    while is_left and time.monotonic() < cut_at + 3:  # on a busy machine, ending it may take longer
         is_left = bool(hosts.load1.programs("--progress json"))
     time.sleep(max(cut_at + 3 - time.monotonic(), 0))
     hosts.load1.join()
@@ -210,8 +210,8 @@ def test_a_link_that_is_cut_for_three_seconds_costs_one_trial(hosts: Hosts) -> N
     until(lambda: not hosts.left_on_load1(), GONE_S)
 
 
-def test_a_cut_is_named_while_the_network_is_still_gone(hosts: Hosts) -> None:
-    """The harness does not wait for ssh, or for TCP, to find out."""
+def test_a_cut_is_reported_while_the_link_is_still_down(hosts: Hosts) -> None:
+    """The harness doesn't wait until ssh or TCP detects the cut."""
     running = interrupted_run(hosts)
     hosts.load1.cut()
     lines = said(running, r"^\[1/3\] .*\n", 10)
@@ -222,7 +222,7 @@ def test_a_cut_is_named_while_the_network_is_still_gone(hosts: Hosts) -> None:
     assert_goes_on(trials(document(done))[1:])
 
 
-def test_a_host_that_does_not_come_back_ends_the_run_with_what_it_has(hosts: Hosts) -> None:
+def test_a_load_host_that_stays_lost_ends_the_run(hosts: Hosts) -> None:
     running = interrupted_run(hosts)
     hosts.load1.cut()
     done = ended(running)
@@ -249,7 +249,7 @@ def test_ctrl_c_and_sigkill_leave_nothing_on_the_load_host(hosts: Hosts) -> None
         (("-p", "2"), "ssh cannot connect to load1: "),
     ],
 )
-def test_ssh_that_cannot_connect_is_refused_with_a_sentence(hosts: Hosts, options: tuple[str, ...], error: str) -> None:
+def test_a_failed_ssh_connection_gives_one_sentence(hosts: Hosts, options: tuple[str, ...], error: str) -> None:
     env = {**hosts.env, "HTTPBENCH_SSH": f"ssh {' '.join(options)} -F {hosts.network.ssh_config}"}
     done = hosts.run("bench", *TARGETS, GOOD, *QUICK, "-r", "load1", env=env)
     assert done.returncode == 2
@@ -257,7 +257,7 @@ def test_ssh_that_cannot_connect_is_refused_with_a_sentence(hosts: Hosts, option
     assert first.startswith(f"error: {error}") and "hint: " in done.stderr
 
 
-def test_what_makes_it_no_load_host_is_refused_before_a_trial(hosts: Hosts) -> None:
+def test_an_unsuitable_load_host_is_refused_before_a_trial(hosts: Hosts) -> None:
     def error(*words: str) -> str:
         done = hosts.run("bench", *TARGETS, GOOD, *QUICK, "-r", "load1", *words)
         assert done.returncode == 2, done.stderr

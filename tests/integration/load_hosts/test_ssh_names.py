@@ -1,4 +1,4 @@
-"""Load hosts by the names of the user's own ssh configuration: another port, another key, and a host behind another one."""
+"""Tests of load host names from the user's ssh configuration: another port, another key, and a jump host."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ pytestmark = pytest.mark.slow
 
 PORT = 2222
 INNER = "10.214.0.3"
-"""An address of load3 that the target's host does not reach."""
+"""An address of load3 that the target host cannot reach."""
 
 
 @pytest.fixture(scope="module")
 def hosts(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hosts]:
-    """Three load hosts: load1 as usual, load2 on another port with a key of its own, and load3 behind load1."""
+    """Make three load hosts: load1 with defaults, load2 with its own port and key, and load3 behind load1."""
     folder = tmp_path_factory.mktemp("names")
     (folder / "home").mkdir()
     with namespaces.network(folder / "network", load_hosts=3) as network, ExitStack() as stack:
@@ -40,7 +40,7 @@ def hosts(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hosts]:
 
 
 def _describe(network: Network, own: Path) -> None:
-    """Add the hosts to the user's configuration. ssh uses the first value it finds."""
+    """Add the hosts at the start of the user's configuration, because ssh uses the first value it finds."""
     _, second, _ = network.load_hosts
     entries = (
         f"Host by-port\n  HostName {second.address}\n  Port {PORT}\n  IdentityFile {own}\n"
@@ -66,15 +66,15 @@ def test_a_host_is_reached_by_its_name(hosts: Hosts, name: str) -> None:
     assert trial["measurement"]["requests"]["ok"] > 100
 
 
-def test_a_host_behind_another_is_reached_through_it(hosts: Hosts) -> None:
+def test_a_host_behind_a_jump_host_is_reached_through_it(hosts: Hosts) -> None:
     done = bench(hosts, "behind", "--host", hosts.network.target.address)
     assert done.returncode == 0, done.stderr
     assert trials(document(done))[0]["measurement"]["requests"]["ok"] > 100
     assert (hosts.network.load_hosts[2].folder / "behind.log").read_text().count("Accepted publickey") == 1
 
 
-def test_a_host_behind_another_requires_the_address_of_this_machine(hosts: Hosts) -> None:
-    """Its own address has no route from here, so the address at which it reaches this machine is unknown."""
+def test_a_host_behind_a_jump_host_requires_the_address_of_this_machine(hosts: Hosts) -> None:
+    """There is no route to this host, so httpbench can't find the address at which the host reaches this machine."""
     done = bench(hosts, "behind")
     assert done.returncode == 2
     assert done.stderr.splitlines()[0] == f"error: no route from this machine to {INNER}"

@@ -1,4 +1,4 @@
-"""What ssh asks on the terminal: once in a run, whatever happens in it."""
+"""Tests that ssh asks for a secret only once per run, whatever happens."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ BY_PASSWORD = ("-o", "PubkeyAuthentication=no", "-o", "PreferredAuthentications=
 
 @dataclass(slots=True)
 class Terminal:
-    """A run on a pseudo-terminal, where somebody types the secret whenever it is asked for."""
+    """A run on a pseudo-terminal, with a simulated user who enters the secret at every prompt."""
 
     pid: int
     file: int
@@ -37,10 +37,10 @@ class Terminal:
     answered: int = 0
 
     def read(self) -> bool:
-        """Read more output; return false at its end."""
+        """Read the available output. Return whether the terminal is still open."""
         try:
             data = os.read(self.file, 65_536) if select.select([self.file], [], [], 0.2)[0] else b" "
-        except OSError:  # the end of a pseudo-terminal
+        except OSError:  # a pseudo-terminal ends with this error
             return False
         self.said += data
         if self.asked > self.answered:
@@ -69,7 +69,7 @@ def start(hosts: Hosts, *words: str, ssh: str | None = None) -> Terminal:
 
 @contextmanager
 def password_server(hosts: Hosts) -> Iterator[str]:
-    """Start an SSH server that accepts a password from its own /etc/shadow; return the ssh command for it."""
+    """Start an SSH server that accepts a password from its own /etc/shadow, and yield the ssh command for it."""
     if shutil.which("openssl") is None:
         pytest.skip("not installed: openssl, which makes the hash of a password")
     made = subprocess.run(["openssl", "passwd", "-6", SECRET], capture_output=True, text=True, check=True).stdout.strip()
@@ -81,22 +81,22 @@ def password_server(hosts: Hosts) -> Iterator[str]:
         yield f"ssh {' '.join(BY_PASSWORD)} -F {hosts.network.ssh_config}"
 
 
-def test_a_passphrase_is_asked_for_once(hosts: Hosts) -> None:
+def test_ssh_asks_for_a_passphrase_once(hosts: Hosts) -> None:
     subprocess.run(["ssh-keygen", "-q", "-p", "-N", SECRET, "-f", hosts.network.key], check=True)
     run = start(hosts)
     assert run.exit_code() == 0, run.said.decode(errors="replace")
     assert run.said.count(b"passphrase for key") == 1
 
 
-def test_a_password_is_asked_for_once(hosts: Hosts) -> None:
+def test_ssh_asks_for_a_password_once(hosts: Hosts) -> None:
     with password_server(hosts) as ssh:
         run = start(hosts, ssh=ssh)
         assert run.exit_code() == 0, run.said.decode(errors="replace")
     assert run.said.count(b"password:") == 1
 
 
-def test_a_new_connection_asks_for_nothing(hosts: Hosts) -> None:
-    """Nobody may be there any more. Without a key the run ends with the trials that it has."""
+def test_a_new_connection_does_not_prompt(hosts: Hosts) -> None:
+    """The user may have left. Without a key, the run ends and keeps its earlier trials."""
     with password_server(hosts) as ssh:
         run = start(hosts, "-d", "3s", "--rounds", "3", ssh=ssh)
         until(lambda: run.read() and hosts.load1.programs("--progress json"), 60)

@@ -1,4 +1,4 @@
-"""The load generator that is copied to load hosts runs where there is no C library, and resolves names there."""
+"""Test that the load generator for load hosts runs and resolves names on systems without a C library."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ NAME = "target.test"
 
 @pytest.mark.slow
 @pytest.mark.timeout(1200)
-def test_it_runs_where_there_is_nothing_else(tmp_path: Path) -> None:
-    """Neither a C library nor a module that ``nsswitch.conf`` names."""
+def test_the_static_load_generator_runs_in_an_empty_root_folder(tmp_path: Path) -> None:
+    """The folder has no C library and none of the modules that ``nsswitch.conf`` names."""
     if os.geteuid() != 0:
         pytest.skip("only root can change the root folder of a process")
     own = Path(programs.require("httpbench-loadgen"))

@@ -1,4 +1,4 @@
-"""The names that the command line lists without imports are complete."""
+"""Test that the lists of names for the command line, which avoid imports, are complete."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How ``httpbench compare`` ends: the exit code of a gate that is passed, breached or unknown."""
+"""Tests of the exit code of ``httpbench compare`` for gates that are passed, breached or unknown."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def exported(path: Path, trials: Sequence[Trial]) -> str:
     ],
     ids=["passed", "passed in doubt", "passed without doubt", "breached", "rounds failed", "breached and rounds failed", "target missing"],
 )
-def test_the_exit_code_follows_the_gate(
+def test_the_exit_code_depends_on_the_gate(
     head: list[Trial], code: int, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     words = [exported(tmp_path / "base.json", make_rounds("c/a", STEADY)), exported(tmp_path / "head.json", head)]

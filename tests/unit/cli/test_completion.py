@@ -1,4 +1,4 @@
-"""Completion is installed where each shell looks for it, and works there."""
+"""Tests that completion is installed where each shell looks for it, and that it works there."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def test_the_script_is_written_where_the_shell_looks(home: Path, shell: str, mon
     assert f"_HTTPBENCH_COMPLETE={shell}_complete" in script
 
 
-def test_zsh_gets_the_folder_once(home: Path) -> None:
+def test_zshs_configuration_gets_the_folder_once(home: Path) -> None:
     (home / ".zshrc").write_text("bindkey -e")
     assert f"added its folder to {home / '.zshrc'}" in completion("zsh").stderr
     assert "added" not in completion("zsh").stderr
@@ -62,14 +62,14 @@ def test_printing_installs_nothing(home: Path) -> None:
 
 
 @pytest.mark.parametrize("shell", ["", "/bin/dash"])
-def test_an_unknown_shell_is_one_sentence(home: Path, shell: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unknown_shell_gives_one_sentence(home: Path, shell: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SHELL", shell)
     with pytest.raises(UsageError, match=r"^there is no completion for (dash|an unknown shell)$") as caught:
         completion()
     assert caught.value.hint == "name one: bash, zsh, fish"
 
 
-def test_a_folder_that_cannot_be_written_is_one_sentence(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unwritable_folder_gives_one_sentence(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CONFIG_HOME", "/proc/config")
     with pytest.raises(UsageError, match=r"^cannot write /proc/config") as caught:
         completion("fish")
@@ -84,7 +84,7 @@ CHECKS = {
 
 
 @pytest.mark.parametrize("shell", CHECKS)
-def test_the_shell_takes_the_script(home: Path, shell: str) -> None:
+def test_the_shell_accepts_the_script(home: Path, shell: str) -> None:
     program = shutil.which(shell)
     if program is None:
         pytest.skip(f"{shell} is not installed")

@@ -1,4 +1,4 @@
-"""Which container engines a command asks before it measures."""
+"""Tests of which container engines a command contacts before it measures."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ CONTAINER = make_target(isolation=Isolation(engine=Engine.DOCKER))
 
 @pytest.fixture
 def calls(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Record the commands that docker gets. It reports one container, left behind by a dead harness."""
+    """Record the commands that docker gets. It reports one container that a dead harness left behind."""
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     script = f'echo "$@" >>{tmp_path}/calls\ncase $1 in ps) echo left;; inspect) echo "left {gone()}";; esac'
     docker(tmp_path, monkeypatch, script)
@@ -36,7 +36,7 @@ def docker(folder: Path, monkeypatch: pytest.MonkeyPatch, script: str) -> None:
 
 
 def gone() -> str:
-    """Return the label of a process that has ended."""
+    """Return the label for a process that has ended."""
     boot, namespace, pid, ticks = labels.owner_label().split("/")
     return f"{boot}/{namespace}/{pid}/{int(ticks) + 1}"
 
@@ -47,42 +47,44 @@ def leave_mark(tmp_path: Path) -> None:
     (folder / "left").write_text(f"docker {gone()}")
 
 
-def said(*targets: Target) -> str:
+def messages(*targets: Target) -> str:
     """Return the first messages of a command that measures these targets."""
     errors = io.StringIO()
     prepare_engines(targets, Console(file=errors, width=240))
     return errors.getvalue()
 
 
-def test_processes_ask_no_engine_unless_something_was_left(calls: Path) -> None:
-    assert said(PROCESS) == ""
+def test_processes_contact_an_engine_only_if_something_was_left(calls: Path) -> None:
+    assert messages(PROCESS) == ""
     assert not calls.exists()
 
 
 def test_leftovers_of_a_killed_run_are_removed_once(calls: Path, tmp_path: Path) -> None:
     leave_mark(tmp_path)
-    assert said(PROCESS) == "removed 1 container left behind when an earlier run of httpbench was killed\n"
+    assert messages(PROCESS) == "removed 1 container left behind when an earlier run of httpbench was killed\n"
     assert calls.read_text().splitlines()[-1] == "rm --force --volumes left"
     calls.unlink()
-    assert said(PROCESS) == ""
+    assert messages(PROCESS) == ""
     assert not calls.exists()
 
 
-def test_without_the_client_nothing_is_asked(calls: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_a_client_no_engine_is_contacted(calls: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     leave_mark(tmp_path)
     monkeypatch.setenv("PATH", str(tmp_path / "state"))
-    assert said(PROCESS) == ""
+    assert messages(PROCESS) == ""
 
 
-def test_an_engine_that_does_not_respond_is_a_warning_to_processes(calls: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_engine_that_does_not_respond_is_only_a_warning_for_processes(
+    calls: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     leave_mark(tmp_path)
     docker(tmp_path, monkeypatch, "echo 'Cannot connect to the Docker daemon' >&2; exit 1")
-    text = said(PROCESS)
+    text = messages(PROCESS)
     assert text.startswith(
         "warning: a container from an earlier run of httpbench may still be running: the docker daemon does not respond; fix: systemctl"
     )
     assert marks.engines_left() == [Engine.DOCKER]
 
 
-def test_a_container_asks_its_engine_in_any_case(calls: Path) -> None:
-    assert said(CONTAINER).startswith("removed 1 container")
+def test_a_container_always_contacts_its_engine(calls: Path) -> None:
+    assert messages(CONTAINER).startswith("removed 1 container")

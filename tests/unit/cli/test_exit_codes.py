@@ -1,4 +1,4 @@
-"""Each error ends the command with its exit code."""
+"""Tests that each error has its exit code."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from httpbench.errors import CatalogError, HttpbenchError, RequirementError, Sel
         (HttpbenchError("failed"), 1),
     ],
 )
-def test_usage_errors_differ_from_failures(error: HttpbenchError, code: int) -> None:
+def test_usage_errors_and_failures_have_different_exit_codes(error: HttpbenchError, code: int) -> None:
     assert of_error(error) == code
 
 
-def test_codes_differ_and_each_has_a_meaning() -> None:
+def test_exit_codes_are_unique_and_documented() -> None:
     assert [code.value for code in ExitCode] == [0, 1, 2, 3, 130]
     assert all(code.meaning for code in ExitCode)

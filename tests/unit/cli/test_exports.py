@@ -1,4 +1,4 @@
-"""Export files are checked before a run, not after it."""
+"""Test that export files are checked before a run, not after it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from httpbench.errors import UsageError
 from httpbench.report import charts
 
 
-def test_what_a_page_requires_is_checked_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_packages_for_html_are_checked_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     page, table = str(tmp_path / "run.html"), str(tmp_path / "run.md")
     Exports.of(html=page, markdown=table).check()
     monkeypatch.setattr(charts, "PACKAGES", ("no_such_package",))

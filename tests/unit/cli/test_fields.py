@@ -1,4 +1,4 @@
-"""Options declared as fields of a dataclass reach a verb with their types, and help shows them in their order."""
+"""Tests of options declared as fields of a dataclass: a verb gets them with their types, and help lists them in order."""
 
 from __future__ import annotations
 
@@ -35,12 +35,12 @@ def verb(options: Outer) -> ExitCode:
     return ExitCode.BREACHED
 
 
-def test_values_reach_the_fields_of_inner_groups_and_the_code_comes_back() -> None:
+def test_values_reach_nested_groups_and_the_exit_code_is_returned() -> None:
     assert verb.main(["x", "--name", "a", "--name", "b"], standalone_mode=False) is ExitCode.BREACHED
     assert SEEN[-1] == Outer("x", Inner(3, ("a", "b")), None)
 
 
-def test_help_shows_defaults_in_words_without_parentheses_and_no_range() -> None:
+def test_help_shows_defaults_without_parentheses_and_ranges() -> None:
     shown = CliRunner().invoke(verb, ["--help"]).output
     lines = [" ".join(line.split()) for line in shown.splitlines() if re.match(r" +--(?!help)", line)]
     assert lines == ["--rounds N Rounds. [default: 3]", "--name NAME Name. May be repeated.", "--warmup S Warm-up. [default: until steady]"]

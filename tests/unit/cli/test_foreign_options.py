@@ -1,4 +1,4 @@
-"""Options of other tools get an error that names ours."""
+"""Tests that the error for another tool's option suggests ours."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def errors(capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, w
         ("saturate -p 10", "`bench` and `run` have -p, --pipeline"),
     ],
 )
-def test_an_option_of_others_gets_ours_as_a_hint(
+def test_the_hint_for_another_tools_option_is_ours(
     capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, words: str, ours: str
 ) -> None:
     verb, option = words.partition("=")[0].split()[:2]
@@ -54,7 +54,7 @@ def test_any_other_unknown_option_gets_the_usual_hint(
     assert errors(capfd, monkeypatch, words).splitlines()[-1] == f"hint: httpbench {words.split()[0]} --help"
 
 
-def test_each_hint_is_for_an_option_that_some_verb_has_and_another_lacks() -> None:
+def test_each_foreign_option_is_unknown_to_a_verb_that_has_ours() -> None:
     commands = [command for name in cli.list_commands(CONTEXT) if (command := cli.get_command(CONTEXT, name))]
     have = [{name for parameter in command.params for name in parameter.opts} for command in commands]
     for foreign, (ours, _) in foreign_options.OURS.items():

@@ -1,4 +1,4 @@
-"""Help fits a terminal of 80 columns."""
+"""Tests that help fits on a terminal with 80 columns."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ COLUMNS = 80
 CONTEXT = click.Context(cli, info_name="httpbench", terminal_width=COLUMNS, max_content_width=COLUMNS)
 
 
-def test_no_summary_of_a_verb_is_cut() -> None:
+def test_no_verbs_summary_is_truncated() -> None:
     assert "..." not in cli.get_help(CONTEXT).replace("[ARGS]...", "")
 
 
 @pytest.mark.parametrize("name", cli.list_commands(CONTEXT))
-def test_no_line_is_longer(name: str) -> None:
+def test_no_line_is_longer_than_80_columns(name: str) -> None:
     verb = cli.get_command(CONTEXT, name)
     assert verb
     lines = verb.get_help(click.Context(verb, info_name=name, parent=CONTEXT, terminal_width=COLUMNS)).splitlines()

@@ -1,4 +1,4 @@
-"""``httpbench history``: which target, which figure, and the table at 80 columns."""
+"""Tests of ``httpbench history``: selecting a target and a metric, and the table at 80 columns."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def shown(db: Path, capsys: pytest.CaptureFixture[str], *words: str) -> str:
     return capsys.readouterr().out
 
 
-def test_the_table_has_a_line_for_each_run_and_its_change(db: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_table_has_a_line_with_the_change_for_each_run(db: Path, capsys: pytest.CaptureFixture[str]) -> None:
     text = shown(db, capsys, A, "-n", "14")
     lines = [line.rstrip() for line in text.splitlines()]
     assert lines[0] == "c/a, plaintext single -c 64 -d 10s, native: Requests/s"
@@ -41,7 +41,7 @@ def test_the_table_has_a_line_for_each_run_and_its_change(db: Path, capsys: pyte
     assert "1 more series from other environments: add --all-environments" in text
 
 
-def test_a_figure_can_be_chosen_and_other_environments_be_shown(db: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_metric_can_be_chosen_and_other_environments_can_be_shown(db: Path, capsys: pytest.CaptureFixture[str]) -> None:
     text = shown(db, capsys, "a", "--figure", "p99", "--all-environments")
     assert "native: p99" in text
     assert "environment: kernel (5.10 → 6.1.0-28-amd64)" in text
@@ -54,7 +54,7 @@ def test_missing_data_is_an_error(db: Path) -> None:
             cli.main(["history", *words, "--db", str(db)], prog_name="httpbench", standalone_mode=False)
 
 
-def test_a_part_of_several_ids_is_refused_with_their_names(tmp_path: Path) -> None:
+def test_an_ambiguous_part_of_an_id_is_refused_with_all_matches(tmp_path: Path) -> None:
     with Store(tmp_path / "results.db") as store:
         for number, target in enumerate(("c/one", "c/two")):
             keep(

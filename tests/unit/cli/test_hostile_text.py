@@ -1,4 +1,4 @@
-"""Names, commands, responses and logs that try to drive the reader's terminal, through every format and every verb that shows them."""
+"""Tests that text from other programs can't control the reader's terminal, in every format and verb that shows it."""
 
 from __future__ import annotations
 
@@ -73,14 +73,14 @@ NAME = "test/hostile"
 
 @pytest.fixture(autouse=True, scope="module")
 def _empty_charts() -> Iterator[None]:
-    """Drawing takes most of the time of a page. Charts are drawn by ``tests/unit/report/charts``."""
+    """Replace charts, because drawing them takes most of a page's time. ``tests/unit/report/charts`` tests them."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("httpbench.report.html.parts.inline_svg", lambda drawing: f"<svg>{escape(drawing.title)}</svg>")
         yield
 
 
 def hostile_run(text: str, kind: Kind = Kind.SERVER) -> tuple[RunModel, list[TrialModel]]:
-    """Make a run with this text wherever other programs write: one valid round, one invalid, one failed."""
+    """Make a run with this text wherever it can come from other programs, with a valid, an invalid and a failed round."""
     target = make_target(NAME, kind=kind, notes=text, run=("server", text), env={"NAME": text}, upstream=text, url=None)
     observed = Observation(trait=Trait.ROUTES, holds=False, sent=text, came=text)
     common: dict[str, Any] = {
@@ -146,7 +146,7 @@ def exports(run: RunModel, trials: list[TrialModel]) -> Mapping[str, str]:
 @pytest.mark.parametrize("kind", [Kind.SERVER, Kind.CLIENT])
 @settings(deadline=None, max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(text=TEXTS)
-def test_no_export_is_obeyed_and_json_keeps_its_meaning(text: str, kind: Kind, tmp_path: Path) -> None:
+def test_no_export_controls_the_terminal_and_json_keeps_its_meaning(text: str, kind: Kind, tmp_path: Path) -> None:
     run, trials = hostile_run(text, kind)
     for name, export in exports(run, trials).items():
         save(export, tmp_path / name)
@@ -159,7 +159,7 @@ def test_no_export_is_obeyed_and_json_keeps_its_meaning(text: str, kind: Kind, t
 
 @settings(deadline=None, max_examples=25)
 @given(text=TEXTS, width=st.sampled_from((20, 80, 240)), colours=st.booleans())
-def test_no_console_is_obeyed(text: str, width: int, colours: bool) -> None:
+def test_no_console_output_controls_the_terminal(text: str, width: int, colours: bool) -> None:
     run, trials = hostile_run(text)
     found = changes((run, trials), (run, trials))
     response = trials[0].response
@@ -178,7 +178,7 @@ def test_no_console_is_obeyed(text: str, width: int, colours: bool) -> None:
         assert "\x1b[8m" not in shown
 
 
-def test_no_cell_of_a_table_is_a_formula() -> None:
+def test_no_csv_cell_is_a_formula() -> None:
     for text in ("=1+1", "+1", "-1", "@SUM(1)", "\t=1"):
         run, trials = hostile_run(text)
         first = next(csv.DictReader(io.StringIO(FORMATS["csv"](run, trials))))
@@ -186,7 +186,7 @@ def test_no_cell_of_a_table_is_a_formula() -> None:
         assert float(first["throughput_rps"]) > 0
 
 
-def test_markdown_shows_what_was_written() -> None:
+def test_markdown_shows_the_original_text() -> None:
     run, trials = hostile_run("<img src=x>|`[a](b)`")
     text = FORMATS["markdown"](run, trials)
     assert "<img" not in "\n".join(line for line in text.splitlines() if not line.startswith("  "))
@@ -194,8 +194,8 @@ def test_markdown_shows_what_was_written() -> None:
 
 
 @pytest.mark.parametrize("name", [piece for piece in PIECES if piece not in ("+1", "-1")] + ["c/\n", "c/epoll\n"])
-def test_no_id_is_hostile(name: str) -> None:
-    """Ids are drawn in charts and stand in hints as they are."""
+def test_hostile_ids_are_refused(name: str) -> None:
+    """Charts and hints contain ids without escaping them."""
     with pytest.raises(ValidationError):
         Target(**{**make_target().model_dump(), "id": f"c/{name}"})
 
@@ -205,7 +205,7 @@ def test_no_id_is_hostile(name: str) -> None:
 
 @pytest.fixture
 def db(tmp_path: Path) -> Path:
-    """Two runs, the same but for their ids."""
+    """Store two runs that differ only in their ids."""
     path = tmp_path / "results.db"
     with Store(path) as store:
         for number in range(2):
@@ -218,7 +218,7 @@ def db(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def catalog(tmp_path: Path) -> Path:
-    """Make a target whose manifest is as hostile as the rules allow."""
+    """Make a target with a manifest as hostile as the schema allows."""
     folder = tmp_path / "targets" / "hostile"
     folder.mkdir(parents=True)
     text = json.dumps(ALL)
@@ -259,7 +259,7 @@ CATALOG = ["list", "list --json", "setup --print", "setup", "versions", "bench",
 
 
 @pytest.mark.parametrize("words", STORED)
-def test_no_verb_that_shows_a_stored_run_is_obeyed(
+def test_no_verb_that_shows_a_stored_run_lets_it_control_the_terminal(
     words: str, db: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     shown = shown_by([*words.split(), "--db", str(db)], monkeypatch, capfd)
@@ -268,7 +268,7 @@ def test_no_verb_that_shows_a_stored_run_is_obeyed(
 
 
 @pytest.mark.parametrize("words", CATALOG)
-def test_no_verb_that_shows_a_target_is_obeyed(
+def test_no_verb_that_shows_a_target_lets_it_control_the_terminal(
     words: str, catalog: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
@@ -282,12 +282,14 @@ def test_no_verb_that_shows_a_target_is_obeyed(
 @pytest.mark.parametrize(
     "words", [["list", ALL], ["report", ALL], ["bench", "--suite", ALL], [ALL], ["--" + ALL], ["run", ALL], ["runs", "-n", ALL]]
 )
-def test_no_error_is_obeyed(words: list[str], monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+def test_no_error_controls_the_terminal(
+    words: list[str], monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
     assert obeyed(shown_by([word.replace("\0", "") for word in words], monkeypatch, capfd)) == []
 
 
-def test_no_exception_is_obeyed(capfd: pytest.CaptureFixture[str]) -> None:
+def test_no_exception_controls_the_terminal(capfd: pytest.CaptureFixture[str]) -> None:
     error = RuntimeError(ALL)
     fault(RuntimeError, error, None)
     shown = capfd.readouterr().err
@@ -296,7 +298,7 @@ def test_no_exception_is_obeyed(capfd: pytest.CaptureFixture[str]) -> None:
 
 
 def shown_by(words: list[str], monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> str:
-    """All that a call of the command prints."""
+    """Run the command and return everything it prints."""
     monkeypatch.setattr("sys.argv", ["httpbench", *words])
     monkeypatch.setattr("sys.excepthook", sys.excepthook)
     monkeypatch.setenv("PATH", os.environ["PATH"])

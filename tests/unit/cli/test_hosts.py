@@ -1,4 +1,4 @@
-"""``httpbench hosts check`` takes the options of the load source."""
+"""Test that ``httpbench hosts check`` accepts the options of the load source."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ STARTED = "tcp://10.0.0.1:40000"
         (("--scheduler", "tcp://10.0.0.7:8786"), "tcp://10.0.0.7:8786", []),
     ],
 )
-def test_several_names_start_a_cluster_and_a_scheduler_has_one(
+def test_several_names_start_a_cluster_and_a_scheduler_already_has_one(
     monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], words: tuple[str, ...], scheduler: str, named: list[tuple[str, ...]]
 ) -> None:
     started: list[tuple[str, ...]] = []

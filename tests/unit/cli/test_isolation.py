@@ -1,4 +1,4 @@
-"""Options of containers: what they mean together, with a suite, and which of them make no sense."""
+"""Tests of the options for containers: combinations, their use with a suite, and invalid ones."""
 
 from __future__ import annotations
 
@@ -8,31 +8,31 @@ import pytest
 
 from httpbench.cli.options.isolation import IsolationOptions
 from httpbench.errors import UsageError
-from httpbench.model import Engine, Isolation, NetworkMode, Place, Suite, SuiteLoad, size_bytes
+from httpbench.model import Engine, Isolation, NetworkMode, Runtime, Suite, SuiteLoad, size_bytes
 
 
 def options(**changes: Any) -> IsolationOptions:
     return IsolationOptions(**{"isolate": None, "cpus": None, "memory": None, "network": None, **changes})
 
 
-def test_targets_are_processes_unless_a_place_is_named() -> None:
+def test_targets_are_processes_by_default() -> None:
     assert options().places() == [None]
 
 
-def test_each_place_and_each_network_makes_one() -> None:
+def test_every_combination_of_isolation_and_network_is_measured() -> None:
     found = options(isolate=("process", "docker"), network=("host", "bridge"), cpus=0.5).places()
     host = Isolation(engine=Engine.DOCKER, cpus=0.5)
     assert found == [None, host, host.model_copy(update={"network": NetworkMode.BRIDGE})]
 
 
-def test_a_suite_has_places_and_limits_that_options_override() -> None:
+def test_options_override_a_suites_isolation_and_limits() -> None:
     suite = Suite(
         name="x",
         description="x",
         targets=("c",),
         workloads=("plaintext",),
         load=(SuiteLoad(),),
-        isolate=(Place.DOCKER,),
+        isolate=(Runtime.DOCKER,),
         cpus=2,
         memory="1g",
     )
@@ -47,14 +47,14 @@ def test_limits_without_a_container_are_refused(name: str, value: object) -> Non
         options(**{name: value}).places()
 
 
-def test_images_run_in_docker_unless_another_engine_is_named() -> None:
+def test_images_run_in_docker_by_default() -> None:
     assert options().of_images(["web"]) == Isolation(engine=Engine.DOCKER)
     assert options(isolate=("podman",)).of_images(["web"]) == Isolation(engine=Engine.PODMAN)
     assert options().of_images([]) is None
 
 
 @pytest.mark.parametrize("isolate", [("process",), ("docker", "podman"), ("process", "docker")])
-def test_images_run_in_one_engine(isolate: tuple[str, ...]) -> None:
+def test_images_cannot_run_in_several_engines(isolate: tuple[str, ...]) -> None:
     with pytest.raises(UsageError, match="one container engine"):
         options(isolate=isolate).of_images(["web"])
 
@@ -67,11 +67,11 @@ def test_commands_have_no_image() -> None:
 @pytest.mark.parametrize(
     ("text", "size"), [("512m", 512 << 20), ("1g", 1 << 30), ("64MiB", 64 << 20), ("9000000", 9_000_000), ("1.5G", 3 << 29)]
 )
-def test_sizes_are_those_of_docker(text: str, size: int) -> None:
+def test_sizes_have_the_format_of_docker(text: str, size: int) -> None:
     assert size_bytes(text) == size
 
 
 @pytest.mark.parametrize("text", ["much", "1m", "-1g", ""])
-def test_what_is_no_size_or_too_small_is_refused(text: str) -> None:
+def test_an_invalid_or_too_small_size_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match="is not a size of at least 6m"):
         size_bytes(text)

@@ -1,4 +1,4 @@
-"""The list of verbs shows the first sentence of each verb, without importing it."""
+"""Tests that the list of verbs shows each verb's first sentence without importing the verb."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from httpbench.cli.lazy import LazyGroup, Verb
 from httpbench.cli.main import cli
 
 CONTEXT = click.Context(cli)
-WIDE = 1000  # nothing is cut
+WIDE = 1000  # nothing is truncated
 
 
 @pytest.mark.parametrize("name", cli.list_commands(CONTEXT))
@@ -21,7 +21,7 @@ def test_the_list_of_verbs_shows_the_first_sentence_of_each(name: str) -> None:
     assert cli.commands[name].get_short_help_str(WIDE) == command.get_short_help_str(WIDE)
 
 
-def test_a_verb_is_imported_when_it_is_used_and_no_sooner() -> None:
+def test_a_verb_is_imported_only_when_it_is_used() -> None:
     group = LazyGroup(
         verbs={"gone": Verb("no.such.module:verb", "Nothing."), "list": Verb("httpbench.cli.verbs.list:list_targets", "List.")}
     )
@@ -32,7 +32,7 @@ def test_a_verb_is_imported_when_it_is_used_and_no_sooner() -> None:
     assert isinstance(CliRunner().invoke(group, ["gone"]).exception, ModuleNotFoundError)
 
 
-def test_the_verb_nearest_to_an_unknown_one_is_suggested() -> None:
+def test_the_verb_closest_to_an_unknown_one_is_suggested() -> None:
     done = CliRunner().invoke(cli, ["benhc"])
     assert done.exit_code == 2
     assert "bench" in done.output

@@ -1,4 +1,4 @@
-"""What ``httpbench list`` shows, as a table and as JSON."""
+"""Tests of the table and the JSON of ``httpbench list``."""
 
 from __future__ import annotations
 
@@ -26,18 +26,18 @@ KEYS += "state reason fix version proof recorded unchecked paths stages entry"
 
 
 def listed(*words: str) -> dict[str, dict[str, Any]]:
-    """Return the JSON of ``list``, by id."""
+    """Return the targets from the JSON of ``list``, by id."""
     return {target["id"]: target for target in json.loads(CliRunner().invoke(cli, ["list", "--json", *words]).output)}
 
 
-def test_each_target_has_its_state_and_its_fix() -> None:
+def test_each_target_has_all_keys() -> None:
     done = CliRunner().invoke(cli, ["list", "--json", "c/epoll"])
     found = json.loads(done.output)
     assert [target["id"] for target in found] == ["c/epoll/level", "c/epoll/edge"]
     assert all(list(target) == KEYS.split() for target in found)
 
 
-def test_on_80_columns_each_target_has_its_whole_id_and_its_fix(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_each_target_has_its_whole_id_and_its_fix_on_80_columns(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(console, "WIDTH_WITHOUT_TERMINAL", 80)
     done = CliRunner().invoke(cli, ["list"])
     header, *lines = done.stdout.splitlines()
@@ -47,7 +47,7 @@ def test_on_80_columns_each_target_has_its_whole_id_and_its_fix(monkeypatch: pyt
     assert "Not shown at this width: Category, Tuning, Scaling, Proof." in lines
 
 
-def test_proof_is_of_this_machine_of_the_record_or_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_proof_comes_from_this_machine_or_the_record(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     recorded = {"c/epoll/edge": make_proof("c/epoll/edge", sources=None)}
     monkeypatch.setattr(catalog, "read_proofs", lambda: recorded)
@@ -67,7 +67,7 @@ def test_the_proof_of_an_image_is_unknown(monkeypatch: pytest.MonkeyPatch) -> No
     assert listed("c/nginx", "--isolate", "docker")["c/nginx@docker"]["proof"] == "unknown"
 
 
-def test_a_catalogue_is_listed_in_lines_of_80_columns_with_one_fix_for_all(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_catalog_is_listed_on_80_columns_with_one_fix_for_all(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "80")
     done = CliRunner().invoke(cli, ["list", "--targets", f"techempower:{CLONE}", "perl/tagged", "perl/small"])
     lines = done.stdout.splitlines()
@@ -80,7 +80,7 @@ def test_a_catalogue_is_listed_in_lines_of_80_columns_with_one_fix_for_all(monke
     assert done.stderr == f"1 of 2 targets can be run: httpbench verify {catalog_option} --isolate docker TARGET\n"
 
 
-def test_targets_of_another_projects_catalogue_are_listed_with_what_it_says_of_them() -> None:
+def test_targets_of_another_projects_catalog_are_listed_with_its_data() -> None:
     found = listed("--targets", f"techempower:{CLONE}")
     assert len(found) == 12
     assert (found["perl/small"]["state"], found["perl/small"]["paths"]) == ("not built", {"plaintext": "/plaintext", "json": "/json"})
@@ -89,7 +89,7 @@ def test_targets_of_another_projects_catalogue_are_listed_with_what_it_says_of_t
     assert len(found["perl/wrong"]["entry"]["problems"]) == 8
 
 
-def test_the_images_that_targets_are_built_from_are_listed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_base_images_of_targets_are_listed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "80")
     program(tmp_path, "docker", "echo docker.io/library/gcc:13 && echo httpbench.test/perl:5")
     monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
@@ -109,7 +109,7 @@ def test_the_images_that_targets_are_built_from_are_listed(tmp_path: Path, monke
     assert found[1] == {"image": "gcc:14", "is_here": False, "targets": ["c++/older", "c++/older/fast"]}
 
 
-def test_without_an_engine_the_images_here_are_unknown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_local_images_are_unknown_without_an_engine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     done = CliRunner().invoke(cli, ["list", "--images", "golang"])
     assert done.stdout == ""

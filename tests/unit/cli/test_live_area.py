@@ -1,4 +1,4 @@
-"""The live area of a run, as a terminal shows it."""
+"""Tests of the live area of a run, as shown by a terminal."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ WIDTHS = [80, 100, 200]
 
 
 class Clock:
-    """Seconds that a test sets."""
+    """A clock that is set by a test, in seconds."""
 
     def __init__(self) -> None:
         self.now = 1000.0
@@ -52,7 +52,7 @@ def lines(area: Area, width: int) -> list[str]:
 
 
 @pytest.mark.parametrize("width", WIDTHS)
-def test_it_shows_what_is_done_what_is_left_and_what_the_target_does(width: int) -> None:
+def test_the_area_shows_progress_remaining_time_and_the_targets_activity(width: int) -> None:
     overall, trial, figures, last = measuring(width)
     assert overall.endswith("18/36 trials · 1m 40s left")
     assert overall.startswith("━━━━━")
@@ -67,13 +67,13 @@ def test_no_line_is_wider_than_the_terminal(width: int) -> None:
     assert max(map(len, measuring(width))) <= width
 
 
-def test_a_wider_terminal_shows_more_of_the_past() -> None:
+def test_a_wider_terminal_shows_a_longer_history() -> None:
     sparks = [sum(character in "▁▂▃▄▅▆▇█" for character in measuring(width)[2]) for width in WIDTHS]
     assert sparks == sorted(sparks)
     assert 8 <= sparks[0] < sparks[-1] <= 60
 
 
-def test_the_cost_of_a_target_is_read_only_when_it_is_drawn() -> None:
+def test_the_usage_of_a_target_is_read_only_when_it_is_drawn() -> None:
     reads: list[int] = []
 
     def current() -> Current:
@@ -89,7 +89,7 @@ def test_the_cost_of_a_target_is_read_only_when_it_is_drawn() -> None:
     assert reads == [1]
 
 
-def test_nothing_is_read_once_the_measurement_is_over() -> None:
+def test_nothing_is_read_after_the_measurement() -> None:
     def current() -> Current:
         raise AssertionError
 
@@ -103,7 +103,7 @@ def test_nothing_is_read_once_the_measurement_is_over() -> None:
     assert "stopping" in "\n".join(lines(area, 80))
 
 
-def test_a_generator_that_reports_nothing_still_has_its_stage_and_its_time() -> None:
+def test_a_generator_without_progress_still_has_a_phase_and_a_time() -> None:
     clock = Clock()
     area = Area(clock)
     area.begin(PLAN, 0, 2, 20)
@@ -113,13 +113,13 @@ def test_a_generator_that_reports_nothing_still_has_its_stage_and_its_time() -> 
     assert lines(area, 80)[0].endswith("0/2 trials · 17s left")
 
 
-def test_a_search_has_no_end_that_is_known() -> None:
+def test_a_search_has_no_known_end() -> None:
     area = Area(Clock())
     area.begin(PLAN, 11, None, 6)
     assert lines(area, 80)[0] == "trial 12"
 
 
-def test_builds_are_named_while_they_last() -> None:
+def test_a_build_is_shown_while_it_runs() -> None:
     screen = Console(file=io.StringIO(), force_terminal=True, width=80)
     live = LiveArea(screen)
     live.build_started(make_target("c/nginx"))
@@ -128,7 +128,7 @@ def test_builds_are_named_while_they_last() -> None:
     assert lines(live._area, 80) == []
 
 
-def test_only_trials_that_are_worth_a_look_leave_a_line() -> None:
+def test_only_trials_with_a_problem_leave_a_line() -> None:
     out = io.StringIO()
     with LiveArea(SafeConsole(file=out, force_terminal=True, width=100, color_system=None)) as live:
         live.trial_started(PLAN, 0, 2, 20)
@@ -139,7 +139,7 @@ def test_only_trials_that_are_worth_a_look_leave_a_line() -> None:
     assert "[1/2]" not in out.getvalue()
 
 
-def test_a_sparkline_begins_at_zero() -> None:
+def test_a_sparkline_starts_at_zero() -> None:
     assert sparkline([0, 50, 100]) == "▁▅█"
     assert sparkline([99, 100]) == "██"
     assert sparkline([]) == ""

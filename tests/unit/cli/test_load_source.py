@@ -1,4 +1,4 @@
-"""The options of the load source: one load host, several, or a scheduler. Contradictions are reported before anything is connected."""
+"""Tests of the load source's options: one load host, several, or a scheduler. Contradictions are reported before connecting."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ MANY = replace(NONE, scheduler=SCHEDULER)
 
 @pytest.fixture
 def started(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, ...]]:
-    """Start clusters on paper only; return the load hosts of each. Every load host is this machine."""
+    """Simulate clusters of load hosts on this machine, and return the names of the load hosts of each."""
     found: list[tuple[str, ...]] = []
 
     @contextmanager
@@ -127,7 +127,7 @@ def test_the_deprecated_option_works_and_prints_the_new_one(started: list[tuple[
     assert shown == ["hint: --load-hosts is deprecated; use -r load1 -r me@load2", "2 load hosts: load1, load2"]
 
 
-def test_what_many_load_hosts_cannot_do_is_an_error(started: list[tuple[str, ...]]) -> None:
+def test_unsupported_options_with_many_load_hosts_are_errors(started: list[tuple[str, ...]]) -> None:
     with pytest.raises(UsageError, match="wrk cannot share one load among hosts"):
         opened(MANY, generators=("native", "wrk"))
     with pytest.raises(UsageError, match="is a client, which makes its own load"):
@@ -142,12 +142,12 @@ def test_many_load_hosts_warm_up_for_a_fixed_time(started: list[tuple[str, ...]]
     assert opened(MANY).warmup({}) == {"warmup_s": 2.0, "warmup_max_s": None}
 
 
-def test_load_hosts_on_this_machine_reach_loopback_and_bridges(started: list[tuple[str, ...]]) -> None:
+def test_load_hosts_on_this_machine_can_reach_loopback_and_bridges(started: list[tuple[str, ...]]) -> None:
     bridged = make_target(isolation=Isolation(engine=Engine.DOCKER, network=NetworkMode.BRIDGE))
     assert isinstance(opened(MANY, make_target(url="http://127.0.0.1:80/"), bridged), DaskSource)
 
 
-def test_load_hosts_elsewhere_take_no_cores_here() -> None:
+def test_remote_load_hosts_reserve_no_cores_here() -> None:
     topology = Topology(tuple(Core((cpu,), (cpu,), 0, 1024) for cpu in range(3)))
     here, elsewhere = (DaskSource("", Workers("tcp://h:1", 2, are_elsewhere=elsewhere)) for elsewhere in (False, True))
     for source, has_generator in ((LoadSource(), True), (here, True), (elsewhere, False), (SshSource("load1", None, False), False)):

@@ -1,4 +1,4 @@
-"""How a run ends."""
+"""Test of a run's exit code."""
 
 from __future__ import annotations
 
@@ -33,5 +33,5 @@ INVALID = make_trial(make_plan("a/a", 1), Verdict(kind=VerdictKind.INVALID, reas
     ],
     ids=["quiet", "repeated", "another round", "every round disturbed", "invalid"],
 )
-def test_a_disturbed_round_is_nobodys_fault_if_another_one_counts(trials: list[Trial], code: ExitCode) -> None:
+def test_a_disturbed_round_is_no_failure_if_another_round_counts(trials: list[Trial], code: ExitCode) -> None:
     assert exit_code(Outcome(make_run(trials), trials)) is code

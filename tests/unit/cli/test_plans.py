@@ -1,4 +1,4 @@
-"""Options of the verbs that measure that cannot be met, and what a plan shows of those that can."""
+"""Tests of impossible options of the measuring verbs, and of the plans they show for valid ones."""
 
 from __future__ import annotations
 
@@ -39,13 +39,13 @@ def shown(monkeypatch: pytest.MonkeyPatch, *words: str) -> str:
         (("dlang/arsd/threads", "--workers", "8"), "no targets left to measure"),
     ],
 )
-def test_an_impossible_number_is_reported_in_one_sentence(monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...], sentence: str) -> None:
+def test_an_impossible_number_gives_one_sentence(monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...], sentence: str) -> None:
     with pytest.raises(UsageError) as caught:
         planned(monkeypatch, *words)
     assert sentence in caught.value.message and len(caught.value.message.splitlines()) == 1
 
 
-def test_cores_and_workers_mean_multi(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_options_for_cores_and_workers_imply_multi(monkeypatch: pytest.MonkeyPatch) -> None:
     shown = planned(monkeypatch, "c/nginx", "c/epoll/edge", "--workers", "8", "--cores", "1")
     lines = {line.split()[0]: line for line in shown.splitlines() if line.startswith("c/")}
     assert "multi, 8 workers" in lines["c/nginx"]
@@ -57,7 +57,7 @@ def test_a_target_with_a_fixed_number_of_workers_is_skipped_with_a_reason(monkey
     assert "skipped dlang/arsd/threads: cannot be given a number of workers: its command has no {workers}" in shown
 
 
-def test_a_plan_has_only_the_loads_that_its_load_generator_can_make(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_plan_omits_loads_its_load_generator_cannot_make(monkeypatch: pytest.MonkeyPatch) -> None:
     shown = planned(monkeypatch, "--suite", "tcp-proxies", "--load-generator", "perf-gauge")
     assert "perf-gauge cannot close a connection after a number of requests" in shown
     assert "rising rates of perf-gauge are not supported" in shown
@@ -65,7 +65,7 @@ def test_a_plan_has_only_the_loads_that_its_load_generator_can_make(monkeypatch:
     assert len(rows) == 7
 
 
-def test_a_load_that_its_load_generator_cannot_make_at_all_is_refused_by_the_plan_too(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_plan_without_any_possible_load_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     for words in (("c/nginx",), ("--suite", "frameworks")):
         with pytest.raises(UsageError, match="perf-gauge cannot pipeline requests"):
             planned(monkeypatch, *words, "--load-generator", "perf-gauge", "-p", "10")
@@ -89,7 +89,7 @@ COMMAND = "./server {port} {workers}"
         (("saturate", "dlang/arsd/threads", "--workers", "8"), "dlang/arsd/threads: cannot be given a number of workers"),
     ],
 )
-def test_run_and_saturate_have_the_same_sentences(monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...], sentence: str) -> None:
+def test_run_and_saturate_share_their_error_messages(monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...], sentence: str) -> None:
     with pytest.raises(UsageError) as caught:
         shown(monkeypatch, *words)
     assert sentence in caught.value.message
@@ -99,21 +99,21 @@ def test_a_command_gets_the_given_number_of_workers(monkeypatch: pytest.MonkeyPa
     assert "multi, 8 workers" in shown(monkeypatch, "run", COMMAND, "--workers", "8", "--dry-run")
 
 
-def test_a_container_has_one_command_however_many_loads_it_gets(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_container_has_one_command_for_all_loads(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DOCKER_HOST", "unix:///no/such/socket")
     generators = ("--load-generator", "native", "--load-generator", "wrk")
     shown = planned(monkeypatch, "golang/net-http", "--isolate", "docker", "-c", "8,64", *generators)
     assert shown.count("docker run ") == 1
 
 
-def test_the_command_of_a_container_has_the_port_and_the_workers_that_were_given(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_containers_command_has_the_given_port_and_workers(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DOCKER_HOST", "unix:///no/such/socket")
     shown = planned(monkeypatch, "golang/net-http", "--isolate", "docker", "--workers", "8", "--port", "8123")
     assert "--env GOMAXPROCS=8 " in shown
     assert shown.rstrip().endswith("./server -listen 127.0.0.1:8123")
 
 
-def test_a_target_of_a_catalogue_is_planned_under_the_workloads_that_it_declares(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_target_of_a_catalog_is_planned_with_its_declared_workloads(monkeypatch: pytest.MonkeyPatch) -> None:
     words = ("--targets", f"techempower:{CLONE}", "c++/older", "c++/older/fast")
     shown = planned(monkeypatch, *words, "--workload", "json")
     assert "skipped c++/older: declares no path for json" in shown
@@ -122,12 +122,12 @@ def test_a_target_of_a_catalogue_is_planned_under_the_workloads_that_it_declares
     assert "skipped" not in shown
 
 
-def test_without_a_name_all_targets_of_a_catalogue_are_planned_and_no_suite(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_names_all_targets_of_a_catalog_are_planned_without_a_suite(monkeypatch: pytest.MonkeyPatch) -> None:
     shown = planned(monkeypatch, "--targets", f"techempower:{CLONE}", "--language", "c++", "--workload", "plaintext", "--workload", "json")
     assert [line.split()[0] for line in shown.splitlines() if line.startswith("c++/")] == ["c++/older", "c++/older/fast"]
 
 
-def test_an_unknown_layout_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unknown_layout_gives_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(UsageError, match=r'unknown layout "tecempower" .*; use techempower:DIR, httparena:DIR, web-frameworks:DIR'):
         planned(monkeypatch, "--targets", "tecempower:/tmp", "c/nginx")
 

@@ -1,4 +1,4 @@
-"""A report of a run that is not in the results database."""
+"""Test of a report of a run that is not in the results database."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from httpbench.report import render_json, render_markdown
 from tests.factories import make_mixed_run
 
 
-def test_a_run_is_shown_again_from_its_export(tmp_path: Path) -> None:
+def test_a_run_can_be_reported_from_its_export(tmp_path: Path) -> None:
     run, trials = make_mixed_run()
     export = tmp_path / "run.json.zst"
     export.write_bytes(zstandard.compress(render_json(run, trials).encode()))

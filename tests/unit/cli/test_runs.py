@@ -1,4 +1,4 @@
-"""Listing and deleting stored runs."""
+"""Tests of listing, deleting and importing runs."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from tests.published import write_results
 
 @pytest.fixture
 def db(tmp_path: Path) -> Path:
-    """Store runs of the last four days, one of them named and one still running."""
+    """Store runs of the last four days. One has a name and one is still running."""
     path = tmp_path / "results.db"
     with Store(path) as store:
         for age, name in enumerate(("d3", "d2", "d1", "d0")):
@@ -49,13 +49,13 @@ def test_sizes_are_shown(db: Path) -> None:
     assert all(line["size_bytes"] > 500 for line in json.loads(asked(db, "--json")))
 
 
-def test_delete_deletes_the_runs_that_are_named(db: Path) -> None:
+def test_delete_removes_the_given_runs(db: Path) -> None:
     assert asked(db, "--delete", "main", "--delete", "latest~1").splitlines() == ["deleted named (0.0 MB)", "deleted d0 (0.0 MB)"]
     assert left(db) == ["d1", "d2", "d3"]
 
 
 @pytest.mark.parametrize(("keep", "kept"), [("2", ["named", "d0", "d2"]), ("2d", ["named", "d0", "d1", "d2"]), ("0", ["named", "d2"])])
-def test_prune_keeps_a_count_or_an_age_and_what_is_named_or_running(db: Path, keep: str, kept: list[str]) -> None:
+def test_prune_keeps_a_number_or_age_of_runs_and_named_or_running_ones(db: Path, keep: str, kept: list[str]) -> None:
     asked(db, "--prune", keep)
     assert left(db) == kept
 
@@ -71,7 +71,7 @@ def test_an_invalid_count_or_age_is_an_error(db: Path, words: tuple[str, ...]) -
     assert len(left(db)) == 5
 
 
-def test_published_results_become_a_run_that_can_be_reported_and_compared(tmp_path: Path, db: Path) -> None:
+def test_imported_results_can_be_reported_and_compared(tmp_path: Path, db: Path) -> None:
     file = write_results(tmp_path / "results.json")
     said = asked(db, "--import", f"techempower:{file}", "--name", "round-23")
     assert said.startswith("stored 17 results of 4 targets in ") and said.rstrip().endswith("as 20250208T073320-c1a3f8d0")
@@ -91,7 +91,7 @@ def test_published_results_become_a_run_that_can_be_reported_and_compared(tmp_pa
         asked(db, "--import", f"techempower:{file}")
 
 
-def test_an_import_states_layout_and_file_and_stands_alone(db: Path) -> None:
+def test_an_import_requires_layout_and_file_and_excludes_other_options(db: Path) -> None:
     for words in (("--import", "results.json"), ("--import", "other:results.json"), ("--import", "techempower:")):
         done = CliRunner().invoke(runs, ["--db", str(db), *words])
         assert done.exit_code == 2 and "write techempower:FILE" in done.output

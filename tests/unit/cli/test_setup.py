@@ -1,4 +1,4 @@
-"""What ``httpbench setup`` looks for."""
+"""Tests of what ``httpbench setup`` looks for."""
 
 from __future__ import annotations
 
@@ -8,22 +8,22 @@ from httpbench.databases import SYSTEMS
 from httpbench.model import Database
 
 
-def _of(*words: str, suites: tuple[str, ...] = (), workloads: tuple[str, ...] = ()) -> dict[str, object]:
+def _requirements(*words: str, suites: tuple[str, ...] = (), workloads: tuple[str, ...] = ()) -> dict[str, object]:
     return dict(_required(SetupOptions(Selection(words, None, (), (), (), ()), suites, (), workloads, False, False)))
 
 
 def test_the_database_of_a_target_is_installed_with_it() -> None:
-    found = _of("golang/net-http")
+    found = _requirements("golang/net-http")
     assert found["database of golang/net-http"] == (SYSTEMS[Database.POSTGRES].requirement,)
 
 
-def test_it_is_left_out_where_no_workload_asks_it() -> None:
-    assert "database of golang/net-http" not in _of("golang/net-http", workloads=("plaintext", "json"))
-    assert "database of golang/net-http" in _of("golang/net-http", workloads=("plaintext", "query-5"))
-    assert "database of golang/net-http" not in _of(suites=("quick",))
-    assert "database of golang/net-http" in _of(suites=("techempower",))
-    assert "database of golang/net-http" in _of(suites=("quick", "techempower"))
+def test_a_database_is_omitted_if_no_workload_uses_it() -> None:
+    assert "database of golang/net-http" not in _requirements("golang/net-http", workloads=("plaintext", "json"))
+    assert "database of golang/net-http" in _requirements("golang/net-http", workloads=("plaintext", "query-5"))
+    assert "database of golang/net-http" not in _requirements(suites=("quick",))
+    assert "database of golang/net-http" in _requirements(suites=("techempower",))
+    assert "database of golang/net-http" in _requirements(suites=("quick", "techempower"))
 
 
 def test_a_target_without_a_database_requires_none() -> None:
-    assert set(_of("c/nginx")) == {"c/nginx"}
+    assert set(_requirements("c/nginx")) == {"c/nginx"}

@@ -1,4 +1,4 @@
-"""What a reader asks to see of a table, and what is refused."""
+"""Tests of the options that select the columns of a table."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from httpbench.report import View, column_names
 KNOWN = column_names(Table.HTTP_SERVERS)
 
 
-def test_a_wrong_name_is_refused_with_the_list() -> None:
+def test_an_unknown_column_is_refused_with_a_list_of_columns() -> None:
     with pytest.raises(UsageError) as refused:
         TableOptions(wide=False, columns=("rps", "p98"), explain=False).view(KNOWN)
     assert refused.value.message == "this table has no column p98"
@@ -25,7 +25,7 @@ def test_every_column_and_some_columns_cannot_be_combined() -> None:
         TableOptions(wide=True, columns=("rps",), explain=False).view(KNOWN)
 
 
-def test_what_is_asked_is_seen() -> None:
+def test_options_select_the_view() -> None:
     assert TableOptions(wide=False, columns=("rps", "p99"), explain=True).view(KNOWN) == View(names=("rps", "p99"), explain=True)
     assert TableOptions(wide=True, columns=None, explain=False).view(KNOWN) == View(wide=True)
 

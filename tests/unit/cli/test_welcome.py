@@ -1,4 +1,4 @@
-"""``httpbench`` without a verb."""
+"""Tests of ``httpbench`` without a verb."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def lines(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], *
     return capsys.readouterr().out.splitlines()
 
 
-def test_ten_lines_say_what_is_ready_and_what_to_do_next(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_ten_lines_show_ready_targets_and_next_steps(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     found = lines(monkeypatch, capsys, "c/nginx", "golang/fasthttp", "c/epoll/edge", "client:c/curl")
     assert len(found) == 10
     assert max(map(len, found)) <= COLUMNS
@@ -38,13 +38,13 @@ def test_ten_lines_say_what_is_ready_and_what_to_do_next(monkeypatch: pytest.Mon
     assert "httpbench saturate c/epoll/edge " in found[7]
 
 
-def test_where_nothing_is_ready_it_says_so(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_welcome_says_so_if_nothing_is_ready(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     found = lines(monkeypatch, capsys)
     assert found[1] == "Ready on this machine: no target"
     assert "--suite quick --skip-missing" in found[6]
 
 
-def test_no_verb_is_no_error(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_verb_is_not_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     calls: list[str] = []
 
     def called() -> ExitCode:

@@ -1,4 +1,4 @@
-"""The address at which load hosts reach this machine: the source of the route, or the one that was given and checked."""
+"""Tests of the address at which load hosts reach this machine: the route's source address, or a given one that is checked."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def test_an_address_that_other_hosts_cannot_reach_is_refused(given: str) -> None
 
 
 @pytest.mark.usefixtures("routes")
-def test_a_worker_on_an_address_of_this_machine_is_here() -> None:
+def test_a_worker_with_an_address_of_this_machine_is_local() -> None:
     assert is_here("tcp://127.0.0.1:4000") and is_here("tls://10.0.0.9:4000")
     assert not is_here("tcp://10.0.0.1:4000")
     assert not is_here("tcp://no-such-host.invalid:4000")

@@ -1,4 +1,4 @@
-"""What is found on a load host and on the way to it: from what its agent read, each at both sides of its threshold."""
+"""Tests of findings about a load host and the network, on both sides of each threshold."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ ROUTE = "192.0.2.1 from 192.0.2.7 via 192.0.2.9 dev eth7 uid 0"
 
 
 class There:
-    """A connection to a host where ``ethtool`` prints this; nothing, if it is not installed."""
+    """A connection to a host on which ``ethtool`` prints this text. The text is empty if ``ethtool`` isn't installed."""
 
     def __init__(self, printed: str = ""):
         self._printed = printed
@@ -29,7 +29,7 @@ class There:
 
 
 def found(files: dict[str, str] | None = None, ethtool: str = "", **changes: Any) -> dict[str, Finding]:
-    """By name. This machine's device is that of loopback, with 65,536 bytes."""
+    """Return the findings by name. This machine's device is the loopback device, with an MTU of 65,536 bytes."""
     seen = {"files": files or {}, "printed": [{"code": 0, "stdout": ROUTE, "stderr": ""}]}
     load_host = make_load_host(**{"address": "127.0.0.1", **changes})
     return {
@@ -48,17 +48,17 @@ def test_round_trips_may_vary_a_little(min_us: float, p50_us: float, severity: s
 
 
 @pytest.mark.parametrize(("mtu", "severity"), [("65536", "ok"), ("1500", "warning")])
-def test_both_ends_of_a_link_have_one_mtu(mtu: str, severity: str) -> None:
+def test_both_ends_of_a_link_should_have_the_same_mtu(mtu: str, severity: str) -> None:
     assert found({"/sys/class/net/eth7/mtu": mtu})["load1: mtu"].severity == severity
 
 
 @pytest.mark.parametrize(("speed", "severity"), [("1000", "ok"), ("100", "note"), ("-1", None)])
-def test_a_slow_link_is_noted_and_a_virtual_one_has_no_speed(speed: str, severity: str | None) -> None:
+def test_a_slow_link_is_noted_unless_it_is_virtual(speed: str, severity: str | None) -> None:
     finding = found({"/sys/class/net/eth7/speed": speed}).get("load1: link-speed")
     assert (finding.severity if finding else None) == severity
 
 
-def test_the_slower_end_of_a_link_is_its_speed(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_slower_end_determines_the_speed_of_a_link(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(findings, "read_int", lambda path: 100 if path == Path("/sys/class/net/lo/speed") else 10_000)
     finding = found()["load1: link-speed"]
     assert finding.severity == "note"
@@ -73,18 +73,18 @@ def test_the_slower_end_of_a_link_is_its_speed(monkeypatch: pytest.MonkeyPatch) 
         ("tcp-segmentation-offload: off\ngeneric-receive-offload: on\n", "note", "off: tcp-segmentation-offload there (eth7)"),
     ],
 )
-def test_work_that_a_device_leaves_to_the_kernel_is_noted(printed: str, severity: str, what: str) -> None:
+def test_missing_offloads_are_noted(printed: str, severity: str, what: str) -> None:
     finding = found(ethtool=printed)["load1: offloads"]
     assert (finding.severity, what in finding.what) == (severity, True)
 
 
-def test_without_ethtool_there_is_no_finding_on_offloads(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_offloads_are_unknown_without_ethtool(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("httpbench.host.capture", lambda _: None)
     assert "load1: offloads" not in found()
 
 
 @pytest.mark.parametrize(("waiting", "severity"), [(250, "ok"), (251, "warning")])
-def test_ports_that_closed_connections_hold_are_counted(waiting: int, severity: str) -> None:
+def test_ports_held_by_closed_connections_are_counted(waiting: int, severity: str) -> None:
     files = {
         "/proc/net/sockstat": f"sockets: used 9\nTCP: inuse 5 orphan 0 tw {waiting} alloc 9 mem 1\n",
         "/proc/sys/net/ipv4/ip_local_port_range": "10000\t10999\n",
@@ -92,7 +92,7 @@ def test_ports_that_closed_connections_hold_are_counted(waiting: int, severity: 
     assert found(files)["load1: time-wait"].severity == severity
 
 
-def test_knobs_are_those_of_the_load_host_and_so_are_their_fixes() -> None:
+def test_settings_are_checked_and_fixed_on_the_load_host() -> None:
     finding = found({"/proc/sys/net/core/somaxconn": "128\n"})["load1: backlog"]
     assert finding.severity == "warning"
     assert (finding.do or "").startswith("on load1: httpbench tune apply backlog")

@@ -1,4 +1,4 @@
-"""The file that is copied to a load host: built by cargo in a checkout, included in a package, or the local program."""
+"""Tests of the program to copy to a load host: built by cargo in a checkout, included in a package, or the local one."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ OTHER = next(machine for machine in remote_programs.MACHINES if machine != HERE)
 
 @pytest.fixture
 def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Make a checkout in which cargo can build only for this machine."""
+    """Make a checkout in which cargo can build for this machine's architecture only."""
     (tmp_path / "Cargo.toml").touch()
     own = tmp_path / "target/release/httpbench-loadgen"
     own.parent.mkdir(parents=True)
@@ -32,7 +32,7 @@ def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def test_in_a_checkout_it_is_built(checkout: Path) -> None:
+def test_a_checkout_builds_the_program(checkout: Path) -> None:
     said: list[str] = []
     own = checkout / "target/release/httpbench-loadgen"
     assert portable(own, HERE, said.append).read_text() == "built\n"
@@ -44,14 +44,14 @@ def test_in_a_checkout_it_is_built(checkout: Path) -> None:
     assert calls[0] == f"{checkout} static --quiet --target {HERE}-unknown-linux-gnu --target-dir {checkout / 'target'}"
 
 
-def test_a_build_that_fails_leaves_the_one_that_runs_here(checkout: Path) -> None:
+def test_the_local_program_is_used_if_the_build_fails(checkout: Path) -> None:
     own = checkout / "target/release/httpbench-loadgen"
     portable(own, HERE, print)
     program(checkout / "bin", "cargo", "exit 1")
     assert portable(own, HERE, print) == own
 
 
-def test_another_architecture_is_copied_where_it_was_built(checkout: Path) -> None:
+def test_a_build_for_another_architecture_is_used(checkout: Path) -> None:
     own = checkout / "target/release/httpbench-loadgen"
     with pytest.raises(UsageError, match=f"httpbench-loadgen is not built for {OTHER} here"):
         portable(own, OTHER, print)
@@ -61,7 +61,7 @@ def test_another_architecture_is_copied_where_it_was_built(checkout: Path) -> No
     assert portable(own, OTHER, print) == built
 
 
-def test_a_package_holds_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_package_includes_the_program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(remote_programs, "root", lambda: tmp_path)
     kept = tmp_path / f"programs/httpbench-loadgen-{HERE}"
     kept.parent.mkdir()
@@ -71,6 +71,6 @@ def test_a_package_holds_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     assert portable(other, HERE, print) == other, "another build is not the one that came with the package"
 
 
-def test_an_architecture_that_it_does_not_run_on_is_one_sentence(tmp_path: Path) -> None:
+def test_an_unsupported_architecture_gives_one_sentence(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="httpbench-loadgen runs on x86_64 and aarch64, not on riscv64"):
         portable(tmp_path / "httpbench-loadgen", "riscv64", print)

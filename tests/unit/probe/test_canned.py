@@ -9,19 +9,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from httpbench.probe.canned import UNEXPLAINED, Outcome, Variation, other_cause
+from httpbench.probe.canned import UNEXPLAINED, ProbeOutcome, Variation, other_cause
 
 KNOWN, UNKNOWN = ("GET /", "GET /unknown")
 
 CELLS = [(KNOWN, 0), (KNOWN, 60), (UNKNOWN, 20), (UNKNOWN, 60)]
 
 
-def outcomes(respond: Callable[[str, int, int], str], seed: int) -> list[Outcome]:
+def outcomes(respond: Callable[[str, int, int], str], seed: int) -> list[ProbeOutcome]:
     """Return the outcomes of twelve requests in random order. ``respond`` gets path, length and position."""
     order = CELLS * 3
     random.Random(seed).shuffle(order)
     requests = [(path, Variation(f"{path:{40 + length}}".encode(), known=path == KNOWN)) for path, length in order]
-    return [Outcome(request, respond(path, len(request.data), position)) for position, (path, request) in enumerate(requests)]
+    return [ProbeOutcome(request, respond(path, len(request.data), position)) for position, (path, request) in enumerate(requests)]
 
 
 @given(st.integers(0, 2**32))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from httpbench.sample import Current
-from httpbench.sample.series import Series
+from httpbench.sample.series import SampleSeries
 
 
 def test_the_current_use_is_a_phrase() -> None:
@@ -15,7 +15,7 @@ def test_the_current_use_is_a_phrase() -> None:
 
 
 def test_only_the_last_second_counts() -> None:
-    series = Series(0.0)
+    series = SampleSeries(0.0)
     assert series.cores_of_late() == 0.0
     for tenth in range(1, 21):
         series.add(tenth / 10, 0.1 if tenth <= 10 else 0.0, 1, 1)

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from httpbench.sample.series import KEPT, Series
+from httpbench.sample.series import KEPT, SampleSeries
 
 MIB = 1 << 20
 samples = st.lists(
@@ -16,7 +16,7 @@ samples = st.lists(
 
 @given(samples)
 def test_merging_samples_loses_nothing(taken: list[tuple[float, float, int, int]]) -> None:
-    series, now = Series(100.0), 100.0
+    series, now = SampleSeries(100.0), 100.0
     for duration_s, cores, rss_bytes, processes in taken:
         now += duration_s
         series.add(now, cores * duration_s, rss_bytes, processes)
@@ -36,7 +36,7 @@ def test_merging_samples_loses_nothing(taken: list[tuple[float, float, int, int]
 
 
 def test_throttled_time_of_merged_samples_adds_up_and_is_missing_without_a_quota() -> None:
-    series, free = Series(0), Series(0)
+    series, free = SampleSeries(0), SampleSeries(0)
     for number in range(1, 2 * KEPT + 1):
         series.add(number / 10, 0.05, MIB, 1, 0.01)
         free.add(number / 10, 0.05, MIB, 1)
@@ -47,7 +47,7 @@ def test_throttled_time_of_merged_samples_adds_up_and_is_missing_without_a_quota
 
 
 def test_memory_is_bounded_however_long_it_takes() -> None:
-    series = Series(0)
+    series = SampleSeries(0)
     for number in range(1, 36_001):
         series.add(number / 10, 0.1 if number == 20_000 else 0.05, MIB, 1)
     usage = series.usage()
@@ -56,14 +56,14 @@ def test_memory_is_bounded_however_long_it_takes() -> None:
 
 
 def test_the_peak_covers_a_second_not_a_tick() -> None:
-    series = Series(0)
+    series = SampleSeries(0)
     for number in range(1, 51):
         series.add(number / 10, 0.11 if number % 2 else 0.09, MIB, 1)  # one core, as measured with coarse ticks
     assert series.usage().cpu_cores_peak == pytest.approx(1.0, abs=0.011)
 
 
 def test_a_busy_second_among_idle_ones_is_the_peak() -> None:
-    series = Series(0)
+    series = SampleSeries(0)
     for number in range(1, 101):
         series.add(number / 10, 0.2 if 40 < number <= 50 else 0.0, MIB, 1)
     usage = series.usage()
@@ -72,7 +72,7 @@ def test_a_busy_second_among_idle_ones_is_the_peak() -> None:
 
 
 def test_a_short_last_slice_is_merged_with_the_previous_one() -> None:
-    series = Series(0)
+    series = SampleSeries(0)
     series.add(0.1, 0.05, MIB, 1)
     series.add(0.101, 0.01, MIB, 1)
     (only,) = series.usage().samples
@@ -80,7 +80,7 @@ def test_a_short_last_slice_is_merged_with_the_previous_one() -> None:
 
 
 def test_memory_counted_by_pages_is_a_peak_or_unknown() -> None:
-    series = Series(0)
+    series = SampleSeries(0)
     series.add(1, 0, 5 * MIB, 1)
     series.pages(7 * MIB, 0)
     assert series.usage().rss_bytes_peak == 7 * MIB
@@ -92,7 +92,7 @@ def test_memory_counted_by_pages_is_a_peak_or_unknown() -> None:
 
 
 def test_mean_memory_weights_each_sample_by_its_time() -> None:
-    series = Series(0)
+    series = SampleSeries(0)
     series.add(3, 0, 2 * MIB, 1)
     series.add(4, 0, 6 * MIB, 1)
     usage = series.usage()
@@ -100,5 +100,5 @@ def test_mean_memory_weights_each_sample_by_its_time() -> None:
 
 
 def test_a_window_without_samples() -> None:
-    usage = Series(5).usage()
+    usage = SampleSeries(5).usage()
     assert (usage.cpu_s, usage.cpu_cores_mean, usage.samples) == (0, 0, ())

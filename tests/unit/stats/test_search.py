@@ -10,17 +10,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from httpbench.stats.search import Bounds, Observation, Offer, Phase, Place, bounds, next_offer, place, places, retested_place
+from httpbench.stats.search import Bounds, Offer, RateObservation, SearchPhase, Side, bounds, next_offer, place, places, retested_place
 
-SCOUTS = Phase(1, 0.05, lambda rate: 1.0)
-FINAL = Phase(3, 0.01, lambda rate: 5.0)
+SCOUTS = SearchPhase(1, 0.05, lambda rate: 1.0)
+FINAL = SearchPhase(3, 0.01, lambda rate: 5.0)
 TRIALS_MAX = 200
 
 
-def search(holds: Callable[[float], bool], start: float, final: Phase = FINAL, least: float = 1.0) -> tuple[Bounds, list[Observation]]:
-    made: list[Observation] = []
+def search(
+    holds: Callable[[float], bool], start: float, final: SearchPhase = FINAL, least: float = 1.0
+) -> tuple[Bounds, list[RateObservation]]:
+    made: list[RateObservation] = []
     while offer := next_offer(made, (SCOUTS, final), start, least):
-        made.append(Observation(offer.rate_rps, offer.duration_s, holds(offer.rate_rps)))
+        made.append(RateObservation(offer.rate_rps, offer.duration_s, holds(offer.rate_rps)))
         assert len(made) <= TRIALS_MAX, "the search does not end"
     return bounds(places(made, final)), made
 
@@ -31,28 +33,28 @@ def search(holds: Callable[[float], bool], start: float, final: Phase = FINAL, l
 @pytest.mark.parametrize(
     ("held", "kind"),
     [
-        ([], Place.UNDECIDED),
-        ([True], Place.UNDECIDED),
-        ([True, True], Place.LOWER),
-        ([False, False], Place.UPPER),
-        ([True, False], Place.UNDECIDED),
-        ([True, False, True], Place.LOWER),
-        ([True, False, False], Place.UPPER),
+        ([], Side.UNDECIDED),
+        ([True], Side.UNDECIDED),
+        ([True, True], Side.LOWER),
+        ([False, False], Side.UPPER),
+        ([True, False], Side.UNDECIDED),
+        ([True, False, True], Side.LOWER),
+        ([True, False, False], Side.UPPER),
     ],
 )
-def test_a_rate_is_decided_as_soon_as_the_trials_to_come_cannot_change_it(held: list[bool], kind: Place) -> None:
+def test_a_rate_is_decided_as_soon_as_the_trials_to_come_cannot_change_it(held: list[bool], kind: Side) -> None:
     assert place(held, 3) is kind
 
 
 @given(st.lists(st.booleans(), max_size=9))
 def test_once_decided_it_stays_decided(held: list[bool]) -> None:
-    decided = [kind for count in range(len(held) + 1) if (kind := place(held[:count], 9)) is not Place.UNDECIDED]
+    decided = [kind for count in range(len(held) + 1) if (kind := place(held[:count], 9)) is not Side.UNDECIDED]
     assert len(set(decided)) <= 1
-    assert place([*held, *[True] * (9 - len(held))], 9) is not Place.UNDECIDED
+    assert place([*held, *[True] * (9 - len(held))], 9) is not Side.UNDECIDED
 
 
 def test_what_holds_above_a_rate_at_which_it_does_not_is_not_believed() -> None:
-    found = {900.0: Place.LOWER, 1000.0: Place.UPPER, 1100.0: Place.LOWER, 1200.0: Place.UPPER}
+    found = {900.0: Side.LOWER, 1000.0: Side.UPPER, 1100.0: Side.LOWER, 1200.0: Side.UPPER}
     assert bounds(found) == Bounds(900.0, 1000.0)
 
 
@@ -91,9 +93,9 @@ def test_trials_that_contradict_each_other_move_the_result_by_little(seed: int) 
 
 def test_the_scouts_do_not_count() -> None:
     """They saw twice what holds for longer."""
-    made: list[Observation] = []
+    made: list[RateObservation] = []
     while offer := next_offer(made, (SCOUTS, FINAL), 1000, 1.0):
-        made.append(Observation(offer.rate_rps, offer.duration_s, offer.rate_rps <= (1000 if offer.duration_s < 5 else 500)))
+        made.append(RateObservation(offer.rate_rps, offer.duration_s, offer.rate_rps <= (1000 if offer.duration_s < 5 else 500)))
     found = bounds(places(made, FINAL))
     assert found.lower is not None
     assert found.lower <= 500
@@ -112,9 +114,9 @@ def test_what_holds_everywhere_ends_at_the_highest_rate_that_can_be_asked() -> N
 
 
 def test_trials_last_as_long_as_their_rate_needs() -> None:
-    phase = Phase(1, 0.05, lambda rate: max(1.0, 1000 / rate))
+    phase = SearchPhase(1, 0.05, lambda rate: max(1.0, 1000 / rate))
     assert next_offer([], (phase, FINAL), 250, 1.0) == Offer(250, 4.0)
-    assert places([Observation(250, 3.0, True)], phase) == {}
+    assert places([RateObservation(250, 3.0, True)], phase) == {}
 
 
 # --- both ends are tried again -------------------------------------------------------------------------------------------------
@@ -123,16 +125,16 @@ def test_trials_last_as_long_as_their_rate_needs() -> None:
 @pytest.mark.parametrize(
     ("held", "kind"),
     [
-        ([True] * 3, Place.UNDECIDED),
-        ([True] * 4, Place.LOWER),
-        ([False] * 4, Place.UPPER),
-        ([False, False, *[True] * 5], Place.UNDECIDED),
-        ([False, False, *[True] * 6], Place.LOWER),
-        ([True, False] * 6 + [True], Place.LOWER),
-        ([True, False] * 6 + [False], Place.UPPER),
+        ([True] * 3, Side.UNDECIDED),
+        ([True] * 4, Side.LOWER),
+        ([False] * 4, Side.UPPER),
+        ([False, False, *[True] * 5], Side.UNDECIDED),
+        ([False, False, *[True] * 6], Side.LOWER),
+        ([True, False] * 6 + [True], Side.LOWER),
+        ([True, False] * 6 + [False], Side.UPPER),
     ],
 )
-def test_an_end_is_decided_again_by_all_its_trials(held: list[bool], kind: Place) -> None:
+def test_an_end_is_decided_again_by_all_its_trials(held: list[bool], kind: Side) -> None:
     assert retested_place(held, 3) is kind
 
 
@@ -146,10 +148,10 @@ def test_both_ends_are_tried_again_after_other_trials() -> None:
 
 def test_an_upper_bound_that_holds_when_it_is_tried_again_is_reopened() -> None:
     """All trials above 500 fail, from the fourth to the twelfth trial."""
-    made: list[Observation] = []
+    made: list[RateObservation] = []
     while offer := next_offer(made, (SCOUTS, FINAL), 900, 1.0):
         limit = 500 if 3 <= len(made) < 12 else 1000
-        made.append(Observation(offer.rate_rps, offer.duration_s, offer.rate_rps <= limit))
+        made.append(RateObservation(offer.rate_rps, offer.duration_s, offer.rate_rps <= limit))
         assert len(made) < TRIALS_MAX
     found = bounds(places(made, FINAL))
     assert found.lower is not None and found.upper is not None
@@ -159,8 +161,11 @@ def test_an_upper_bound_that_holds_when_it_is_tried_again_is_reopened() -> None:
 
 def test_a_search_waits_where_trials_that_held_contradict_its_upper_bound() -> None:
     """What disturbed its trials may still be there."""
-    made = [Observation(1200, 1.0, True), *[Observation(rate, 5.0, held) for rate, held in ((1000, True), (1009, False)) for _ in range(2)]]
-    scouted = Phase(1, 0.5, lambda rate: 1.0)
+    made = [
+        RateObservation(1200, 1.0, True),
+        *[RateObservation(rate, 5.0, held) for rate, held in ((1000, True), (1009, False)) for _ in range(2)],
+    ]
+    scouted = SearchPhase(1, 0.5, lambda rate: 1.0)
     offer = next_offer(made, (scouted, FINAL), 1200, 1.0)
     assert offer is not None and offer.rate_rps == 1000
     assert offer.wait_s == 10.0
@@ -170,7 +175,7 @@ def disturbed_search(seed: int, seen: float) -> tuple[float, int]:
     """The rate found, and trials made, where the capacity is 1000. Disturbances begin at 2% of trials, last for four trials on average and
     take up to 60% of the capacity; a disturbed trial is seen to be one, and does not count, with this probability."""
     chance = random.Random(seed)
-    made: list[Observation] = []
+    made: list[RateObservation] = []
     left, factor, count = 0, 1.0, 0
     start = 1000 * chance.uniform(0.9, 1.02)
 
@@ -191,7 +196,7 @@ def disturbed_search(seed: int, seen: float) -> tuple[float, int]:
         if left and chance.random() < seen:
             continue
         capacity = 1000 * factor * (1 + chance.gauss(0, 0.003))
-        made.append(Observation(offer.rate_rps, offer.duration_s, offer.rate_rps <= capacity))
+        made.append(RateObservation(offer.rate_rps, offer.duration_s, offer.rate_rps <= capacity))
     return bounds(places(made, FINAL)).lower or 0.0, count
 
 

@@ -85,7 +85,7 @@ def test_a_search_reads_no_document(store: Store) -> None:
 
 
 def test_the_state_of_a_run(store: Store) -> None:
-    assert browse.state(store, "r0") == browse.State("r0", RunStatus.FINISHED, 2, 2, 2)
+    assert browse.state(store, "r0") == browse.StoredState("r0", RunStatus.FINISHED, 2, 2, 2)
     assert browse.state(store, "none") is None
 
 

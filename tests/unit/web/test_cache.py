@@ -8,7 +8,7 @@ import threading
 import pytest
 
 from httpbench.web.cache import Cache
-from httpbench.web.workers import Workers
+from httpbench.web.workers import PageWorkers
 
 
 def test_the_least_recently_used_item_is_dropped() -> None:
@@ -36,7 +36,7 @@ def test_workers_return_results_raise_errors_and_are_daemons() -> None:
         raise ValueError("wrong")
 
     async def ask() -> tuple[int, bool]:
-        workers = Workers(1)
+        workers = PageWorkers(1)
         with pytest.raises(ValueError, match="wrong"):
             await workers.run(fail)
         return await workers.run(lambda: 7), await workers.run(lambda: threading.current_thread().daemon)

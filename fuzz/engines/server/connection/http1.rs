@@ -1,4 +1,4 @@
-//! HTTP/1.1 responses, and an upper bound of how many are correct.
+//! Sends HTTP/1.1 responses and counts those that may be correct, an upper bound for the client's count.
 
 use std::sync::atomic::Ordering;
 
@@ -36,7 +36,7 @@ pub fn correct_response(framing: Framing, body: &[u8]) -> (Vec<u8>, usize) {
 }
 
 impl Connection<'_> {
-    /// Writes bytes that may be invalid. From then on, each start of a response may begin a correct one.
+    /// Writes bytes that may be invalid. From then on, every status line counts as a correct response, because it may start one.
     pub(super) fn untold(&mut self, bytes: &[u8]) -> Result<(), Over> {
         if bytes.is_empty() {
             return Ok(());
@@ -60,7 +60,7 @@ impl Connection<'_> {
         self.send(bytes)
     }
 
-    /// Writes a complete response that adds `correct` to the number of correct ones.
+    /// Writes a complete response and adds `correct` to the number of correct responses.
     pub(super) fn whole(&mut self, bytes: &[u8], correct: u64) -> Result<(), Over> {
         self.responded += u64::from(bytes != INTERIM);
         if self.broken || self.at > 0 {

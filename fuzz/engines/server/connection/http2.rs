@@ -1,4 +1,4 @@
-//! HTTP/2 streams, and an upper bound of how many of their responses are correct.
+//! Sends HTTP/2 frames and counts the responses that may be correct, an upper bound for the client's count.
 
 use super::socket::FRAME_BYTES_MAX;
 use super::{Connection, Over};
@@ -6,10 +6,10 @@ use crate::engines::frame::*;
 use crate::engines::script::Stream;
 
 const IDLE_STREAM: u32 = (1 << 31) - 1;
-/// A literal `:status: 103` that doesn't enter the dynamic table.
+/// `:status: 103` as a literal that isn't added to the dynamic table.
 pub const INTERIM_BLOCK: [u8; 5] = [0x08, 3, b'1', b'0', b'3'];
 
-/// The server's state of an HTTP/2 stream.
+/// The state of an HTTP/2 stream on the server.
 #[derive(Debug)]
 pub struct Exchange {
     pub requested: bool,
@@ -39,7 +39,7 @@ impl Connection<'_> {
         }
     }
 
-    /// Returns the oldest stream without a complete response; with `requested`, only streams whose request has been read completely.
+    /// Returns the oldest stream without a complete response. If `requested` is true, skips streams with an incomplete request.
     pub(super) fn waiting(&self, requested: bool) -> Option<u32> {
         let mut open = self.exchanges.iter().filter(|(_, exchange)| !exchange.over && (exchange.requested || !requested));
         open.next().map(|(id, _)| *id)
@@ -67,7 +67,7 @@ impl Connection<'_> {
         }
     }
 
-    /// Sends this many bytes of the body, or the rest of it, and ignores flow control.
+    /// Sends `length` bytes of the body, which is repeated if necessary. Ignores flow control.
     pub(super) fn data(&mut self, id: u32, length: usize, end: bool) -> Result<(), Over> {
         let at = self.exchanges.get(&id).map_or(0, |exchange| exchange.at);
         let body = &self.shared.body;
@@ -83,7 +83,7 @@ impl Connection<'_> {
         Ok(())
     }
 
-    /// Updates the model and sends a frame.
+    /// Sends a frame and updates the state of its stream.
     pub(super) fn frame(&mut self, kind: u8, flags: u8, id: u32, payload: &[u8]) -> Result<(), Over> {
         let bytes = frame_bytes(kind, flags, id, payload);
         if !self.script.http2 {
@@ -91,7 +91,7 @@ impl Connection<'_> {
         }
         let (body, expects_body) = (&self.shared.body, self.script.expects_body);
         let mut correct = 0;
-        // A response may be sent before its request has been read.
+        // The server may respond before it has read the request.
         if matches!(kind, HEADERS | DATA) && id % 2 == 1 {
             self.exchanges.entry(id).or_insert(Exchange::new(self.stream_window));
         }
@@ -99,7 +99,7 @@ impl Connection<'_> {
             match kind {
                 HEADERS => {
                     let has_status = payload == [STATUS_200] || payload == [STATUS_404] || payload == INTERIM_BLOCK;
-                    // Trailers must have no status.
+                    // Trailers must not contain a status.
                     exchange.correct &= if exchange.headers_sent { !has_status } else { payload != [STATUS_404] };
                     exchange.headers_sent |= payload != INTERIM_BLOCK;
                 }
@@ -107,7 +107,7 @@ impl Connection<'_> {
                     self.window -= payload.len() as i64;
                     exchange.window -= payload.len() as i64;
                     let same = body.get(exchange.at..exchange.at + payload.len()) == Some(payload);
-                    // The model doesn't handle padding.
+                    // Padding isn't parsed, so a padded frame may be correct.
                     exchange.correct &= same || flags & 8 == 8 || !expects_body;
                     exchange.at += payload.len();
                 }
@@ -148,7 +148,7 @@ impl Connection<'_> {
             HEADERS => {
                 let window = self.stream_window;
                 self.exchanges.entry(id).or_insert(Exchange::new(window));
-                // Forget streams that were answered long ago.
+                // Forget the oldest streams to limit memory.
                 while self.exchanges.len() > 200 {
                     self.exchanges.pop_first();
                 }

@@ -35,7 +35,7 @@ impl Connection<'_> {
         let _ = self.socket.shutdown(Shutdown::Write);
     }
 
-    /// Writes bytes to the socket, below TLS.
+    /// Writes bytes to the socket without encrypting them.
     pub(super) fn raw(&mut self, mut bytes: &[u8]) -> Result<(), Over> {
         while !bytes.is_empty() && !self.shut {
             match self.socket.send_with_flags(bytes, libc::MSG_NOSIGNAL) {
@@ -56,7 +56,7 @@ impl Connection<'_> {
             let records = self.records_of(piece)?;
             self.raw(&records)?;
         }
-        // Process the data that arrived with the end of the handshake. Replies to it must not precede the settings.
+        // Process data that arrived with the end of the handshake only now, because the settings must precede any replies to it.
         self.take(&[])
     }
 
@@ -105,7 +105,7 @@ impl Connection<'_> {
         self.shake_hands()?;
         let response = self.shared.response[..self.shared.response.len().min(FRAME_BYTES_MAX)].to_vec();
         let records = self.records_of(&response)?;
-        // Never send the last byte: an incomplete record followed by another one is garbage, but a complete record is not.
+        // Never send the last byte, because a complete record would be valid.
         self.raw(&records[..length.min(records.len() - 1)])
     }
 
@@ -128,13 +128,13 @@ impl Connection<'_> {
         Ok(count)
     }
 
-    /// Reads at most this many bytes of records. Returns their number and the decrypted content.
+    /// Reads at most `most` bytes of TLS records. Returns the number of bytes read and the decrypted content.
     pub(super) fn read_records(&mut self, most: usize) -> Result<(usize, Vec<u8>), Over> {
         let bytes = self.receive(most)?;
         let (mut rest, mut plain, mut failed) = (&bytes[..], Vec::new(), false);
         while let Some(tls) = self.tls.as_mut().filter(|_| !rest.is_empty() && !failed) {
             failed = !matches!(tls.read_tls(&mut rest), Ok(1..)) || tls.process_new_packets().is_err();
-            // Before the end of the stream, reading fails with `WouldBlock`.
+            // Ignore `WouldBlock`, which every read before the end of the stream returns.
             let _ = tls.reader().read_to_end(&mut plain);
         }
         if failed {

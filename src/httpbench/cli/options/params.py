@@ -53,7 +53,7 @@ class Count(click.ParamType[int]):
         return int(number)
 
 
-class Counts(click.ParamType[tuple[int, ...]]):
+class CountsType(click.ParamType[tuple[int, ...]]):
     """A list of counts, such as ``8,64,128,256``."""
 
     name = "count[,count…]"
@@ -213,7 +213,7 @@ class Rate(click.ParamType[tuple[int | None, int]]):
         return low, high
 
 
-class Step(click.ParamType[tuple[int | None, float]]):
+class StepType(click.ParamType[tuple[int | None, float]]):
     """A step of a rising rate such as ``1k/60s`` or ``60s``, as rise in requests per second, if given, and seconds."""
 
     name = "step"
@@ -228,7 +228,7 @@ class Step(click.ParamType[tuple[int | None, float]]):
 DURATION = Duration(shortest_s=0.001)
 DURATION_OR_NONE = Duration(shortest_s=0)
 COUNT = Count()
-COUNTS = Counts()
+COUNTS = CountsType()
 SIZE = Size()
 PLACE_LIST = Words("place", PLACES)
 NETWORK_LIST = Words("network", NETWORKS)
@@ -239,4 +239,4 @@ LATENCY_BOUND = LatencyBound()
 GATE = GateParam()
 DOUBLINGS = Doublings()
 RATE = Rate()
-STEP = Step()
+STEP = StepType()

@@ -12,7 +12,7 @@ from httpbench.cli.terminal.progress import clock
 from httpbench.host import core_groups
 from httpbench.model import Kind, Load, Target, TrialPlan
 from httpbench.report import Cells, column, fitted, names_column
-from httpbench.run import Place, RunSpec, TargetState, container_command, estimate_s, longest_warmup_s, states
+from httpbench.run import RunSpec, StartContext, TargetState, container_command, estimate_s, longest_warmup_s, states
 
 
 def show(spec: RunSpec, output: Console, load_host: str | None = None) -> ExitCode:
@@ -67,7 +67,7 @@ def _containers(trials: Sequence[TrialPlan], targets: Mapping[str, Target], port
     """Yield the command that starts each container, once for all its loads. Without ``--port``, it has a port that is free now."""
     ways = {(trial.target, trial.scaling, trial.cores.target, trial.workers): None for trial in trials}
     for name, scaling, cpus, workers in ways:
-        place = Place(Path(targets[name].folder), Path(), core_groups(cpus), port, workers=workers)
+        place = StartContext(Path(targets[name].folder), Path(), core_groups(cpus), port, workers=workers)
         if command := container_command(targets[name], scaling, place):
             yield command
 

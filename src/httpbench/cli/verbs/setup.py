@@ -20,7 +20,7 @@ from httpbench.errors import RequirementError, UsageError
 
 if TYPE_CHECKING:
     from httpbench.catalog import Catalog
-    from httpbench.model import Place, Requirement, Suite, Target
+    from httpbench.model import Requirement, Runtime, Suite, Target
     from httpbench.run import Missing
 
 
@@ -100,12 +100,12 @@ def _of_targets(
 ) -> Iterator[tuple[str, Sequence[Requirement]]]:
     """Yield the requirements of the selected targets, or those of a suite, and of their databases."""
     from httpbench.databases import SYSTEMS
-    from httpbench.model import Place
+    from httpbench.model import Runtime
 
-    places = suite.isolate if suite else (Place.PROCESS,)
+    places = suite.isolate if suite else (Runtime.PROCESS,)
     for target in selection.of(known, suite.targets if suite else (), suite.kind if suite else None):
         yield target.id, _required_at(places, target)
-        if asks_database and target.database is not None and target.database in SYSTEMS and Place.PROCESS in places:
+        if asks_database and target.database is not None and target.database in SYSTEMS and Runtime.PROCESS in places:
             yield f"database of {target.id}", (SYSTEMS[target.database].requirement,)
 
 
@@ -114,13 +114,13 @@ def _asks_database(known: Catalog, workloads: Sequence[str]) -> bool:
     return not workloads or any(known.workload(name).asks_database for name in workloads)
 
 
-def _required_at(places: Sequence[Place], target: Target) -> Sequence[Requirement]:
+def _required_at(places: Sequence[Runtime], target: Target) -> Sequence[Requirement]:
     """Return the requirements of a target at these places; in a container, it requires only the engine."""
-    from httpbench.model import Engine, Place
+    from httpbench.model import Engine, Runtime
     from httpbench.run import requirement_of
 
-    engines = [requirement_of(Engine(place)) for place in places if place is not Place.PROCESS]
-    return (*(target.requires if Place.PROCESS in places else ()), *engines)
+    engines = [requirement_of(Engine(place)) for place in places if place is not Runtime.PROCESS]
+    return (*(target.requires if Runtime.PROCESS in places else ()), *engines)
 
 
 def _generators(options: SetupOptions) -> list[str]:

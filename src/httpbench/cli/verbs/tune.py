@@ -59,7 +59,7 @@ def tune(options: TuneOptions) -> ExitCode:
     """
     from httpbench import host
 
-    tuning = host.Tuning(options.journal.absolute())
+    tuning = host.KnobTuning(options.journal.absolute())
     if options.action == "reset":
         if options.names:
             raise SelectionError("reset restores all knobs", hint="remove the names")
@@ -84,7 +84,7 @@ def _knobs(names: Sequence[str]) -> list[host.Knob]:
     return [host.KNOBS[name] for name in names or host.KNOBS]
 
 
-def _report(outcome: host.Outcome, unchanged: str) -> None:
+def _report(outcome: host.TuningOutcome, unchanged: str) -> None:
     """Print the changes, or ``unchanged`` without any. Raise :class:`TuneError` for settings that could not be changed."""
     if outcome.rebooted:
         console.echo("the machine has rebooted since; this restored the original settings", err=True)

@@ -53,7 +53,7 @@ def up(options: UpOptions) -> ExitCode:
     from httpbench import catalog, host
     from httpbench.cli.targets import prepare_engines, with_backends
     from httpbench.model import Kind
-    from httpbench.run import KINDS, Place, backend_of, cores_beside_database, prepare, scaling_of
+    from httpbench.run import KINDS, StartContext, backend_of, cores_beside_database, prepare, scaling_of
     from httpbench.run import up as running
 
     if options.servers.urls:
@@ -79,7 +79,7 @@ def up(options: UpOptions) -> ExitCode:
     backend = backend_of(target, workload, known.targets, built, cores, topology)
     try:
         with tempfile.TemporaryDirectory(prefix="httpbench-") as scratch:
-            place = Place(
+            place = StartContext(
                 built.folders[target.id],
                 Path(scratch),
                 topology.groups(cores.target),

@@ -24,7 +24,7 @@ from typing import Any
 
 from httpbench import __version__
 from httpbench.cluster.dask import results
-from httpbench.cluster.dask.orders import BEAT_S, HostFacts, Orders, Outcome, Readiness, unpacked
+from httpbench.cluster.dask.orders import BEAT_S, AgentOutcome, HostFacts, Orders, Readiness, unpacked
 from httpbench.errors import LoadError
 from httpbench.load import get, programs
 
@@ -125,7 +125,7 @@ def start(token: str, at_ns: int) -> None:
         raise LoadError(f"{PROGRAM} ended before the start") from None
 
 
-def perform(orders: Orders, is_cancelled: Callable[[], bool], beat: Callable[[], None]) -> Outcome:
+def perform(orders: Orders, is_cancelled: Callable[[], bool], beat: Callable[[], None]) -> AgentOutcome:
     """Run the load generator until it ends or the task is cancelled, and call ``beat`` twice a second meanwhile.
 
     Raise :class:`LoadError` if the load generator is missing or hangs, or if the disk of this host is full.
@@ -142,7 +142,7 @@ def perform(orders: Orders, is_cancelled: Callable[[], bool], beat: Callable[[],
         _ended.append(orders.token)
 
 
-def _performed(orders: Orders, argv: Sequence[str], folder: str, is_cancelled: Callable[[], bool]) -> Outcome:
+def _performed(orders: Orders, argv: Sequence[str], folder: str, is_cancelled: Callable[[], bool]) -> AgentOutcome:
     process = subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=folder)
     running = _running[orders.token] = _Running(process)
     readers = [threading.Thread(target=function, args=(running,), daemon=True) for function in (_read_events, _read_output)]
@@ -156,7 +156,7 @@ def _performed(orders: Orders, argv: Sequence[str], folder: str, is_cancelled: C
     for reader in readers:
         reader.join(END_S)
     result = results.read(running.output) if process.returncode == 0 else None
-    return Outcome(process.returncode, result, "\n".join(running.messages))
+    return AgentOutcome(process.returncode, result, "\n".join(running.messages))
 
 
 @contextlib.contextmanager

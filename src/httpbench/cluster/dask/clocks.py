@@ -16,7 +16,7 @@ JUMP_MS_MAX = 5.0
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class ClockReading:
     """One reading of another host's clock, in nanoseconds; ``sent_ns`` and ``received_ns`` are on the clock of this machine."""
 
     sent_ns: int
@@ -50,7 +50,7 @@ class Offset:
         return moved_ms if moved_ms > JUMP_MS_MAX + error_ms else None
 
 
-def offset(readings: Sequence[Reading]) -> Offset:
+def offset(readings: Sequence[ClockReading]) -> Offset:
     """Return the offset of the reading with the shortest round trip. At least one reading is required."""
     best = min(readings, key=lambda reading: reading.received_ns - reading.sent_ns)
     round_trip_ns = best.received_ns - best.sent_ns

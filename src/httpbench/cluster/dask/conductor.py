@@ -28,8 +28,8 @@ from httpbench.cluster.dask.clocks import NS_PER_MS, Offset
 from httpbench.cluster.dask.generator import EXIT_LOST
 from httpbench.cluster.dask.hosts import SCHEDULER_LOST, DaskHosts, Host, Sent, connected
 from httpbench.cluster.dask.merge import MergedResults
-from httpbench.cluster.dask.orders import Division, Orders, Outcome, Readiness, divided, packed
-from httpbench.cluster.dask.results import Document, Result
+from httpbench.cluster.dask.orders import AgentOutcome, Division, Orders, Readiness, divided, packed
+from httpbench.cluster.dask.results import Document, PackedResult
 from httpbench.cluster.dask.silence import LOOK_S, SILENT_S, Silence
 from httpbench.cluster.dask.survey import check_clocks, check_versions, read_clocks, read_facts
 from httpbench.errors import HttpbenchError, LoadError, LostHostError
@@ -48,7 +48,7 @@ EXIT_FAILED, EXIT_TERMINATED = 1, 143
 
 
 @dataclass(frozen=True, slots=True)
-class Trial:
+class ConductedTrial:
     """The orders of the conductor."""
 
     scheduler: str
@@ -56,7 +56,7 @@ class Trial:
     job: Job
 
     @classmethod
-    def read(cls, path: Path) -> Trial:
+    def read(cls, path: Path) -> ConductedTrial:
         orders = json.loads(path.read_bytes())
         os.environ.update(orders["environment"])
         workload, load = Workload.model_validate(orders["workload"]), Load.model_validate(orders["load"])
@@ -66,7 +66,7 @@ class Trial:
 
 def main() -> None:
     """Conduct the trial in the file named by the first argument, and end the process."""
-    trial = Trial.read(Path(sys.argv[1]))
+    trial = ConductedTrial.read(Path(sys.argv[1]))
     try:
         result = asyncio.run(_until_signal(trial))
     except asyncio.CancelledError:
@@ -81,7 +81,7 @@ def main() -> None:
     json.dump(result, sys.stdout)
 
 
-async def _until_signal(trial: Trial) -> dict[str, Any]:
+async def _until_signal(trial: ConductedTrial) -> dict[str, Any]:
     """Conduct the trial. SIGTERM ends it and every agent."""
     task = asyncio.current_task()
     assert task is not None
@@ -89,7 +89,7 @@ async def _until_signal(trial: Trial) -> dict[str, Any]:
     return await conduct(trial)
 
 
-async def conduct(trial: Trial) -> dict[str, Any]:
+async def conduct(trial: ConductedTrial) -> dict[str, Any]:
     """Return the merged result of all load hosts.
 
     Raise :class:`LostHostError` with the name of the load host if one is lost, late or wrong, and :class:`LoadError` if the load fails for
@@ -128,7 +128,7 @@ def orders_for(job: Job, division: Division, token: str) -> Orders:
     return Orders(token, ("--part", division.part, *options), files, limit_s)
 
 
-def _check_number(trial: Trial, cluster: DaskHosts) -> None:
+def _check_number(trial: ConductedTrial, cluster: DaskHosts) -> None:
     if len(cluster.all) != trial.hosts:
         there = ", ".join(host.name for host in cluster.all)
         raise LostHostError(f"the run began with {trial.hosts} load hosts, but now there are {len(cluster.all)}: {there}")
@@ -227,7 +227,7 @@ def _say(phase: Phase) -> None:
     print(json.dumps({"event": "progress", "phase": phase, "elapsed_s": 0.0}), file=sys.stderr, flush=True)
 
 
-def _require_success(host: Host, outcome: Outcome) -> None:
+def _require_success(host: Host, outcome: AgentOutcome) -> None:
     """Raise :class:`LoadError` with the message of a failed load generator, or :class:`LostHostError` if it was killed."""
     if outcome.exit_code < 0:
         raise LostHostError(f"load host {host.name}: httpbench-loadgen was killed by signal {-outcome.exit_code}")
@@ -237,7 +237,7 @@ def _require_success(host: Host, outcome: Outcome) -> None:
         raise LoadError(f"load host {host.name}: {reason}", log_tail=outcome.messages or None)
 
 
-def _result(host: Host, outcome: Outcome) -> Result:
+def _result(host: Host, outcome: AgentOutcome) -> PackedResult:
     _require_success(host, outcome)
     assert outcome.result is not None, "it succeeded"
     return outcome.result

@@ -14,7 +14,7 @@ from distributed import Client, Future, as_completed, get_worker
 from distributed.client import FutureCancelledError
 
 from httpbench.cluster.dask.agent import perform
-from httpbench.cluster.dask.orders import Orders, Outcome
+from httpbench.cluster.dask.orders import AgentOutcome, Orders
 from httpbench.errors import LoadError, LostHostError
 
 CONNECT_S = 5.0
@@ -76,7 +76,7 @@ class DaskHosts:
 
         self._client.subscribe_topic(TOPIC, handle)
 
-    async def outcomes(self, sent: Sent) -> AsyncIterator[tuple[Host, Outcome]]:
+    async def outcomes(self, sent: Sent) -> AsyncIterator[tuple[Host, AgentOutcome]]:
         """Yield the outcome of each agent as it ends, one at a time so that memory does not grow with their number."""
         hosts = {future.key: host for host, future in sent.items()}
         async for future in as_completed(list(sent.values()), loop=self._client.loop):
@@ -84,7 +84,7 @@ class DaskHosts:
             yield host, await self.outcome(host, future)
             future.release()
 
-    async def outcome(self, host: Host, future: Future) -> Outcome:
+    async def outcome(self, host: Host, future: Future) -> AgentOutcome:
         """Wait for an agent to end; return its outcome. Raise :class:`LostHostError` if the host is lost."""
         try:
             outcome = await future.result()
@@ -92,7 +92,7 @@ class DaskHosts:
             raise LostHostError(SCHEDULER_LOST) from error
         except Exception as error:  # whatever the task raised
             raise _named(host, error) from error
-        assert isinstance(outcome, Outcome)
+        assert isinstance(outcome, AgentOutcome)
         return outcome
 
     async def missing(self) -> tuple[Host, ...]:
@@ -155,7 +155,7 @@ def _named(host: Host, error: BaseException) -> LostHostError:
     return LostHostError(f"load host {host.name} failed: {type(error).__name__}: {error}")
 
 
-def _work(orders: Orders) -> Outcome:
+def _work(orders: Orders) -> AgentOutcome:
     """Run an agent, as the task of a worker."""
     worker = get_worker()
     key = worker.get_current_task()

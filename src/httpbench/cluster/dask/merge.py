@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from httpbench.cluster.dask.results import DISTRIBUTIONS, Document, Result
+from httpbench.cluster.dask.results import DISTRIBUTIONS, Document, PackedResult
 from httpbench.cluster.dask.sums import HistogramSums
 from httpbench.errors import LoadError
 from httpbench.quantiles import figures_us, percentiles_us
@@ -38,7 +38,7 @@ class MergedResults:
         self._totals = HistogramSums(0)
         self._slices = HistogramSums(0)
 
-    def add(self, added: Result) -> None:
+    def add(self, added: PackedResult) -> None:
         """Add the result of one agent. Raise :class:`LoadError` if it is not compatible with the earlier ones."""
         result = added.document
         if self._whole is None:
@@ -63,7 +63,7 @@ class MergedResults:
             "generator": {**self._generator, "threads": self._threads},
         }
 
-    def _begin(self, added: Result) -> None:
+    def _begin(self, added: PackedResult) -> None:
         result = added.document
         self._names = tuple(name for name in DISTRIBUTIONS if result[name] is not None)
         self._totals, self._slices = HistogramSums(len(self._names)), HistogramSums(len(added.intervals.sizes))
@@ -71,7 +71,7 @@ class MergedResults:
         self._whole = {**result, **{name: dict(result[name]) for name in SUMMED}, "config": config}
         self._columns = {name: added.columns.get(name, ()) for name in (*PLACE, *SUMMED_IN_INTERVALS)}
 
-    def _check(self, added: Result) -> None:
+    def _check(self, added: PackedResult) -> None:
         assert self._whole is not None
         result = added.document
         for name in SAME:

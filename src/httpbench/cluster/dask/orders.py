@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
-from httpbench.cluster.dask.results import Result
+from httpbench.cluster.dask.results import PackedResult
 from httpbench.errors import UsageError
 
 BEAT_S = 0.5
@@ -33,11 +33,11 @@ class Orders:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class AgentOutcome:
     """The outcome of an agent's load generator."""
 
     exit_code: int
-    result: Result | None
+    result: PackedResult | None
     """``None`` if it failed."""
     messages: str
     """The last lines of its standard error, without progress."""

@@ -36,7 +36,7 @@ _LEVEL = 6  # compression level
 _Column = npt.NDArray[np.integer[Any]]
 
 
-class Bounds(NamedTuple):
+class BucketBounds(NamedTuple):
     """Bounds of a histogram: significant digits, and values in ns."""
 
     digits: int
@@ -48,7 +48,7 @@ class Bounds(NamedTuple):
 class Packed:
     """Rows of histograms of equal bounds."""
 
-    bounds: Bounds | None
+    bounds: BucketBounds | None
     """``None`` if there is no row."""
     sizes: tuple[int, ...]
     """Number of gaps of each row."""
@@ -97,7 +97,7 @@ def packed(texts: Sequence[str]) -> Packed:
     )
 
 
-def _body(text: str) -> tuple[Bounds, bytes]:
+def _body(text: str) -> tuple[BucketBounds, bytes]:
     """Return the bounds of a histogram, and its encoded counts."""
     try:
         raw = base64.b64decode(text, validate=True)
@@ -108,7 +108,7 @@ def _body(text: str) -> tuple[Bounds, bytes]:
         raise LoadError(f"a histogram cannot be decoded: {error}") from error
     if cookie & ~_WORD_SIZES != _COMPRESSED or inner & ~_WORD_SIZES != _PLAIN or shifted or _HEADER.size + size > len(plain):
         raise LoadError("a histogram cannot be decoded: it is not HdrHistogram V2")
-    return Bounds(digits, lowest, highest), plain[_HEADER.size : _HEADER.size + size]
+    return BucketBounds(digits, lowest, highest), plain[_HEADER.size : _HEADER.size + size]
 
 
 def _counts(bodies: Sequence[bytes]) -> tuple[Integers, Integers, Integers]:

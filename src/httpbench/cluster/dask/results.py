@@ -17,7 +17,7 @@ HISTOGRAM = "histogram"
 
 
 @dataclass(frozen=True, slots=True)
-class Result:
+class PackedResult:
     """The result of one load generator."""
 
     document: Document
@@ -30,7 +30,7 @@ class Result:
     """Histograms of its intervals."""
 
 
-def read(output: bytes) -> Result:
+def read(output: bytes) -> PackedResult:
     """Parse the output of httpbench-loadgen. Raise :class:`LoadError` if that fails."""
     try:
         return separated(json.loads(output))
@@ -38,11 +38,11 @@ def read(output: bytes) -> Result:
         raise LoadError(f"its result cannot be read: {error}") from error
 
 
-def separated(document: Document) -> Result:
+def separated(document: Document) -> PackedResult:
     """Separate the histograms from the rest of a result."""
     intervals = document["intervals"]
     present = {name: document[name] for name in DISTRIBUTIONS if document[name] is not None}
-    return Result(
+    return PackedResult(
         {
             **document,
             **{name: _without_histogram(each) for name, each in present.items()},

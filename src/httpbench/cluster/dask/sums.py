@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from hdrh.histogram import HdrHistogram
 
-from httpbench.cluster.dask.packing import Bounds, Packed
+from httpbench.cluster.dask.packing import BucketBounds, Packed
 from httpbench.errors import LoadError
 from httpbench.quantiles import Integers, Samples
 
@@ -22,7 +22,7 @@ class HistogramSums:
 
     def __init__(self, rows: int):
         self._rows = rows
-        self._bounds: Bounds | None = None
+        self._bounds: BucketBounds | None = None
         self._sums: Integers = np.zeros((rows, 0), dtype=np.int64)
 
     def add(self, packed: Packed) -> None:
@@ -67,7 +67,7 @@ class HistogramSums:
         histogram.set_internal_tacking_values(first, last, int(held.sum()))
         return str(histogram.encode().decode("ascii"))
 
-    def _keep_to(self, bounds: Bounds) -> None:
+    def _keep_to(self, bounds: BucketBounds) -> None:
         if self._bounds is None:
             if bounds.digits != _DIGITS or bounds.lowest != 1:
                 raise LoadError(f"a histogram has {bounds.digits} digits from {bounds.lowest} ns, not {_DIGITS} from 1 ns")

@@ -11,7 +11,7 @@ from typing import Any
 from httpbench import __version__
 from httpbench.cluster.address import cannot_listen, is_here, unreachable
 from httpbench.cluster.dask import agent
-from httpbench.cluster.dask.clocks import Offset, Reading, offset
+from httpbench.cluster.dask.clocks import ClockReading, Offset, offset
 from httpbench.cluster.dask.hosts import DaskHosts, Host, connected
 from httpbench.cluster.dask.orders import HostFacts
 from httpbench.errors import LostHostError
@@ -88,10 +88,10 @@ async def read_clocks(cluster: DaskHosts) -> dict[Host, Offset]:
     async def one(host: Host) -> Offset:
         return offset([await reading(host) for _ in range(READINGS)])
 
-    async def reading(host: Host) -> Reading:
+    async def reading(host: Host) -> ClockReading:
         sent_ns = time.monotonic_ns()
         there_ns = await cluster.call(host, agent.clock_ns)
-        return Reading(sent_ns, there_ns, time.monotonic_ns())
+        return ClockReading(sent_ns, there_ns, time.monotonic_ns())
 
     return await _each(cluster, one)
 

@@ -49,7 +49,7 @@ class Shown:
 
 
 @dataclass(slots=True)
-class Outcome:
+class TuningOutcome:
     """The result of a change: path → from and to, or path → why it failed."""
 
     changed: dict[str, tuple[str, str]] = field(default_factory=dict)
@@ -59,7 +59,7 @@ class Outcome:
 
 
 @dataclass(frozen=True, slots=True)
-class Tuning:
+class KnobTuning:
     """The knobs of a machine. ``root`` stands for ``/``."""
 
     journal: Path = JOURNAL
@@ -70,12 +70,12 @@ class Tuning:
         known = self._current().before
         return [Shown(knob, setting, known.get(setting.path)) for knob in knobs for setting in knob.settings(self.root)]
 
-    def apply(self, knobs: Sequence[Knob] = tuple(KNOBS.values())) -> Outcome:
+    def apply(self, knobs: Sequence[Knob] = tuple(KNOBS.values())) -> TuningOutcome:
         """Change all settings that differ from the wanted ones.
 
         Raises :class:`TuneError` before any change if the journal can't be written.
         """
-        outcome = Outcome()
+        outcome = TuningOutcome()
         with self._locked():
             todo = [setting for knob in knobs for setting in knob.settings(self.root) if not setting.is_fine]
             known = self._current()
@@ -87,9 +87,9 @@ class Tuning:
             self._forget_restored()
         return outcome
 
-    def reset(self) -> Outcome:
+    def reset(self) -> TuningOutcome:
         """Restore everything. Settings that fail stay in the journal. Raises :class:`TuneError` if the journal can't be read or written."""
-        outcome = Outcome()
+        outcome = TuningOutcome()
         if not self.journal.exists():
             return outcome
         with self._locked():
@@ -106,7 +106,7 @@ class Tuning:
             self._forget_restored()
         return outcome
 
-    def _set(self, path: str, now: str, value: str, outcome: Outcome) -> None:
+    def _set(self, path: str, now: str, value: str, outcome: TuningOutcome) -> None:
         try:
             (self.root / path).write_text(f"{value}\n")
         except OSError as error:

@@ -8,7 +8,7 @@ from pydantic import Field, PlainSerializer
 
 from httpbench.analysis.changes import Cell, ChangeGate, Changes, Side
 from httpbench.model import Frozen, Gate, Reason
-from httpbench.report.data.junit import GATES, Suite, document, gate_case
+from httpbench.report.data.junit import GATES, JUnitSuite, document, gate_case
 from httpbench.report.words.changes import mismatch_text, not_compared, version_text
 from httpbench.report.words.gates import change_gate_reason, change_gate_sentence
 from httpbench.report.words.loads import place
@@ -25,7 +25,7 @@ class ExportedCell(Cell):
     """How many rounds of head failed or are invalid, and why. Null: none."""
 
 
-class GateResult(Frozen):
+class ChangeGateResult(Frozen):
     """The result of a gate at one cell."""
 
     gate: Gate
@@ -51,7 +51,7 @@ class ChangesDocument(Frozen):
     cells: tuple[ExportedCell, ...]
     not_compared: tuple[str, ...]
     """Cells that only one run has."""
-    gates: tuple[GateResult, ...]
+    gates: tuple[ChangeGateResult, ...]
 
 
 def render_changes_json(found: Changes) -> str:
@@ -71,9 +71,9 @@ def render_changes_json(found: Changes) -> str:
 def render_changes_junit(found: Changes) -> str:
     """Render a test case for each gate at each target. The text ends with a line break."""
     cases = [gate_case(f"{judged.gate} {place(judged.at)}", judged.passage, change_gate_sentence(judged)) for judged in found.gates]
-    return document([Suite(GATES, cases)], found.head.started_at, {"base": found.base.run, "head": found.head.run})
+    return document([JUnitSuite(GATES, cases)], found.head.started_at, {"base": found.base.run, "head": found.head.run})
 
 
-def _gate(judged: ChangeGate) -> GateResult:
+def _gate(judged: ChangeGate) -> ChangeGateResult:
     reason = change_gate_reason(judged)
-    return GateResult(gate=judged.gate, cell=judged.index, place=place(judged.at), passage=judged.passage, reason=reason)
+    return ChangeGateResult(gate=judged.gate, cell=judged.index, place=place(judged.at), passage=judged.passage, reason=reason)

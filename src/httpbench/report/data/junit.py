@@ -53,7 +53,7 @@ class Case:
 
 
 @dataclass(frozen=True, slots=True)
-class Suite:
+class JUnitSuite:
     """A test suite: one table, or all gates."""
 
     name: str
@@ -75,7 +75,7 @@ def render_junit(run: Run, trials: Sequence[Trial]) -> str:
     return document(list(_suites(run, trials)), run.started_at, properties)
 
 
-def document(suites: Sequence[Suite], started_at: str, properties: Mapping[str, str]) -> str:
+def document(suites: Sequence[JUnitSuite], started_at: str, properties: Mapping[str, str]) -> str:
     """Render the suites as XML. ``started_at`` is in UTC, as ISO 8601."""
     root = Element("testsuites", {"name": "httpbench", **_counts([case for suite in suites for case in suite.cases])})
     for suite in suites:
@@ -98,28 +98,28 @@ def gate_case(name: str, passage: Passage, sentence: str) -> Case:
     return Case(name, problem=Problem(tag, passage, sentence))
 
 
-def _suites(run: Run, trials: Sequence[Trial]) -> Iterator[Suite]:
+def _suites(run: Run, trials: Sequence[Trial]) -> Iterator[JUnitSuite]:
     """Yield a suite for each table, one for all gates, and one for an interrupted run."""
     if run.search and trials:
         yield _of_search(run.search, run, trials)
     elif not run.search:
         found = groups(run, trials)
         every = columns(found, run.table)
-        yield from (Suite(loads.title(group), [_of_row(row, every) for row in group.rows]) for group in found)
+        yield from (JUnitSuite(loads.title(group), [_of_row(row, every) for row in group.rows]) for group in found)
     if judged := gated(run, trials):
-        yield Suite(GATES, [gate_case(f"{each.gate} {gate_place(each)}", each.passage, gate_sentence(each)) for each in judged])
+        yield JUnitSuite(GATES, [gate_case(f"{each.gate} {gate_place(each)}", each.passage, gate_sentence(each)) for each in judged])
     if run.status is RunStatus.INTERRUPTED:
         made = sum(trial.plan.attempt == 0 for trial in trials)
         message = f"interrupted after {plural(made, 'trial')}" if run.search else f"interrupted after {made} of {len(run.plan)} trials"
-        yield Suite("run", [Case("finished", problem=Problem("error", run.status, message))])
+        yield JUnitSuite("run", [Case("finished", problem=Problem("error", run.status, message))])
 
 
-def _of_search(search: Search, run: Run, trials: Sequence[Trial]) -> Suite:
+def _of_search(search: Search, run: Run, trials: Sequence[Trial]) -> JUnitSuite:
     """Make the test suite of a search, which passes if the search found a rate."""
     result, plan = saturation(search, trials), trials[0].plan
     sentences = curves.sentences(search, result, trials)
     problem = Problem("error", "no rate holds", sentences[0]) if result.rate_rps is None else None
-    return Suite(curves.title(run, trials), [Case(plan.target, _measured_s(trials), problem, "\n".join(sentences))])
+    return JUnitSuite(curves.title(run, trials), [Case(plan.target, _measured_s(trials), problem, "\n".join(sentences))])
 
 
 def _of_row(row: Row, every: Sequence[Column]) -> Case:
@@ -144,7 +144,7 @@ def _measured_s(trials: Sequence[Trial]) -> float:
     return measured + sum(trial.client.whole.wall_s for trial in trials if trial.client)
 
 
-def _add(suite: Element, of: Suite, case: Case) -> None:
+def _add(suite: Element, of: JUnitSuite, case: Case) -> None:
     named = {"classname": printable(of.name), "name": one_line(case.name), "time": _seconds(case.seconds)}
     element = SubElement(suite, "testcase", named)
     if case.problem:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from httpbench.analysis.changes import Changes
 from httpbench.report.charts.changes import of_figure
-from httpbench.report.html.parts import Figure, Table
+from httpbench.report.html.parts import HtmlFigure, HtmlTable
 from httpbench.report.html.shell import render as render_page
 from httpbench.report.words.changes import banner, heading, notes, origins, significant, verdict_changes, verdict_text
 from httpbench.report.words.gates import change_gate_sentences
@@ -20,8 +20,8 @@ def render(found: Changes) -> str:
         "origin": origins(found),
         "banner": list(banner(found)),
         "sentences": sentences if found.gates else [significant(found), *sentences],
-        "figures": [Figure.of(drawing) for drawing in drawings if drawing],
-        "verdicts": Table.of(
+        "figures": [HtmlFigure.of(drawing) for drawing in drawings if drawing],
+        "verdicts": HtmlTable.of(
             "Verdicts", ["Target", "Load", "Verdict"], [[cell.target, load_text(cell), verdict_text(cell)] for cell in found.cells]
         ),
         "notes": list(notes(found)),

@@ -23,7 +23,7 @@ _NUMBER = re.compile(r"[(≥+−-]*\s*[\d.,]+(/[\d.,]+)?[*†)]*( ?%| [±(·].*)
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class HtmlTable:
     """Rows of text. The first cell of each row is its name."""
 
     caption: str
@@ -33,7 +33,7 @@ class Table:
     """Whether each column is right-aligned."""
 
     @classmethod
-    def of(cls, caption: str, header: Sequence[str], rows: Iterable[Sequence[str]]) -> Table:
+    def of(cls, caption: str, header: Sequence[str], rows: Iterable[Sequence[str]]) -> HtmlTable:
         """Make a table without its empty columns. Columns that contain only numbers are right-aligned."""
         lines = [list(row) for row in rows]
         kept = [index for index in range(len(header)) if index == 0 or any(row[index] for row in lines)]
@@ -42,18 +42,18 @@ class Table:
 
 
 @dataclass(frozen=True, slots=True)
-class Figure:
+class HtmlFigure:
     """A chart, its table, and the lines that a reader can hide."""
 
     title: str
     notes: Sequence[str]
     svg: Markup
-    table: Table
+    table: HtmlTable
     series: Sequence[tuple[int, str, bool]]
     """For each line: the index of its color, its name, and whether it is visible at first."""
 
     @classmethod
-    def of(cls, drawing: Drawing) -> Figure:
+    def of(cls, drawing: Drawing) -> HtmlFigure:
         """Make the figure for a drawing."""
         svg = inline_svg(drawing)
         series = [
@@ -62,7 +62,7 @@ class Figure:
         ]
         # Vega escapes the text in its SVG, so only the label needs escaping here.
         svg = svg[svg.index("<svg") :].replace("<svg ", str(Markup('<svg role="img" aria-label="{}" ').format(drawing.title)), 1)
-        return cls(drawing.title, drawing.notes, Markup(svg), Table.of(drawing.title, drawing.header, drawing.rows), series)
+        return cls(drawing.title, drawing.notes, Markup(svg), HtmlTable.of(drawing.title, drawing.header, drawing.rows), series)
 
 
 @dataclass(frozen=True, slots=True)

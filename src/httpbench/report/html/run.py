@@ -19,7 +19,7 @@ from httpbench.report.charts.drawing import label as short
 from httpbench.report.charts.run import of_group
 from httpbench.report.html import targets
 from httpbench.report.html.download import download
-from httpbench.report.html.parts import Figure, Picture, Table, link, struck, verdict
+from httpbench.report.html.parts import HtmlFigure, HtmlTable, Picture, link, struck, verdict
 from httpbench.report.html.shell import render as render_page
 from httpbench.report.words import curves, loads, notes, tables
 from httpbench.report.words.answer import answer as answer_lines
@@ -45,8 +45,8 @@ class TableSection:
     method: str
     answer: str
     claims: Sequence[str]
-    figures: Sequence[Figure | Picture]
-    table: Table
+    figures: Sequence[HtmlFigure | Picture]
+    table: HtmlTable
     notes: Sequence[notes.RowNote]
 
 
@@ -56,18 +56,18 @@ class CompositeSection:
 
     title: str
     note: str
-    table: Table
+    table: HtmlTable
 
 
 def render(run: Run, trials: Sequence[Trial]) -> str:
     """Render the page. The same run always produces the same page."""
     found = groups(run, trials)
-    search = search_of(run, trials, [Figure.of(drawing) for drawing in search_charts.of_search(run, trials).values()])
-    parts = results(run, trials, found, search, lambda group: [Figure.of(drawing) for _, drawing in of_group(run, group)])
+    search = search_of(run, trials, [HtmlFigure.of(drawing) for drawing in search_charts.of_search(run, trials).values()])
+    parts = results(run, trials, found, search, lambda group: [HtmlFigure.of(drawing) for _, drawing in of_group(run, group)])
     page = {
         **parts,
         "title": title(run, trials),
-        "figures": [] if search else [Figure.of(drawing) for _, drawing in servers.over_connections(found)],
+        "figures": [] if search else [HtmlFigure.of(drawing) for _, drawing in servers.over_connections(found)],
         "targets": targets.sections(run, found),
         "origin": origin(run, trials),
         "machine": list(machine(run)),
@@ -82,7 +82,7 @@ def results(
     trials: Sequence[Trial],
     found: Sequence[Group],
     search: dict[str, Any] | None,
-    figures: Callable[[Group], Sequence[Figure | Picture]],
+    figures: Callable[[Group], Sequence[HtmlFigure | Picture]],
 ) -> dict[str, Any]:
     """Return the results in the form that the template expects. ``figures`` draws the charts of a table."""
     sections = [] if search else _sections(run, found, figures)
@@ -96,7 +96,7 @@ def results(
     }
 
 
-def search_of(run: Run, trials: Sequence[Trial], figures: Sequence[Figure | Picture]) -> dict[str, Any] | None:
+def search_of(run: Run, trials: Sequence[Trial], figures: Sequence[HtmlFigure | Picture]) -> dict[str, Any] | None:
     """Return the section of a search, or ``None`` if the run is not a search or has no trials."""
     if run.search is None or not trials:
         return None
@@ -106,14 +106,14 @@ def search_of(run: Run, trials: Sequence[Trial], figures: Sequence[Figure | Pict
         "method": curves.method(run.search, trials),
         "sentences": curves.sentences(run.search, found, trials),
         "figures": figures,
-        "table": Table.of("Rates", *curves.table(run.search, found)),
+        "table": HtmlTable.of("Rates", *curves.table(run.search, found)),
     }
 
 
-def versions(run: Run) -> Table:
+def versions(run: Run) -> HtmlTable:
     """Return a table of toolchains and libraries."""
     found = run.environment.versions
-    return Table.of("Versions", ["Name", "Version"], [[name, " ".join(version.split())] for name, version in sorted(found.items())])
+    return HtmlTable.of("Versions", ["Name", "Version"], [[name, " ".join(version.split())] for name, version in sorted(found.items())])
 
 
 def _answers(sections: Sequence[TableSection], search: dict[str, Any] | None) -> list[tuple[str, str, str]]:
@@ -123,7 +123,7 @@ def _answers(sections: Sequence[TableSection], search: dict[str, Any] | None) ->
     return [(section.anchor, section.title, section.answer) for section in sections]
 
 
-def _sections(run: Run, found: Sequence[Group], figures: Callable[[Group], Sequence[Figure | Picture]]) -> list[TableSection]:
+def _sections(run: Run, found: Sequence[Group], figures: Callable[[Group], Sequence[HtmlFigure | Picture]]) -> list[TableSection]:
     every = columns(found, run.table)
     return [
         TableSection(
@@ -160,11 +160,11 @@ def _composite(trials: Sequence[Trial]) -> CompositeSection | None:
     found = composite_of(trials)
     if found is None:
         return None
-    table = Table.of("Score of each target", tables.COMPOSITE_COLUMNS, tables.composite_rows(found))
+    table = HtmlTable.of("Score of each target", tables.COMPOSITE_COLUMNS, tables.composite_rows(found))
     return CompositeSection(tables.COMPOSITE, tables.composite_note(found), table)
 
 
-def _table(group: Group, every: Sequence[Column]) -> Table:
+def _table(group: Group, every: Sequence[Column]) -> HtmlTable:
     places = ranking(group)
     shown = [column for column in every if column.name not in (*NAMES, VERDICT)]
     (judged,) = [column for column in every if column.name == VERDICT]
@@ -177,7 +177,7 @@ def _table(group: Group, every: Sequence[Column]) -> Table:
         ]
         for row in group.rows
     ]
-    return Table.of("All figures", ["Target", judged.title, "Rank", *(column.heading for column in shown)], rows)
+    return HtmlTable.of("All figures", ["Target", judged.title, "Rank", *(column.heading for column in shown)], rows)
 
 
 def _cell(column: Column, row: Row) -> str | Markup:

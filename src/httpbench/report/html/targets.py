@@ -13,7 +13,7 @@ from httpbench.analysis.rows import Group, Row
 from httpbench.model import Run, Target, Trial
 from httpbench.report.charts.drawing import label
 from httpbench.report.charts.run import of_target
-from httpbench.report.html.parts import Figure, Table, verdict
+from httpbench.report.html.parts import HtmlFigure, HtmlTable, verdict
 from httpbench.report.words import evidence, notes
 from httpbench.report.words.loads import short_place
 from httpbench.report.words.numbers import figure_text, percentage
@@ -50,8 +50,8 @@ class TargetSection:
     upstream: str | None
     verdicts: Sequence[tuple[str, Markup, Sequence[str]]]
     """The load, the verdict and the verdict's reasons."""
-    figures: Sequence[Figure]
-    tables: Sequence[Table]
+    figures: Sequence[HtmlFigure]
+    tables: Sequence[HtmlTable]
     texts: Sequence[tuple[str, str]]
     """Title and text of each block of commands, responses or logs."""
 
@@ -73,7 +73,7 @@ def _section(run: Run, found: Sequence[Group], own: Sequence[tuple[Group, Row]])
         facts=list(_facts(target)),
         upstream=target.upstream if target.upstream and target.upstream.startswith("https://") else None,
         verdicts=[] if run.search else list(_verdicts(own)),
-        figures=[Figure.of(drawing) for drawing in ([] if run.search else of_target(run, found, target.id))],
+        figures=[HtmlFigure.of(drawing) for drawing in ([] if run.search else of_target(run, found, target.id))],
         tables=[table for table in (_rounds(own), _evidence(own)) if table.rows],
         texts=list(_texts(target, own)),
     )
@@ -99,13 +99,13 @@ def _verdicts(own: Sequence[tuple[Group, Row]]) -> Iterator[tuple[str, Markup, S
         yield short_place(group), verdict(row.summary.verdict.kind), reasons
 
 
-def _rounds(own: Sequence[tuple[Group, Row]]) -> Table:
+def _rounds(own: Sequence[tuple[Group, Row]]) -> HtmlTable:
     rows = [
         [short_place(group), _number(trial), verdict(trial.verdict.kind), *_figures(trial), joined(trial.verdict.reasons)]
         for group, row in own
         for trial in row.attempts
     ]
-    return Table.of("Rounds", ROUNDS, rows)
+    return HtmlTable.of("Rounds", ROUNDS, rows)
 
 
 def _number(trial: Trial) -> str:
@@ -133,17 +133,17 @@ def _text(value: float | None) -> str:
     return "" if value is None else figure_text(value)
 
 
-def _evidence(own: Sequence[tuple[Group, Row]]) -> Table:
+def _evidence(own: Sequence[tuple[Group, Row]]) -> HtmlTable:
     """Return the facts behind each verdict; for clients, the counts of the reference server."""
     title = "Evidence of the verdicts"
     if own[0][0].client_work is not None:
         return _counted(title, own)
     columns = [(name, text) for name, text in evidence.COLUMNS if name not in evidence.NAMES]
     rows = [[short_place(group), _number(one.trial), *(text(one) for _, text in columns)] for group, row in own for one in known([row])]
-    return Table.of(title, ["Table", "Round", *(name for name, _ in columns)], rows)
+    return HtmlTable.of(title, ["Table", "Round", *(name for name, _ in columns)], rows)
 
 
-def _counted(title: str, own: Sequence[tuple[Group, Row]]) -> Table:
+def _counted(title: str, own: Sequence[tuple[Group, Row]]) -> HtmlTable:
     rows = [
         [short_place(group), _number(trial), RUN_NAMES[name], *counts]
         for group, row in own
@@ -151,7 +151,7 @@ def _counted(title: str, own: Sequence[tuple[Group, Row]]) -> Table:
         if trial.client
         for name, counts in evidence.client_lines(trial)
     ]
-    return Table.of(title, ["Table", "Round", "Run", *(name for name, _ in evidence.CLIENT_COLUMNS)], rows)
+    return HtmlTable.of(title, ["Table", "Round", "Run", *(name for name, _ in evidence.CLIENT_COLUMNS)], rows)
 
 
 def _texts(target: Target, own: Sequence[tuple[Group, Row]]) -> Iterator[tuple[str, str]]:

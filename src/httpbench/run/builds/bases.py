@@ -26,7 +26,7 @@ def arguments(target: Target) -> dict[str, str]:
     return {**given, "REGISTRY": registry} if registry and "REGISTRY" in dockerfile.arguments(_text(target), {}) else given
 
 
-def stages_of(target: Target) -> list[dockerfile.Stage]:
+def stages_of(target: Target) -> list[dockerfile.BuildStage]:
     """Return the stages of its Dockerfile. Empty if there is none."""
     return dockerfile.stages(_text(target), arguments(target))
 

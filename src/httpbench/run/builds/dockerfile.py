@@ -24,7 +24,7 @@ _VARIABLE = re.compile(r"\$(?:(\w+)|\{(\w+)(?::-([^}]*))?\})")
 
 
 @dataclass(frozen=True, slots=True)
-class Stage:
+class BuildStage:
     """A ``FROM`` instruction and everything up to the next one."""
 
     name: str | None
@@ -47,20 +47,20 @@ def arguments(text: str, given: Mapping[str, str]) -> dict[str, str]:
     return found
 
 
-def stages(text: str, given: Mapping[str, str]) -> list[Stage]:
+def stages(text: str, given: Mapping[str, str]) -> list[BuildStage]:
     """Return all stages in order. Values in ``given`` override the defaults of ``ARG`` lines."""
     known = arguments(text, given)
-    found: list[Stage] = []
+    found: list[BuildStage] = []
     for instruction, rest in _instructions(text):
         if instruction == "FROM" and (match := _FROM.match(rest)):
-            found.append(Stage(match[2], _filled(match[1].strip("\"'"), known), ()))
+            found.append(BuildStage(match[2], _filled(match[1].strip("\"'"), known), ()))
         elif instruction in ("ADD", "COPY", "RUN") and found:
             last = found[-1]
-            found[-1] = Stage(last.name, last.base, (*last.sources, *_SOURCE.findall(_flags(rest))))
+            found[-1] = BuildStage(last.name, last.base, (*last.sources, *_SOURCE.findall(_flags(rest))))
     return found
 
 
-def images(found: list[Stage]) -> list[str]:
+def images(found: list[BuildStage]) -> list[str]:
     """Return the images that all stages start from or copy files from, each once, without the stages themselves."""
     named: list[str] = []
     names: set[str] = set()

@@ -27,7 +27,7 @@ from httpbench.isolate import Command, Container, Launch, ProcessTree, free_port
 from httpbench.isolate import engine as command_line
 from httpbench.model import DatabaseRun, NetworkMode
 from httpbench.run.builds.image import image_of
-from httpbench.run.trial.inputs import Backend
+from httpbench.run.trial.inputs import Upstream
 from httpbench.run.trial.start import Reachable
 from httpbench.sample import TreeSampler
 
@@ -114,7 +114,7 @@ class RunningDatabase:
 
 
 @contextmanager
-def started(database: Backend, scratch: Path, *, port_is_fixed: bool, run_id: str | None = None) -> Iterator[RunningDatabase]:
+def started(database: Upstream, scratch: Path, *, port_is_fixed: bool, run_id: str | None = None) -> Iterator[RunningDatabase]:
     """Run the database on its cores until the block ends. ``scratch`` must be an empty folder, for its log.
 
     With ``port_is_fixed``, it listens on its usual port, as other projects' frameworks expect. Raises :class:`StartError`.
@@ -132,7 +132,7 @@ def started(database: Backend, scratch: Path, *, port_is_fixed: bool, run_id: st
 
 
 def _process(
-    stack: contextlib.ExitStack, system: System, database: Backend, log: Path, port_is_fixed: bool, run_id: str | None
+    stack: contextlib.ExitStack, system: System, database: Upstream, log: Path, port_is_fixed: bool, run_id: str | None
 ) -> RunningDatabase:
     room = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="httpbench-database-", ignore_cleanup_errors=True)))
     shutil.copytree(database.folder / DATA, room / DATA)
@@ -163,7 +163,7 @@ def _becoming(system: System, room: Path) -> tuple[str, ...]:
 
 
 def _container(
-    stack: contextlib.ExitStack, system: System, database: Backend, log: Path, port_is_fixed: bool, run_id: str | None
+    stack: contextlib.ExitStack, system: System, database: Upstream, log: Path, port_is_fixed: bool, run_id: str | None
 ) -> RunningDatabase:
     assert database.target.isolation is not None
     cpus = tuple(cpu for core in database.cores for cpu in core)

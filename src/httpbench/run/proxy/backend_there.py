@@ -11,18 +11,18 @@ from httpbench.errors import StartError
 from httpbench.isolate import tail
 from httpbench.model import Workload
 from httpbench.run.load.place import BackendPlace
-from httpbench.run.trial.inputs import Backend
-from httpbench.run.trial.start import Inside, Place, RunningTarget, filled
+from httpbench.run.trial.inputs import Upstream
+from httpbench.run.trial.start import Inside, RunningTarget, StartContext, filled
 
 
 @contextmanager
 def started_there(
-    backend: Backend, place: BackendPlace, workload: Workload, scratch: Path, start_limit_s: float
+    backend: Upstream, place: BackendPlace, workload: Workload, scratch: Path, start_limit_s: float
 ) -> Iterator[RunningTarget]:
     """Run the backend. Raises :class:`StartError` with the tail of its log, or :class:`~httpbench.errors.LostHostError`."""
 
     def fill(host: str, port: int, workers: int, own_scratch: str) -> tuple[tuple[str, ...], Mapping[str, str]]:
-        return filled(backend.target, Place(backend.folder, scratch, ()), Inside(host, port, workers, own_scratch))
+        return filled(backend.target, StartContext(backend.folder, scratch, ()), Inside(host, port, workers, own_scratch))
 
     log = scratch / "target.log"
     with place.serve(fill, backend.folder) as server:

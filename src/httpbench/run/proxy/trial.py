@@ -13,8 +13,8 @@ from pathlib import Path
 from httpbench.model import Build, Kind, Reason, ReasonKind, Scaling, Target, Trial, Tuning, VerdictKind, Workload
 from httpbench.run.observer import Observer, Stage
 from httpbench.run.proxy.backend_there import started_there
-from httpbench.run.trial.inputs import Backend, TrialInputs
-from httpbench.run.trial.start import HOST, START_LIMIT_S, Place, RunningTarget, start
+from httpbench.run.trial.inputs import TrialInputs, Upstream
+from httpbench.run.trial.start import HOST, START_LIMIT_S, RunningTarget, StartContext, start
 from httpbench.run.trial.steps import measure
 from httpbench.run.trial.verdict import with_incident
 from httpbench.stats.verdict import judged
@@ -51,7 +51,7 @@ def measure_proxy(inputs: TrialInputs, scratch: Path, observer: Observer) -> Tri
     with started_backend(inputs.backend, inputs.workload, scratch / "backend", inputs.start_limit_s, inputs.address) as backend:
         if inputs.target.id == BASELINE.id:
             return _baseline(inputs, backend, scratch, observer)
-        place = Place(
+        place = StartContext(
             inputs.folder,
             scratch / "target",
             inputs.cores,
@@ -71,12 +71,12 @@ def measure_proxy(inputs: TrialInputs, scratch: Path, observer: Observer) -> Tri
 
 
 def started_backend(
-    backend: Backend, workload: Workload, scratch: Path, start_limit_s: float = START_LIMIT_S, address: str = HOST
+    backend: Upstream, workload: Workload, scratch: Path, start_limit_s: float = START_LIMIT_S, address: str = HOST
 ) -> AbstractContextManager[RunningTarget]:
     """Run the backend on all its cores."""
     if backend.place is not None:
         return started_there(backend, backend.place, workload, scratch, start_limit_s)
-    place = Place(backend.folder, scratch, backend.cores, None, start_limit_s, address=address)
+    place = StartContext(backend.folder, scratch, backend.cores, None, start_limit_s, address=address)
     return start(backend.target, Scaling.MULTI, workload, place)
 
 

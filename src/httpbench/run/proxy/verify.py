@@ -11,12 +11,12 @@ from httpbench.errors import HttpbenchError
 from httpbench.model import Cores, SampledResponse, Scaling, Target, Workload
 from httpbench.run.load.contract_load import CONNECTIONS, REQUESTS, problem_under_load
 from httpbench.run.proxy.trial import started_backend
-from httpbench.run.trial.inputs import Backend
-from httpbench.run.trial.start import HOST, STOP_GRACE_S, Place, start
+from httpbench.run.trial.inputs import Upstream
+from httpbench.run.trial.start import HOST, STOP_GRACE_S, StartContext, start
 from httpbench.run.trial.verified import Verified
 
 
-def verify_proxy(target: Target, scaling: Scaling, workload: Workload, folder: Path, cores: Cores, backend: Backend | None) -> Verified:
+def verify_proxy(target: Target, scaling: Scaling, workload: Workload, folder: Path, cores: Cores, backend: Upstream | None) -> Verified:
     """Start a built proxy, check its contract, and stop it."""
     assert backend is not None, "a proxy is verified in front of a backend"
     checks: Sequence[contract.Check] = ()
@@ -25,7 +25,7 @@ def verify_proxy(target: Target, scaling: Scaling, workload: Workload, folder: P
             first, second, behind, generators = (_folder(scratch, name) for name in ("first", "second", "backend", "generator"))
             groups = host.core_groups(cores.target)
             with contract.ScriptedBackend() as scripted:
-                place = Place(folder, first, groups, backend=(HOST, scripted.port))
+                place = StartContext(folder, first, groups, backend=(HOST, scripted.port))
                 with start(target, scaling, contract.HELLO_WORKLOAD, place) as running:
                     checks = contract.check_proxy(HOST, running.port, scripted, target.limits)
                     death = running.death()
@@ -38,7 +38,7 @@ def verify_proxy(target: Target, scaling: Scaling, workload: Workload, folder: P
                 ),
             ]
             with started_backend(backend, workload, behind) as server:
-                place = Place(folder, second, groups, backend=(server.host, server.port))
+                place = StartContext(folder, second, groups, backend=(server.host, server.port))
                 with start(target, scaling, workload, place) as running:
                     problem, _ = problem_under_load(running, workload, cores, generators)
                     running.stop()
@@ -52,14 +52,14 @@ def verify_proxy(target: Target, scaling: Scaling, workload: Workload, folder: P
 
 
 def sample_proxy(
-    target: Target, scaling: Scaling, workload: Workload, folder: Path, cores: Cores, backend: Backend | None
+    target: Target, scaling: Scaling, workload: Workload, folder: Path, cores: Cores, backend: Upstream | None
 ) -> SampledResponse:
     """Return one response of the backend through a built proxy. Raises :class:`HttpbenchError`."""
     assert backend is not None, "a proxy is sampled in front of a backend"
     with tempfile.TemporaryDirectory(prefix="httpbench-") as scratch:
         own, behind = (_folder(scratch, name) for name in ("target", "backend"))
         with started_backend(backend, workload, behind) as server:
-            place = Place(folder, own, host.core_groups(cores.target), backend=(server.host, server.port))
+            place = StartContext(folder, own, host.core_groups(cores.target), backend=(server.host, server.port))
             with start(target, scaling, workload, place) as running:
                 running.stop()
                 return running.response

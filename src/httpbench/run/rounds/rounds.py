@@ -20,7 +20,7 @@ from httpbench.run.rounds.record import Outcome, Record
 from httpbench.run.rounds.repeats import with_repeats
 from httpbench.run.rounds.saturate import upcoming
 from httpbench.run.rounds.trial import failed, make_trial
-from httpbench.run.trial.inputs import Backend, TrialInputs
+from httpbench.run.trial.inputs import TrialInputs, Upstream
 from httpbench.stats.hopeless import common_failure
 from httpbench.store import Store
 
@@ -47,14 +47,14 @@ def backend_of(
     cores: Cores,
     topology: Topology,
     place: BackendPlace | None = None,
-) -> Backend | None:
+) -> Upstream | None:
     """Return the server behind the proxies of a workload, or the database of a server, or ``None``. It must have been built."""
     name = workload.backend
     if name is None:
         database = database_of(target, workload)
-        return None if database is None else Backend(database, built.folders[database.id], topology.groups(cores.database))
+        return None if database is None else Upstream(database, built.folders[database.id], topology.groups(cores.database))
     folder = built.folders[name] if place is None else Path(targets[name].folder)
-    return Backend(targets[name], folder, topology.groups(cores.backend), place)
+    return Upstream(targets[name], folder, topology.groups(cores.backend), place)
 
 
 def _required(spec: RunSpec) -> list[Target]:

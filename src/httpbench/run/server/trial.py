@@ -9,8 +9,8 @@ from httpbench.databases import counting_problem
 from httpbench.model import Reason, ReasonKind, Trial, Workload
 from httpbench.run.database.running import started
 from httpbench.run.observer import Observer, Stage
-from httpbench.run.trial.inputs import Backend, TrialInputs
-from httpbench.run.trial.start import Place, start
+from httpbench.run.trial.inputs import TrialInputs, Upstream
+from httpbench.run.trial.start import StartContext, start
 from httpbench.run.trial.steps import measure
 from httpbench.run.trial.verdict import with_incident
 
@@ -21,7 +21,7 @@ def measure_server(inputs: TrialInputs, scratch: Path, observer: Observer) -> Tr
         (scratch / name).mkdir()
     observer.stage(Stage.START)
     own, plan = scratch / "target", inputs.plan
-    place = Place(
+    place = StartContext(
         inputs.folder,
         own,
         inputs.cores,
@@ -38,7 +38,7 @@ def measure_server(inputs: TrialInputs, scratch: Path, observer: Observer) -> Tr
     return _beside_database(inputs, inputs.backend, place, scratch, observer)
 
 
-def _beside_database(inputs: TrialInputs, placed: Backend, place: Place, scratch: Path, observer: Observer) -> Trial:
+def _beside_database(inputs: TrialInputs, placed: Upstream, place: StartContext, scratch: Path, observer: Observer) -> Trial:
     """Make a trial of a target with a database, and query the database's counters at the end."""
     with started(placed, scratch / "database", port_is_fixed=inputs.target.entry is not None, run_id=inputs.run_id) as database:
         before, place = database.counts(), replace(place, database=database.reachable)

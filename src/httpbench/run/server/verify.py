@@ -15,15 +15,15 @@ from httpbench.errors import HttpbenchError
 from httpbench.model import Cores, Label, Probed, SampledResponse, Scaling, Target, Workload
 from httpbench.run.database.running import RunningDatabase, started
 from httpbench.run.load.contract_load import CONNECTIONS, problem_under_load, requests_under_load
-from httpbench.run.trial.inputs import Backend
-from httpbench.run.trial.start import STOP_GRACE_S, Place, RunningTarget, start
+from httpbench.run.trial.inputs import Upstream
+from httpbench.run.trial.start import STOP_GRACE_S, RunningTarget, StartContext, start
 from httpbench.run.trial.verified import Verified
 
 PROBE_LIMIT_S = 6.0
 """No measurement depends on its speed, so there is time for the Date header to change and for slow responses."""
 
 
-def verify(target: Target, scaling: Scaling, workload: Workload, folder: Path, cores: Cores, database: Backend | None = None) -> Verified:
+def verify(target: Target, scaling: Scaling, workload: Workload, folder: Path, cores: Cores, database: Upstream | None = None) -> Verified:
     """Start a built server with its database, check its contract, and stop it."""
     workload = workload.of(target)
     checks: list[contract.Check] = []
@@ -65,7 +65,7 @@ def probe_target(target: Target, scaling: Scaling, workload: Workload, folder: P
 
 
 def sample(
-    target: Target, scaling: Scaling, workload: Workload, folder: Path, cores: Cores, database: Backend | None = None
+    target: Target, scaling: Scaling, workload: Workload, folder: Path, cores: Cores, database: Upstream | None = None
 ) -> SampledResponse:
     """Return one response of a built server. Raises :class:`HttpbenchError`."""
     workload = workload.of(target)
@@ -75,7 +75,9 @@ def sample(
 
 
 @contextmanager
-def _room(target: Target, folder: Path, cores: Cores, database: Backend | None) -> Iterator[tuple[Place, Path, RunningDatabase | None]]:
+def _room(
+    target: Target, folder: Path, cores: Cores, database: Upstream | None
+) -> Iterator[tuple[StartContext, Path, RunningDatabase | None]]:
     """Yield the server's place, an empty folder for load generators, and its database, which runs until the block ends."""
     with tempfile.TemporaryDirectory(prefix="httpbench-") as scratch, contextlib.ExitStack() as stack:
         own, generators, behind = (Path(scratch, name) for name in ("target", "generator", "database"))
@@ -85,7 +87,7 @@ def _room(target: Target, folder: Path, cores: Cores, database: Backend | None) 
         if database is not None:
             beside = stack.enter_context(started(database, behind, port_is_fixed=target.entry is not None))
         reachable = beside.reachable if beside else None
-        yield Place(folder, own, host.core_groups(cores.target), database=reachable), generators, beside
+        yield StartContext(folder, own, host.core_groups(cores.target), database=reachable), generators, beside
 
 
 def _probed(running: RunningTarget, workload: Workload, responded_at: float) -> Probed:

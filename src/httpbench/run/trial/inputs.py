@@ -13,7 +13,7 @@ from httpbench.run.trial.start import HOST, START_LIMIT_S
 
 
 @dataclass(frozen=True, slots=True)
-class Backend:
+class Upstream:
     """The server behind a proxy, or the database behind a server."""
 
     target: Target
@@ -42,7 +42,7 @@ class TrialInputs:
     port: int | None = None
     run_id: str | None = None
     start_limit_s: float = START_LIMIT_S
-    backend: Backend | None = None
+    backend: Upstream | None = None
     """Server behind a proxy, or database of a server. ``None``: neither."""
     learned: Learned | None = None
     """What an earlier trial of the run learned about this target."""

@@ -56,7 +56,7 @@ class Reachable:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class StartContext:
     """The place where a target runs, with its resources."""
 
     folder: Path
@@ -166,7 +166,7 @@ class RunningTarget:
 
 
 @contextmanager
-def start(target: Target, scaling: Scaling, workload: Workload, place: Place) -> Iterator[RunningTarget]:
+def start(target: Target, scaling: Scaling, workload: Workload, place: StartContext) -> Iterator[RunningTarget]:
     """Start the target, and keep it running until the block ends.
 
     Raises :class:`StartError` with the tail of its log.
@@ -193,7 +193,7 @@ def start(target: Target, scaling: Scaling, workload: Workload, place: Place) ->
         raise
 
 
-def commands_of(target: Target, scaling: Scaling, place: Place, port: int) -> list[Command]:
+def commands_of(target: Target, scaling: Scaling, place: StartContext, port: int) -> list[Command]:
     """Return one command, or for prefork one per core or worker, each pinned to one core."""
     count = place.workers or len(place.cores)
     shares = [place.cores[number % len(place.cores)] for number in range(count)] if scaling is Scaling.PREFORK else [place.cpus]
@@ -212,7 +212,7 @@ class Inside:
     scratch: str
 
 
-def filled(target: Target, place: Place, inside: Inside) -> tuple[tuple[str, ...], dict[str, str]]:
+def filled(target: Target, place: StartContext, inside: Inside) -> tuple[tuple[str, ...], dict[str, str]]:
     """Return the command line and environment of a target."""
     values = {"host": inside.host, "port": str(inside.port), "workers": str(inside.workers), "scratch": inside.scratch}
     if place.backend is not None:
@@ -228,7 +228,7 @@ def host_and_port(url: str) -> tuple[str, int]:
     return parts.hostname or HOST, parts.port or 80
 
 
-def _already_running(url: str, workload: Workload, place: Place) -> RunningTarget:
+def _already_running(url: str, workload: Workload, place: StartContext) -> RunningTarget:
     """Wait for a server at a URL, and return it.
 
     It may be restarting, so it gets the same time as one that the harness starts.
@@ -239,7 +239,9 @@ def _already_running(url: str, workload: Workload, place: Place) -> RunningTarge
 
 
 @contextmanager
-def _in_container(target: Target, isolation: Isolation, scaling: Scaling, workload: Workload, place: Place) -> Iterator[RunningTarget]:
+def _in_container(
+    target: Target, isolation: Isolation, scaling: Scaling, workload: Workload, place: StartContext
+) -> Iterator[RunningTarget]:
     """Start the target in a container with tested limits. Raises :class:`LimitError` if one isn't in force."""
     if isolation.image is not None and isolation.port is None:
         isolation = isolation.model_copy(update={"port": _exposed(isolation)})
@@ -267,7 +269,7 @@ def _lives(container: Container) -> Callable[[], bool]:
     return lambda: container.death() is None
 
 
-def launch_of(target: Target, isolation: Isolation, scaling: Scaling, place: Place) -> tuple[Launch, int]:
+def launch_of(target: Target, isolation: Isolation, scaling: Scaling, place: StartContext) -> tuple[Launch, int]:
     """Return how to start its container, and the port that it listens on."""
     allowed = max(min(len(place.cores), math.ceil(isolation.cpus)), 1)
     workers = (place.workers or allowed) if scaling is Scaling.MULTI else 1
@@ -282,7 +284,7 @@ def launch_of(target: Target, isolation: Isolation, scaling: Scaling, place: Pla
     return Launch(isolation, image_of(target), place.cpus, argv, public, secret, target.mounts, place.run_id, hosts), port
 
 
-def container_command(target: Target, scaling: Scaling, place: Place) -> str | None:
+def container_command(target: Target, scaling: Scaling, place: StartContext) -> str | None:
     """Return the shell command that would start its container; ``None`` if it runs as a process."""
     if target.isolation is None:
         return None
@@ -299,7 +301,7 @@ def _exposed(isolation: Isolation) -> int:
     return port
 
 
-def _prepare(target: Target, place: Place) -> None:
+def _prepare(target: Target, place: StartContext) -> None:
     """Run the target's preparation. Raises :class:`StartError` if it fails or takes too long."""
     log = place.scratch / "prepare.log"
     command = " ".join(target.prepare)

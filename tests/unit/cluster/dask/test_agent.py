@@ -1,4 +1,4 @@
-"""What runs on a load host: it says that it is there, keeps results in memory, and says what its host lacks."""
+"""Tests of the agent on a load host: it sends signs of life, keeps results in memory, and reports what its host lacks."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ ORDERS = Orders("token", ("http://10.0.0.9/",), {"body": b"a=1"}, 20.0)
 
 @pytest.fixture
 def generator(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Make a load generator that takes 0.7 s; return its folder."""
+    """Make a load generator that takes 0.7 s, and return its folder."""
     (tmp_path / "result.json").write_text(json.dumps(agent_result()))
     program(tmp_path, "httpbench-loadgen", f'echo "$@" >&2; sleep 0.7; cat {tmp_path}/result.json')
     monkeypatch.setenv("HTTPBENCH_PROGRAMS", str(tmp_path))
@@ -28,7 +28,7 @@ def generator(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.mark.usefixtures("generator")
-def test_an_agent_says_that_it_is_there_until_its_result_is_there() -> None:
+def test_an_agent_sends_signs_of_life_until_it_has_a_result() -> None:
     beats = []
     outcome = perform(ORDERS, lambda: False, lambda: beats.append(1))
     assert (outcome.exit_code, outcome.messages) == (0, "--start-on-stdin http://10.0.0.9/")
@@ -42,7 +42,7 @@ def test_an_unreadable_result_is_an_error(generator: Path) -> None:
         perform(ORDERS, lambda: False, lambda: None)
 
 
-def test_a_load_generator_that_fails_has_no_result(generator: Path) -> None:
+def test_a_failed_load_generator_has_no_result(generator: Path) -> None:
     program(generator, "httpbench-loadgen", "echo 'error: cannot connect' >&2; exit 1")
     outcome = perform(ORDERS, lambda: False, lambda: None)
     assert (outcome.exit_code, outcome.result, outcome.messages) == (1, None, "error: cannot connect")

@@ -1,4 +1,4 @@
-"""The names of load hosts come from the command line or from a file."""
+"""Tests of the names of load hosts, which come from the command line or from a file."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from httpbench.cluster.dask.by_ssh import SshHosts, connections, read_hosts
 from httpbench.errors import UsageError
 
 
-def test_load_hosts_are_given_by_name() -> None:
+def test_load_hosts_can_be_given_by_name() -> None:
     assert read_hosts(("load1", "user@load2")) == SshHosts(hosts=("load1", "user@load2"))
 
 
@@ -35,7 +35,7 @@ def test_a_host_may_have_a_user() -> None:
         ("hosts = [", "cannot read the load hosts in "),
     ],
 )
-def test_a_wrong_file_is_reported_in_one_sentence(tmp_path: Path, text: str, sentence: str) -> None:
+def test_an_invalid_file_gives_one_sentence(tmp_path: Path, text: str, sentence: str) -> None:
     file = tmp_path / "hosts.toml"
     file.write_text(text)
     with pytest.raises(UsageError) as caught:
@@ -48,6 +48,6 @@ def test_a_missing_file_is_an_error() -> None:
         read_hosts(["/nosuch/hosts.toml"])
 
 
-def test_a_file_and_a_name_exclude_each_other() -> None:
+def test_a_file_cannot_be_combined_with_a_name() -> None:
     with pytest.raises(UsageError, match=r"hosts\.toml lists load hosts, and more are given"):
         read_hosts(["load1", "hosts.toml"])

@@ -1,11 +1,11 @@
-"""Offsets between clocks are as exact as the round trip allows, and a jump is not a round trip."""
+"""Tests that the round trip limits the error of clock offsets, and that jumps of clocks are detected."""
 
 from __future__ import annotations
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from httpbench.cluster.dask.clocks import Offset, Reading, offset
+from httpbench.cluster.dask.clocks import ClockReading, Offset, offset
 
 MS = 1_000_000
 delays = st.integers(0, 50 * MS)
@@ -16,7 +16,7 @@ delays = st.integers(0, 50 * MS)
 def test_the_error_is_at_most_half_of_the_shortest_round_trip(ahead_ns: int, trips: list[tuple[int, int]]) -> None:
     readings, now_ns = [], 10**15
     for there_ns, back_ns in trips:
-        readings.append(Reading(now_ns, now_ns + there_ns + ahead_ns, now_ns + there_ns + back_ns))
+        readings.append(ClockReading(now_ns, now_ns + there_ns + ahead_ns, now_ns + there_ns + back_ns))
         now_ns += there_ns + back_ns + MS
     found = offset(readings)
     assert found.round_trip_ns == min(there + back for there, back in trips)
@@ -25,13 +25,13 @@ def test_the_error_is_at_most_half_of_the_shortest_round_trip(ahead_ns: int, tri
 
 @settings(max_examples=40)
 @given(instant_ns=st.integers(0, 10**18), ahead_ns=st.integers(-(10**18), 10**18))
-def test_an_instant_goes_there_and_back(instant_ns: int, ahead_ns: int) -> None:
+def test_converting_an_instant_there_and_back_does_not_change_it(instant_ns: int, ahead_ns: int) -> None:
     clock = Offset(ahead_ns, MS)
     assert clock.here(clock.there(instant_ns)) == instant_ns
     assert clock.there(instant_ns) - instant_ns == ahead_ns
 
 
-def test_a_clock_jumps_only_beyond_what_its_readings_may_err_by() -> None:
+def test_a_jump_must_exceed_the_error_of_the_readings() -> None:
     before = Offset(0, 10 * MS)
     assert before.jumped_ms(Offset(14 * MS, 10 * MS)) is None
     assert before.jumped_ms(Offset(-16 * MS, 10 * MS)) == 16.0

@@ -1,4 +1,4 @@
-"""Every connection is some load host's, and no load host has more to do than another."""
+"""Tests that all connections are divided evenly among the load hosts."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from httpbench.errors import UsageError
 
 @settings(max_examples=40)
 @given(hosts=st.integers(1, 300), more=st.integers(0, 100_000))
-def test_connections_sum_up_for_any_count(hosts: int, more: int) -> None:
+def test_any_number_of_connections_is_divided_evenly_and_completely(hosts: int, more: int) -> None:
     shares = [each.connections for each in divided(hosts + more, None, [1] * hosts)]
     assert sum(shares) == hosts + more
     assert max(shares) - min(shares) <= 1
@@ -24,7 +24,7 @@ def test_parts_are_numbered_from_one() -> None:
 
 @settings(max_examples=40)
 @given(threads=st.none() | st.integers(1, 64), cpus=st.lists(st.integers(1, 128), min_size=1, max_size=20), more=st.integers(0, 500))
-def test_a_load_host_has_a_thread_per_cpu_unless_told_and_never_more_than_connections(
+def test_a_load_host_has_a_thread_per_cpu_by_default_and_at_most_one_per_connection(
     threads: int | None, cpus: list[int], more: int
 ) -> None:
     for each, own in zip(divided(len(cpus) + more, threads, cpus), cpus, strict=True):

@@ -1,4 +1,4 @@
-"""What a run gets in place of a load generator on this machine."""
+"""Tests of the load generator that stands for many load hosts."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from httpbench.cluster.dask.conductor import Trial
+from httpbench.cluster.dask.conductor import ConductedTrial
 from httpbench.cluster.dask.generator import EXIT_LOST, ManyHosts, Workers, notes
 from httpbench.cluster.dask.merge import MergedResults
 from httpbench.cluster.dask.results import separated
@@ -30,13 +30,13 @@ def test_the_conductor_gets_the_whole_job(tmp_path: Path, monkeypatch: pytest.Mo
     monkeypatch.setenv("HTTPBENCH_PROGRAMS", "/opt/programs")
     path = Path(MANY.argv(job(tmp_path), warmup=False)[-1])
     monkeypatch.delenv("HTTPBENCH_PROGRAMS")
-    trial = Trial.read(path)
+    trial = ConductedTrial.read(path)
     told = job(tmp_path)
     assert (trial.scheduler, trial.hosts) == ("tcp://127.0.0.1:8786", 2)
     assert (trial.job.url, trial.job.workload, trial.job.load, trial.job.interval_s) == (told.url, told.workload, told.load, 0.25)
 
 
-def test_the_result_has_what_each_load_host_did(tmp_path: Path) -> None:
+def test_the_result_includes_the_share_of_each_load_host(tmp_path: Path) -> None:
     merged = MergedResults()
     for _ in range(2):
         merged.add(separated(agent_result([[1_000_000] * 50])))
@@ -54,7 +54,7 @@ def test_a_load_with_too_few_connections_is_refused(tmp_path: Path) -> None:
     assert MANY.refuses(job(tmp_path)) is None
 
 
-def test_a_failure_is_the_conductors_sentence(tmp_path: Path) -> None:
+def test_a_failure_has_the_conductors_message(tmp_path: Path) -> None:
     said = '{"event": "progress"}\nerror: load host load2 was lost\nhint: start its worker\n'
     with pytest.raises(LoadError) as caught:
         MANY.measurement(job(tmp_path), Output("", said, 1))
@@ -63,14 +63,14 @@ def test_a_failure_is_the_conductors_sentence(tmp_path: Path) -> None:
         MANY.measurement(job(tmp_path), Output("", "", -9))
 
 
-def test_a_lost_load_host_differs_from_a_failed_load(tmp_path: Path) -> None:
+def test_a_lost_load_host_is_distinguished_from_a_failed_load(tmp_path: Path) -> None:
     for code, is_lost in ((1, False), (EXIT_LOST, True)):
         with pytest.raises(LoadError) as caught:
             MANY.measurement(job(tmp_path), Output("", "error: load host load2 was lost\n", code))
         assert isinstance(caught.value, LostHostError) is is_lost
 
 
-def test_late_starts_are_noted_beyond_the_round_trip() -> None:
+def test_starts_further_apart_than_the_round_trip_are_noted() -> None:
     assert not any("apart" in note for note in notes([make_host_share(), make_host_share("load2", start_ms=5.9)]))
     said = [note for note in notes([make_host_share(), make_host_share("load2", start_ms=12.0)]) if "apart" in note]
     assert said == ["Load hosts started up to 12 ms apart; load2 was last."]

@@ -1,4 +1,4 @@
-"""Load hosts have the names by which users know them, and an error names its load host."""
+"""Tests that load hosts have the names their users know, and that errors name the load host."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def names(*workers: tuple[str, str, str]) -> list[str]:
     return [host.name for host in named({address: {"name": name, "host": host} for address, name, host in workers})]
 
 
-def test_a_given_name_comes_first_then_the_host_then_the_address() -> None:
+def test_a_given_name_is_preferred_to_the_host_and_the_host_to_the_address() -> None:
     assert names(("tcp://10.0.0.1:4", "load2", "10.0.0.1"), ("tcp://10.0.0.2:4", "load1", "10.0.0.2")) == ["load1", "load2"]
     assert names(("tcp://10.0.0.1:4", "tcp://10.0.0.1:4", "10.0.0.1"), ("tcp://10.0.0.2:4", "0", "10.0.0.2")) == ["10.0.0.1", "10.0.0.2"]
     assert names(("tcp://10.0.0.1:4", "0", "10.0.0.1"), ("tcp://10.0.0.1:5", "1", "10.0.0.1")) == ["10.0.0.1:4", "10.0.0.1:5"]
@@ -40,7 +40,7 @@ def test_an_agent_of_another_version_is_named(monkeypatch: pytest.MonkeyPatch) -
         assert caught.value.message == sentence
 
 
-def test_a_clock_that_jumped_is_named() -> None:
+def test_a_load_host_with_a_clock_that_jumped_is_named() -> None:
     before = {LOAD1: Offset(0, 1_000_000)}
     check_clocks(before, {LOAD1: Offset(2_000_000, 1_000_000)})
     with pytest.raises(LoadError, match="the clock of load host load1 jumped by 250 ms during the trial"):

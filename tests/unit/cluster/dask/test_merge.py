@@ -1,4 +1,4 @@
-"""The merged result is the sum of the agents' results, and an agent that does not fit is refused."""
+"""Tests that the merged result is the sum of the agents' results, and that a result that doesn't match is refused."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def test_counts_and_histograms_are_sums(agents: list[tuple[list[int], ...]]) -> 
     assert list(decoded(whole["service_time_us"]["histogram"]).counts) == list(histogram(every).counts)
 
 
-def test_percentiles_are_those_of_the_sum_and_not_of_the_agents() -> None:
+def test_percentiles_are_computed_from_the_summed_histogram() -> None:
     fast, slow = agent_result([[1_000_000] * 900]), agent_result([[9_000_000] * 100])
     whole = merged(fast, slow)["response_time_us"]
     expected = figures_us(recorded(histogram([1_000_000] * 900 + [9_000_000] * 100)))
@@ -65,7 +65,7 @@ def test_a_closed_loop_has_no_response_times() -> None:
     assert whole["requests"]["offered"] is None and whole["intervals"][0]["offered_rps"] is None
 
 
-def test_the_generators_costs_are_summed_and_their_limits_are_the_worst() -> None:
+def test_costs_are_summed_and_the_busiest_generator_counts() -> None:
     busy = agent_result()
     busy["generator"] = {**busy["generator"], "busy": 0.9, "waiting": None, "engine_fallback": "seccomp"}
     generator = merged(agent_result(), busy, agent_result())["generator"]
@@ -73,7 +73,7 @@ def test_the_generators_costs_are_summed_and_their_limits_are_the_worst() -> Non
     assert len(generator["threads"]) == 3 and generator["engine_fallback"] == "seccomp"
 
 
-def test_the_results_that_were_added_are_left_as_they_were() -> None:
+def test_merging_does_not_change_its_inputs() -> None:
     first, second = agent_result(), agent_result()
     merged(first, second)
     assert first == second == agent_result()
@@ -87,21 +87,21 @@ def test_the_results_that_were_added_are_left_as_they_were() -> None:
         ({"response_time_us": None}, "its result has different distributions"),
     ],
 )
-def test_a_result_that_does_not_fit_is_one_sentence(changes: dict[str, Any], sentence: str) -> None:
+def test_a_result_that_does_not_match_gives_one_sentence(changes: dict[str, Any], sentence: str) -> None:
     with pytest.raises(LoadError, match=sentence):
         merged(agent_result(), agent_result(**changes))
 
 
-def test_fewer_intervals_are_refused() -> None:
+def test_a_result_with_fewer_intervals_is_refused() -> None:
     with pytest.raises(LoadError, match="its intervals differ from those of the other load hosts"):
         merged(agent_result([[1000], [1000]]), agent_result([[1000]], duration_s=0.5))
 
 
-def test_intervals_may_differ_by_less_than_clocks_do() -> None:
+def test_lengths_of_intervals_may_differ_slightly() -> None:
     other = agent_result()
     other["intervals"][0]["duration_s"] += 1e-6
     assert merged(agent_result(), other)["intervals"][0]["completed"] == 4
 
 
-def test_a_histogram_of_no_samples_is_added() -> None:
+def test_an_empty_histogram_can_be_added() -> None:
     assert merged(agent_result([[]]), agent_result([[1000]]))["intervals"][0]["histogram"] == encoded([1000])

@@ -1,4 +1,4 @@
-"""What an agent is told travels without the paths of this machine."""
+"""Tests that the orders for an agent contain no paths of this machine."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def test_files_are_packed_and_unpacked_by_name(tmp_path: Path) -> None:
     assert (there / "body").read_bytes() == b"\xffa=1"
 
 
-def test_an_agent_gets_its_part_of_the_rate_and_its_connections(tmp_path: Path) -> None:
+def test_an_agent_gets_its_share_of_the_rate_and_its_connections(tmp_path: Path) -> None:
     workload = Workload(name="w", description="", request=Request(method="POST", body="a=1"), expect=Expectation(body="Hello, World!"))
     load = Load(connections=64, rate_rps=1000, duration_s=3, warmup_s=1)
     orders = orders_for(Job("http://10.0.0.9:80/", workload, load, (), tmp_path), Division("2/3", 21, 4), "token")

@@ -1,4 +1,4 @@
-"""A load host that is silent for 2 s is noticed, and one that is heard of is not."""
+"""Tests that a load host counts as silent if it sends nothing for 2 s."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from httpbench.cluster.dask.silence import LOOKS_MAX, Silence
 BOTH = ("load1", "load2")
 
 
-def test_who_is_silent_for_too_long_is_named() -> None:
+def test_a_load_host_that_is_silent_for_too_long_is_named() -> None:
     silence = Silence(BOTH)
     for _ in range(LOOKS_MAX):
         silence.heard("load1")
@@ -16,7 +16,7 @@ def test_who_is_silent_for_too_long_is_named() -> None:
     assert silence.look(BOTH) == ["load2"]
 
 
-def test_who_is_heard_of_again_begins_anew() -> None:
+def test_a_sign_of_life_restarts_the_time_limit() -> None:
     silence = Silence(BOTH)
     for _ in range(2):
         for _ in range(LOOKS_MAX):
@@ -25,7 +25,7 @@ def test_who_is_heard_of_again_begins_anew() -> None:
         silence.heard("load2")
 
 
-def test_only_those_that_are_watched_count() -> None:
+def test_only_watched_load_hosts_count() -> None:
     silence = Silence(BOTH)
     for _ in range(LOOKS_MAX + 1):
         found = silence.look(("load1",))

@@ -1,4 +1,4 @@
-"""Sums of histograms are those of the hdrhistogram package, to the last count."""
+"""Tests that sums of histograms exactly equal those of the hdrhistogram package."""
 
 from __future__ import annotations
 
@@ -64,14 +64,14 @@ def test_a_gap_of_any_length_is_kept(bucket: int) -> None:
         assert np.array_equal(counts_of(decoded(sums.text(row))), counts_of(histogram(times_ns)))
 
 
-def test_other_rows_than_those_before_are_refused() -> None:
+def test_results_with_different_histograms_are_refused() -> None:
     with pytest.raises(LoadError, match="it has 2 histograms, but earlier results have 1"):
         HistogramSums(1).add(packed([GOOD, GOOD]))
     with pytest.raises(LoadError, match="different bounds"):
         packed([GOOD, HdrHistogram(1, 10**9, 3).encode().decode()])
 
 
-def test_columns_that_are_damaged_are_refused() -> None:
+def test_damaged_columns_are_refused() -> None:
     good = packed([GOOD])
     for damaged in (replace(good, gaps=b"x"), replace(good, counts=good.counts[:-6]), replace(good, sizes=(1,))):
         with pytest.raises(LoadError, match="histograms cannot be unpacked"):
@@ -80,7 +80,7 @@ def test_columns_that_are_damaged_are_refused() -> None:
         HistogramSums(1).add(replace(good, gaps=zlib.compress(b"\xff" * 400), counts=zlib.compress(bytes(400)), sizes=(400,)))
 
 
-def test_nothing_recorded_is_nothing() -> None:
+def test_the_sum_of_empty_histograms_is_empty() -> None:
     sums = HistogramSums(1)
     sums.add(packed([encoded()]))
     assert sums.samples(0).total == 0
@@ -88,7 +88,7 @@ def test_nothing_recorded_is_nothing() -> None:
 
 
 def repacked(text: str, change: slice, by: bytes) -> str:
-    """Return the histogram with other bytes in its plain form."""
+    """Return the histogram with some of its uncompressed bytes replaced."""
     plain = bytearray(zlib.decompress(base64.b64decode(text)[8:]))
     plain[change] = by
     small = zlib.compress(bytes(plain))
@@ -110,17 +110,17 @@ GOOD = encoded([1000, 2000])
     ],
     ids=["empty", "no base64", "truncated", "cookie", "length", "last count"],
 )
-def test_what_is_no_histogram_is_one_sentence(text: str) -> None:
+def test_an_invalid_histogram_gives_one_sentence(text: str) -> None:
     with pytest.raises(LoadError, match="a histogram cannot be decoded"):
         packed([text])
 
 
-def test_a_truncated_histogram_does_not_spoil_the_next() -> None:
+def test_a_truncated_histogram_does_not_affect_the_next() -> None:
     with pytest.raises(LoadError, match="its last count is truncated"):
         packed([repacked(GOOD, slice(-1, None), b"\xff"), GOOD])
 
 
-def test_histograms_of_other_bounds_are_refused() -> None:
+def test_histograms_with_different_bounds_are_refused() -> None:
     sums = HistogramSums(1)
     sums.add(packed([GOOD]))
     with pytest.raises(LoadError, match="different bounds"):

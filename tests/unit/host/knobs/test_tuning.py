@@ -16,7 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from httpbench.errors import TuneError
-from httpbench.host import KNOBS, Tuning, tuned
+from httpbench.host import KNOBS, KnobTuning, tuned
 from httpbench.host.knobs.knob import read_value
 from tests.unit.host.fake import DISTURBED, quiet, write
 
@@ -24,15 +24,15 @@ WRITES = ("open", "os.rename", "os.remove", "os.mkdir")
 FILES = {path: " ".join(content.split()) for files in DISTURBED.values() for path, content in files.items()}
 
 
-def disturbed(root: Path, names: Sequence[str] = tuple(DISTURBED)) -> Tuning:
+def disturbed(root: Path, names: Sequence[str] = tuple(DISTURBED)) -> KnobTuning:
     """Return a machine with knobs that aren't set as wanted."""
     quiet(root)
     for name in names:
         write(root, DISTURBED[name])
-    return Tuning(root / "var/lib/httpbench/tune.json", root)
+    return KnobTuning(root / "var/lib/httpbench/tune.json", root)
 
 
-def held(tuning: Tuning) -> dict[str, str | None]:
+def held(tuning: KnobTuning) -> dict[str, str | None]:
     return {path: read_value(tuning.root / path) for path in FILES}
 
 

@@ -20,7 +20,7 @@ from httpbench.report import changes, charts, read_export, render_changes_html, 
 from httpbench.report.charts.drawing import GLYPHS
 from httpbench.report.data.json import Document, document
 from httpbench.report.html import download, parts
-from httpbench.report.html.parts import Table, link, struck
+from httpbench.report.html.parts import HtmlTable, link, struck
 from httpbench.report.words.answer import answer as result
 from tests.factories import (
     make_distribution,
@@ -169,7 +169,7 @@ def test_results_verdicts_and_ranks_match_the_tables() -> None:
 
 
 def test_number_columns_are_right_aligned_and_empty_columns_omitted() -> None:
-    table = Table.of("t", ["a", "b", "c", "d"], [["x", "≥ 1,200", "", "generator 1"], ["y", struck("(3.5)"), "", "z"]])
+    table = HtmlTable.of("t", ["a", "b", "c", "d"], [["x", "≥ 1,200", "", "generator 1"], ["y", struck("(3.5)"), "", "z"]])
     assert table.header == ["a", "b", "d"]
     assert table.numbers == [False, True, False]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from httpbench.run.builds.dockerfile import Stage, images, stages
+from httpbench.run.builds.dockerfile import BuildStage, images, stages
 
 WHOLE = """\
 # syntax=docker/dockerfile:1
@@ -31,9 +31,9 @@ COPY --from=composer:latest /usr/bin/composer /c
 
 def test_stages_have_bases_and_sources() -> None:
     assert stages(WHOLE, {}) == [
-        Stage("Build", "alpine:3.19", ()),
-        Stage("test", "build", ("tools:2",)),
-        Stage(None, "scratch", ("build", "1", "composer:latest")),
+        BuildStage("Build", "alpine:3.19", ()),
+        BuildStage("test", "build", ("tools:2",)),
+        BuildStage(None, "scratch", ("build", "1", "composer:latest")),
     ]
 
 

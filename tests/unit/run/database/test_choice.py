@@ -9,7 +9,7 @@ import pytest
 from httpbench import catalog
 from httpbench.catalog import techempower
 from httpbench.model import Database, Engine, Isolation, NetworkMode, Scaling, Target
-from httpbench.run import Place, database_of
+from httpbench.run import StartContext, database_of
 from httpbench.run.plan.isolated import isolated
 from httpbench.run.trial.start import Inside, Reachable, filled, launch_of
 from tests.factories import make_target
@@ -19,7 +19,7 @@ DB, PLAINTEXT = KNOWN.workload("db"), KNOWN.workload("plaintext")
 CLONE = Path(__file__).parents[3] / "targets" / "techempower"
 FOREIGN = {target.id: target for target in techempower.read(CLONE)}["perl/asks-database"]
 REACHABLE = Reachable("127.64.0.1", "postgres://somebody@127.64.0.1:5432/hello_world")
-PLACE = Place(Path("/build"), Path("/scratch"), ((0,),), port=7000, database=REACHABLE)
+PLACE = StartContext(Path("/build"), Path("/scratch"), ((0,),), port=7000, database=REACHABLE)
 
 
 def own() -> Target:
@@ -54,7 +54,7 @@ def test_a_server_that_is_already_running_has_its_own_database() -> None:
 def test_a_target_finds_its_database_through_its_environment() -> None:
     inside = Inside("127.0.0.1", 7000, 1, "/scratch")
     assert filled(own(), PLACE, inside)[1]["DATABASE_URL"] == REACHABLE.url
-    assert "DATABASE_URL" not in filled(own(), Place(Path("/build"), Path("/scratch"), ((0,),)), inside)[1]
+    assert "DATABASE_URL" not in filled(own(), StartContext(Path("/build"), Path("/scratch"), ((0,),)), inside)[1]
 
 
 def test_a_container_finds_the_database_by_host_name() -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from httpbench.catalog import techempower
 from httpbench.model import Cores, Engine, Isolation, Load, NetworkMode, Scaling, Target
-from httpbench.run import Matrix, Observer, Place, State, make_plan, prepare, state_of
+from httpbench.run import Matrix, Observer, StartContext, State, make_plan, prepare, state_of
 from httpbench.run.builds.image import build_command, image_of
 from httpbench.run.plan.isolated import isolated
 from httpbench.run.trial.start import launch_of
@@ -23,7 +23,7 @@ DOCKER = Isolation(engine=Engine.DOCKER)
 SILENT = cast("Observer", None)
 """An observer that ignores everything. A refusal isn't reported as a build."""
 HINT = "add --isolate docker to bench, saturate, up or verify"
-PLACE = Place(Path("/build"), Path("/scratch"), ((0,),), port=7000)
+PLACE = StartContext(Path("/build"), Path("/scratch"), ((0,),), port=7000)
 
 
 def contained(name: str) -> Target:

@@ -13,7 +13,7 @@ from httpbench.errors import StartError
 from httpbench.model import Workload
 from httpbench.run.load.place import Sampler, ServerThere
 from httpbench.run.proxy.trial import started_backend
-from httpbench.run.trial.inputs import Backend
+from httpbench.run.trial.inputs import Upstream
 from tests.factories import make_target
 from tests.servers import Mode, Server
 
@@ -59,7 +59,7 @@ class Place:
 def test_it_starts_on_the_other_host_and_responds(tmp_path: Path) -> None:
     with Server(Mode.OK) as server:
         place = Place(There("127.0.0.1", server.port))
-        with started_backend(Backend(NGINX, tmp_path, (), place), HELLO, tmp_path) as running:
+        with started_backend(Upstream(NGINX, tmp_path, (), place), HELLO, tmp_path) as running:
             assert place.filled == (("./run.sh", "192.0.2.7", "8080", "2", "/scratch"), {"PORT": "8080"})
             assert running.response.status == 200
             assert running.death() is None and running.guard_pid is None
@@ -72,7 +72,7 @@ def test_it_starts_on_the_other_host_and_responds(tmp_path: Path) -> None:
 def test_it_can_be_stopped(tmp_path: Path) -> None:
     with ExitStack() as stack:
         place = Place(There("127.0.0.1", stack.enter_context(Server(Mode.OK)).port))
-        with started_backend(Backend(NGINX, tmp_path, (), place), HELLO, tmp_path) as running:
+        with started_backend(Upstream(NGINX, tmp_path, (), place), HELLO, tmp_path) as running:
             stack.close()
             assert running.stop().problem is None
     assert place.server.calls == ["stopped"]
@@ -80,6 +80,6 @@ def test_it_can_be_stopped(tmp_path: Path) -> None:
 
 def test_a_backend_that_ends_at_once_reports_why(tmp_path: Path) -> None:
     place = Place(There("127.0.0.1", 1, end="exit code 1"))
-    with pytest.raises(StartError) as raised, started_backend(Backend(NGINX, tmp_path, (), place), HELLO, tmp_path):
+    with pytest.raises(StartError) as raised, started_backend(Upstream(NGINX, tmp_path, (), place), HELLO, tmp_path):
         pass
     assert raised.value.log_tail == "first line\nlast line"

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from httpbench.model import Scaling
-from httpbench.run.trial.start import Place, commands_of
+from httpbench.run.trial.start import StartContext, commands_of
 from tests.factories import make_target
 
 TARGET = make_target(run=("./server", "{port}", "{workers}"))
@@ -28,6 +28,6 @@ CORES = ((0, 2), (1, 3))
 def test_workers_fill_the_cores_unless_their_number_is_given(
     scaling: Scaling, workers: int | None, words: str, cpus: list[tuple[int, ...]]
 ) -> None:
-    commands = commands_of(TARGET, scaling, Place(Path("/build"), Path("/scratch"), CORES, workers=workers), 80)
+    commands = commands_of(TARGET, scaling, StartContext(Path("/build"), Path("/scratch"), CORES, workers=workers), 80)
     assert [command.argv for command in commands] == [("./server", "80", words)] * len(cpus)
     assert [command.cpus for command in commands] == cpus

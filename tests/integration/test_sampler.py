@@ -171,7 +171,7 @@ def test_time_before_the_mark_does_not_count(tmp_path: Path) -> None:
 
 
 def test_the_memory_peak_is_kept_after_memory_is_freed(tmp_path: Path) -> None:
-    # The program holds the memory long enough for a count of its pages that starts when all are allocated.
+    # The program keeps the memory long enough for the sampler to count the pages after all of them have been allocated.
     script = "memory = b'x' * (200 << 20); time.sleep(6); del memory; time.sleep(0.3); tell('done'); time.sleep(60)"
     usage, _ = measure(tmp_path, script)
     assert usage.pss_bytes_peak is not None

@@ -55,7 +55,7 @@ def test_without_a_terminal_nothing_is_installed(harness: Harness, debian: Path)
     assert not (debian / "log").exists()
 
 
-def test_a_package_that_is_too_old_is_listed_with_its_target(harness: Harness, debian: Path) -> None:
+def test_an_outdated_package_is_listed_with_its_target(harness: Harness, debian: Path) -> None:
     candidate(debian, "1.19-1")
     done = setup(harness, debian, "--yes")
     assert done.returncode == 1

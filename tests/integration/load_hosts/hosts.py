@@ -85,13 +85,13 @@ def interrupted_run(hosts: Hosts) -> subprocess.Popen[str]:
     return running
 
 
-def assert_goes_on(others: list[dict[str, Any]]) -> None:
+def assert_the_run_continued(others: list[dict[str, Any]]) -> None:
     """Check that both remaining rounds were measured. On a busy machine, one of them may have no result."""
     verdicts = [trial["verdict"] for trial in others]
     assert len(verdicts) == 2 and any(verdict["kind"] not in ("invalid", "failed") for verdict in verdicts), verdicts
 
 
-def said(running: subprocess.Popen[str], pattern: str, limit_s: float) -> str:
+def wait_for_output(running: subprocess.Popen[str], pattern: str, limit_s: float) -> str:
     """Wait until standard error matches the pattern, and return the text."""
     assert running.stderr is not None
     text, deadline = "", time.monotonic() + limit_s

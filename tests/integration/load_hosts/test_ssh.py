@@ -24,12 +24,12 @@ from tests.integration.load_hosts.hosts import (
     RELAYING,
     TARGETS,
     Hosts,
-    assert_goes_on,
+    assert_the_run_continued,
     document,
     ended,
     interrupted_run,
-    said,
     trials,
+    wait_for_output,
 )
 from tests.namespaces import Link
 from tests.programs import program
@@ -115,7 +115,7 @@ def test_a_backend_that_dies_on_the_load_host_is_named(hosts: Hosts) -> None:
     time.sleep(0.5)
     for pid in hosts.load1.programs("nginx: master"):
         os.kill(pid, signal.SIGKILL)
-    said(running, r"^\[1/2\] .*\n", 15)
+    wait_for_output(running, r"^\[1/2\] .*\n", 15)
     assert time.monotonic() - begin < 19, "the load goes on although nobody responds"
     running.send_signal(signal.SIGINT)
     first, *_ = trials(document(ended(running)))
@@ -188,7 +188,7 @@ def test_a_killed_ssh_costs_one_trial(hosts: Hosts) -> None:
     first, *others = trials(document(done))
     assert first["verdict"]["kind"] == "invalid"
     assert first["verdict"]["reasons"][0].startswith("the connection to load host load1 was lost")
-    assert_goes_on(others)
+    assert_the_run_continued(others)
     assert hosts.connections() == 2
 
 
@@ -205,7 +205,7 @@ def test_a_link_cut_for_three_seconds_costs_one_trial(hosts: Hosts) -> None:
     first, *others = trials(document(done))
     assert first["verdict"]["kind"] == "invalid"
     assert "load host load1 was lost: it did not respond for 2 s" in first["verdict"]["reasons"][0]
-    assert_goes_on(others)
+    assert_the_run_continued(others)
     assert hosts.connections() == 2
     until(lambda: not hosts.left_on_load1(), GONE_S)
 
@@ -214,12 +214,12 @@ def test_a_cut_is_reported_while_the_link_is_still_down(hosts: Hosts) -> None:
     """The harness doesn't wait until ssh or TCP detects the cut."""
     running = interrupted_run(hosts)
     hosts.load1.cut()
-    lines = said(running, r"^\[1/3\] .*\n", 10)
+    lines = wait_for_output(running, r"^\[1/3\] .*\n", 10)
     assert re.search(r"\[1/3\] .*invalid", lines), lines
     until(lambda: not hosts.load1.programs("--progress json"), GONE_S)
     hosts.load1.join()
     done = ended(running)
-    assert_goes_on(trials(document(done))[1:])
+    assert_the_run_continued(trials(document(done))[1:])
 
 
 def test_a_load_host_that_stays_lost_ends_the_run(hosts: Hosts) -> None:

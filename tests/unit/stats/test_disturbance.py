@@ -238,7 +238,7 @@ def test_a_server_that_was_already_running_is_no_stranger() -> None:
 
 
 def test_the_wait_for_the_kernels_network_work_is_nobodys_doing() -> None:
-    """ksoftirqd runs on the core of the program whose packets it handles."""
+    """Ksoftirqd runs on the core of the program whose packets it handles."""
     usage = make_usage(0.85, cpu_wait_cores_mean=0.2, threads=1)
     assert disturbance(trial(target_core=0.85, target_usage=usage, interrupts=0.15, generator_core=0.7)) is None
     assert disturbance(trial(target_core=0.85, target_usage=usage, interrupts=0.05, generator_core=0.8)) is not None

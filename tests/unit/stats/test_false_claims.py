@@ -59,7 +59,7 @@ class Machine:
         self._stranger = 0.0
 
     def measure(self, planned: TrialPlan) -> tuple[float, bool]:
-        """Requests per second, and whether the trial was disturbed."""
+        """Return requests per second, and whether the trial was disturbed."""
         random = self._random
         if planned.round != self._round:
             self._round, self._drift = planned.round, random.normal(0, DRIFT)
@@ -83,7 +83,7 @@ Figures = dict[int, float]
 
 
 def figures(random: np.random.Generator, rounds: int, sides: frozenset[str], retries: int) -> tuple[Figures, Figures, int]:
-    """Requests per second of both servers in the trials that count, and the number of trials."""
+    """Return requests per second of both servers in the trials that count, and the number of trials."""
     plan = [make_plan(name, round_=number) for number in range(rounds) for name in random.permutation([ONE, OTHER]).tolist()]
     machine, made = Machine(random, sides), list[Trial]()
     for planned in with_repeats(plan, made, retries):

@@ -33,7 +33,7 @@ NOISES: dict[str, Noise] = {
 
 
 def rates(random: np.random.Generator, noise: str, rounds: int, factor: float = 1.0) -> tuple[Floats, Floats]:
-    """Requests per second of two servers in ``RUNS`` runs, in a machine that drifts by 3% from round to round."""
+    """Simulate requests per second of two servers in ``RUNS`` runs on a machine that drifts by 3% between rounds."""
     drift = random.normal(0, DRIFT, (RUNS, rounds))
     ours, theirs = (NOISES[noise](random, (RUNS, rounds)) for _ in range(2))
     return 1e5 * factor * np.exp(ours + drift), 1e5 * np.exp(theirs + drift)
@@ -49,7 +49,7 @@ def by_round(values: Floats) -> dict[int, float]:
 
 
 def claimed(ours: Floats, theirs: Floats) -> float:
-    """The share of runs, a row each, in which a difference is claimed."""
+    """Return the share of runs (rows) in which a difference is claimed."""
     found = [compare(by_round(one), by_round(other)) for one, other in zip(ours, theirs, strict=True)]
     return sum(comparison is not None and comparison.differs for comparison in found) / len(found)
 
@@ -82,7 +82,8 @@ def test_five_rounds_find_five_percent_in_a_machine_that_varies_by_one() -> None
 @pytest.mark.parametrize("loss", [0.02, 0.15])
 def test_equals_of_which_one_is_disturbed_in_one_round_of_ten_are_rarely_told_apart(loss: float, rounds: int) -> None:
     """Student's interval alone errs in 6% of runs with ten rounds, 12% with twenty, 30% with thirty and 80% with sixty.
-    Slack for 600 runs: 5% + 2 · 0.9%."""
+    Slack for 600 runs: 5% + 2 · 0.9%.
+    """
     random = np.random.default_rng(14)
     ours, theirs = disturbed(random, (600, rounds), loss), random.normal(0, 0.005, (600, rounds))
     assert claimed(np.exp(ours), np.exp(theirs)) <= 0.068

@@ -173,7 +173,8 @@ def test_a_search_waits_where_trials_that_held_contradict_its_upper_bound() -> N
 
 def disturbed_search(seed: int, seen: float) -> tuple[float, int]:
     """The rate found, and trials made, where the capacity is 1000. Disturbances begin at 2% of trials, last for four trials on average and
-    take up to 60% of the capacity; a disturbed trial is seen to be one, and does not count, with this probability."""
+    take up to 60% of the capacity; a disturbed trial is seen to be one, and does not count, with this probability.
+    """
     chance = random.Random(seed)
     made: list[RateObservation] = []
     left, factor, count = 0, 1.0, 0

@@ -441,7 +441,7 @@ def test_a_disturbed_trial_that_is_accepted_counts_if_its_figures_are_true() -> 
 
 
 def on_core(busy: float, interrupts: float = 0.0, stolen: float = 0.0) -> tuple[CoreOccupancy, ...]:
-    """The target's core, and the generator's at a fifth."""
+    """Return the target's core, and the generator's at 20%."""
     return (CoreOccupancy(cpu=0, busy=busy, interrupts=interrupts, stolen=stolen), CoreOccupancy(cpu=1, busy=0.2, stolen=0.0))
 
 

@@ -24,7 +24,7 @@ def trial_of(number: int) -> Trial:
 
 
 def write(path: Path, run_id: str, trial: Trial, said: int) -> None:
-    """Stores trials and says each number once it is stored, until it is killed."""
+    """Store trials and print the number of each once it is stored, until killed."""
     with Store(path) as store:
         store.begin(make_run([trial], id=run_id, status=RunStatus.RUNNING))
         for number in range(TRIALS):

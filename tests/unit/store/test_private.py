@@ -23,7 +23,7 @@ def test_only_its_owner_may_read_the_store_and_what_lies_beside_it(tmp_path: Pat
 
 
 def make_old(path: Path) -> None:
-    """A file of the first format, which everybody could read, with two runs."""
+    """Write a world-readable file of the first format with two runs."""
     connection = sqlite3.connect(path, isolation_level=None)
     for statement in MIGRATIONS[0].split(";"):
         connection.execute(statement)

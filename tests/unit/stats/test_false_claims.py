@@ -97,7 +97,7 @@ def figures(random: np.random.Generator, rounds: int, sides: frozenset[str], ret
 
 @pytest.mark.parametrize("rounds", [3, 5, 10, 20])
 @pytest.mark.parametrize("sides", [frozenset({ONE}), frozenset({ONE, OTHER})], ids=["beside one", "beside both"])
-def test_equals_are_rarely_told_apart_while_a_stranger_comes_and_goes(sides: frozenset[str], rounds: int) -> None:
+def test_equal_servers_rarely_differ_despite_another_program(sides: frozenset[str], rounds: int) -> None:
     random = np.random.default_rng(rounds)
     claims = kept = trials = 0
     runs = ROUNDS // rounds
@@ -112,7 +112,7 @@ def test_equals_are_rarely_told_apart_while_a_stranger_comes_and_goes(sides: fro
     assert trials / (2 * rounds * runs) < 1.25, "and cost little"
 
 
-def test_a_difference_of_ten_percent_is_found_all_the_same() -> None:
+def test_finds_a_10_percent_difference_despite_another_program() -> None:
     random = np.random.default_rng(19)
     found = 0
     for _ in range(200):
@@ -122,7 +122,7 @@ def test_a_difference_of_ten_percent_is_found_all_the_same() -> None:
     assert found / 200 >= 0.95
 
 
-def test_trials_of_the_simulation_are_judged_as_stored_ones_are() -> None:
+def test_simulated_trials_are_judged_like_stored_ones() -> None:
     """So that the simulation is about what is shipped."""
     machine = Machine(np.random.default_rng(1), frozenset())
     machine._stranger = 0.3

@@ -56,7 +56,7 @@ def claimed(ours: Floats, theirs: Floats) -> float:
 
 @pytest.mark.parametrize("rounds", [3, 4, 5, 10])
 @pytest.mark.parametrize("noise", NOISES)
-def test_equals_are_rarely_told_apart(noise: str, rounds: int) -> None:
+def test_equal_servers_rarely_differ(noise: str, rounds: int) -> None:
     random = np.random.default_rng(1)
     found = [compare(by_round(one), by_round(other)) for one, other in zip(*rates(random, noise, rounds), strict=True)]
     assert sum(comparison is not None and comparison.differs for comparison in found) / RUNS <= FALSE_CLAIMS_MAX
@@ -64,7 +64,7 @@ def test_equals_are_rarely_told_apart(noise: str, rounds: int) -> None:
 
 @pytest.mark.parametrize("rounds", [3, 5, 10])
 @pytest.mark.parametrize("noise", NOISES)
-def test_the_interval_of_a_ratio_contains_the_truth(noise: str, rounds: int) -> None:
+def test_ratio_intervals_contain_the_true_value(noise: str, rounds: int) -> None:
     random = np.random.default_rng(2)
     found = [compare(by_round(one), by_round(other)) for one, other in zip(*rates(random, noise, rounds, factor=1.1), strict=True)]
     missed = [not c.interval.low <= 1.1 <= c.interval.high for c in found if c is not None and c.interval is not None]
@@ -72,7 +72,7 @@ def test_the_interval_of_a_ratio_contains_the_truth(noise: str, rounds: int) -> 
     assert sum(missed) / RUNS <= FALSE_CLAIMS_MAX
 
 
-def test_five_rounds_find_five_percent_in_a_machine_that_varies_by_one() -> None:
+def test_five_rounds_find_5_percent_with_1_percent_noise() -> None:
     random = np.random.default_rng(3)
     found = [compare(by_round(one), by_round(other)) for one, other in zip(*rates(random, "normal", 5, factor=0.95), strict=True)]
     assert sum(comparison is not None and comparison.differs for comparison in found) / RUNS >= 0.95
@@ -80,7 +80,7 @@ def test_five_rounds_find_five_percent_in_a_machine_that_varies_by_one() -> None
 
 @pytest.mark.parametrize("rounds", [3, 5, 6, 7, 10, 20, 30, 60])
 @pytest.mark.parametrize("loss", [0.02, 0.15])
-def test_equals_of_which_one_is_disturbed_in_one_round_of_ten_are_rarely_told_apart(loss: float, rounds: int) -> None:
+def test_equal_servers_rarely_differ_if_one_is_disturbed(loss: float, rounds: int) -> None:
     """Student's interval alone errs in 6% of runs with ten rounds, 12% with twenty, 30% with thirty and 80% with sixty.
     Slack for 600 runs: 5% + 2 · 0.9%."""
     random = np.random.default_rng(14)
@@ -90,7 +90,7 @@ def test_equals_of_which_one_is_disturbed_in_one_round_of_ten_are_rarely_told_ap
 
 @pytest.mark.parametrize("rounds", [3, 5, 10, 20, 30])
 @pytest.mark.parametrize("loss", [0.05, 0.15])
-def test_two_runs_of_equals_of_which_one_is_disturbed_are_rarely_told_apart(loss: float, rounds: int) -> None:
+def test_equal_runs_rarely_differ_if_one_is_disturbed(loss: float, rounds: int) -> None:
     random = np.random.default_rng(15)
     ours, theirs = disturbed(random, (1000, rounds), loss), random.normal(0, 0.005, (1000, rounds))
     found = [change(np.exp(one).tolist(), np.exp(other).tolist()) for one, other in zip(ours, theirs, strict=True)]
@@ -99,7 +99,7 @@ def test_two_runs_of_equals_of_which_one_is_disturbed_are_rarely_told_apart(loss
 
 @pytest.mark.parametrize("rounds", [3, 10, 30, 60])
 @pytest.mark.parametrize("rows", [2, 4, 8])
-def test_a_table_of_equals_of_which_one_is_disturbed_seldom_has_more_than_one_rank(rows: int, rounds: int) -> None:
+def test_equal_rows_rarely_differ_in_rank_if_one_is_disturbed(rows: int, rounds: int) -> None:
     random = np.random.default_rng(16)
     logs = random.normal(0, 0.005, (200, rows, rounds)) + random.normal(0, DRIFT, (200, 1, rounds))
     logs[:, 0] += disturbed(random, (200, rounds), 0.03)
@@ -110,14 +110,14 @@ def test_a_table_of_equals_of_which_one_is_disturbed_seldom_has_more_than_one_ra
 @pytest.mark.parametrize(("deviation", "least"), [(0.01, 0.99), (0.02, 0.75)])
 @pytest.mark.parametrize("factor", [0.95, 0.9])
 @pytest.mark.parametrize("rounds", [5, 10, 30])
-def test_five_and_ten_percent_are_still_found(rounds: int, factor: float, deviation: float, least: float) -> None:
+def test_finds_differences_of_5_and_10_percent(rounds: int, factor: float, deviation: float, least: float) -> None:
     """Of two servers that vary by 1% and by 2% from round to round."""
     random = np.random.default_rng(17)
     ours, theirs = (np.exp(random.normal(0, deviation, (400, rounds))) for _ in range(2))
     assert claimed(factor * ours, theirs) >= least
 
 
-def test_ten_percent_are_found_although_one_round_of_ten_is_disturbed() -> None:
+def test_finds_10_percent_with_one_disturbed_round_in_ten() -> None:
     random = np.random.default_rng(18)
     ours, theirs = disturbed(random, (400, 10), 0.15), random.normal(0, 0.005, (400, 10))
     assert claimed(0.9 * np.exp(ours), np.exp(theirs)) >= 0.9
@@ -134,7 +134,7 @@ STEADINESS: dict[str, Callable[[int], Floats]] = {
 @pytest.mark.parametrize("rounds", [3, 5])
 @pytest.mark.parametrize("rows", [4, 8, 12])
 @pytest.mark.parametrize("steadiness", STEADINESS)
-def test_a_table_of_equals_seldom_has_more_than_one_rank(steadiness: str, rows: int, rounds: int) -> None:
+def test_equal_rows_rarely_differ_in_rank(steadiness: str, rows: int, rounds: int) -> None:
     """Holm's promise is about the whole table: of twelve rows 66 comparisons, and 5% of tables with any false one."""
     random = np.random.default_rng(4)
     noise = STEADINESS[steadiness](rows)[:, np.newaxis]
@@ -143,13 +143,13 @@ def test_a_table_of_equals_seldom_has_more_than_one_rank(steadiness: str, rows: 
     assert sum(set(found) != {1} for found in ranked) / len(ranked) <= 0.08  # ± 2 standard errors of 5% in 400
 
 
-def test_the_interval_of_one_figure_contains_its_centre() -> None:
+def test_intervals_contain_the_true_center() -> None:
     random = np.random.default_rng(5)
     found = [interval((1e5 * np.exp(values)).tolist()) for values in random.normal(0, DRIFT, (RUNS, 5))]
     assert sum(not bounds.low <= 1e5 <= bounds.high for bounds in found if bounds is not None) / RUNS <= FALSE_CLAIMS_MAX
 
 
-def test_the_interval_of_a_merged_percentile_contains_that_of_endless_rounds() -> None:
+def test_merged_percentile_intervals_contain_the_true_value() -> None:
     """Rounds that differ by 3%, each of 2,000 requests; the truth from 4,000 such rounds. Slack for 150 runs: 5% + 2 · 1.8%."""
     random = np.random.default_rng(6)
 
@@ -165,7 +165,7 @@ def test_the_interval_of_a_merged_percentile_contains_that_of_endless_rounds() -
     assert missed / 150 <= 0.086
 
 
-def test_stopping_when_the_interval_is_narrow_costs_some_of_its_honesty() -> None:
+def test_stopping_at_a_narrow_interval_lowers_its_coverage() -> None:
     """At least 92% of the intervals that ended a run hold the truth; with ± 2 standard errors for 2,000 runs, 9.2% may not."""
     random = np.random.default_rng(7)
     for deviation in (0.012, 0.02, 0.03, 0.05):
@@ -176,6 +176,6 @@ def test_stopping_when_the_interval_is_narrow_costs_some_of_its_honesty() -> Non
         assert missed / RUNS <= 0.092
 
 
-def test_three_rounds_reach_far() -> None:
+def test_three_rounds_give_wide_intervals() -> None:
     """What honesty costs: three rounds need an interval 55% wider, per standard error, than five."""
     assert quantile(3) / quantile(5) == pytest.approx(1.55, abs=0.01)

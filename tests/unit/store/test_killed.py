@@ -49,7 +49,7 @@ def killed_after(trials: int, delay_s: float, path: Path, run_id: str, trial: Tr
         return len(said + pipe.read())
 
 
-def test_a_run_killed_at_200_random_instants_loses_at_most_the_trial_in_progress(tmp_path: Path) -> None:
+def test_a_killed_run_loses_at_most_the_trial_in_progress(tmp_path: Path) -> None:
     path = tmp_path / "results.db"
     trial = trial_of(0)
     chance = random.Random(200)

@@ -25,7 +25,7 @@ CORES = ((0, 2), (1, 3))
         (Scaling.PREFORK, 1, "1", [(0, 2)]),
     ],
 )
-def test_workers_fill_the_cores_unless_their_number_is_given(
+def test_workers_fill_the_cores_unless_a_number_is_given(
     scaling: Scaling, workers: int | None, words: str, cpus: list[tuple[int, ...]]
 ) -> None:
     commands = commands_of(TARGET, scaling, Place(Path("/build"), Path("/scratch"), CORES, workers=workers), 80)

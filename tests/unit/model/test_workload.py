@@ -1,4 +1,4 @@
-"""Which path a workload asks a target for."""
+"""The path that a workload requests from a target."""
 
 from __future__ import annotations
 

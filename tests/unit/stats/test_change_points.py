@@ -1,6 +1,6 @@
-"""Does the search for changes keep its promise? Simulated, with fixed seeds; ``benchmarks/change_points.py`` does it longer.
+"""Simulate the error rates of change point detection with fixed seeds; ``benchmarks/change_points.py`` does so at greater length.
 
-The promise: at most one false change in 100 runs of noise, and a step of 5% found within five runs.
+The requirements: at most one false change in 100 runs of noise, and a step of 5% found within five runs.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The figures of clients."""
+"""Statistics of clients."""
 
 from __future__ import annotations
 

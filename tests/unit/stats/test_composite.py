@@ -1,4 +1,4 @@
-"""The laws of a composite score."""
+"""Properties of a composite score."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def percents(given_figures: Figures) -> dict[str, float]:
 
 
 def times(factor: float, given_figures: Figures, target: str | None = None, test: str | None = None) -> Figures:
-    """The figures of a target or a test, multiplied."""
+    """Return the results with those of a target or a test multiplied by a factor."""
     return {
         name: {
             each: {number: rps * (factor if target in (None, name) and test in (None, each) else 1) for number, rps in rounds.items()}

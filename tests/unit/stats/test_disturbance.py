@@ -1,4 +1,4 @@
-"""Who disturbed a trial: by what others did, never by its result."""
+"""Disturbances depend on what other programs did, never on the result."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def occupied(*busy: float, interrupts: float = 0.0, stolen: float = 0.0) -> tupl
 
 
 def trial(target_core: float = 0.85, generator_core: float = 0.85, waited: float | None = 0.0, **changes: Any) -> Trial:
-    """Ten seconds on two measured cores, of which target and generator use 0.85 each."""
+    """Make a trial of ten seconds on two measured cores, of which target and generator use 0.85 each."""
     stolen, interrupts = changes.pop("stolen", 0.0), changes.pop("interrupts", 0.0)
     values: dict[str, Any] = {
         "measurement": make_measurement(),
@@ -53,7 +53,7 @@ def disturbance(trial: Trial) -> str | None:
     ("quantities", "said"),
     [
         ({}, None),
-        ({"target_core": 0.88}, None),  # a stranger of 3 %
+        ({"target_core": 0.88}, None),  # another program with 3%
         ({"target_core": 1.0}, "other programs took 0.15 of the target's core"),
         ({"generator_core": 1.0}, "other programs took 0.15 of the load generator's core"),
         ({"stolen": 0.04}, None),
@@ -72,7 +72,7 @@ def test_steal_is_reported_for_each_program() -> None:
 
 
 def test_a_taken_core_counts_the_same_on_a_large_machine() -> None:
-    """0.15 of seven cores is 2 %."""
+    """0.15 of seven cores is 2%."""
     cores = Cores(target=(0,), generator=(1, 2, 3, 4, 5, 6), harness=(7,), shared=False)
     many = trial(plan=make_plan(cores=cores), occupancy=occupied(1.0, 0.85, 0, 0, 0, 0, 0))
     assert disturbance(many) == "other programs took 0.15 of the target's core"
@@ -139,7 +139,7 @@ def test_kernel_threads_and_ended_children_are_labeled() -> None:
 
 
 def test_another_program_on_the_sibling_thread_disturbs() -> None:
-    """Of a core of which the run may use one thread."""
+    """The run may use only one of the core's two threads."""
     seen = (CoreOccupancy(cpu=0, busy=0.85, stolen=0), CoreOccupancy(cpu=8, busy=0.9, stolen=0), CoreOccupancy(cpu=1, busy=0.85, stolen=0))
     others = Others(strangers=(make_stranger(cores=0.9, cpus=(8,)),))
     said = disturbance(trial(plan=make_plan(cores=HALF_SMT), occupancy=seen, others=others))
@@ -147,13 +147,13 @@ def test_another_program_on_the_sibling_thread_disturbs() -> None:
 
 
 def test_capacity_counts_physical_cores() -> None:
-    """0.08 of a core of two threads is 8 % of it, and not 4 %."""
+    """0.08 of a core with two threads is 8% of it, not 4%."""
     seen = tuple(CoreOccupancy(cpu=cpu, busy=busy, stolen=0) for cpu, busy in ((0, 0.85), (8, 0.08), (1, 0.85), (9, 0.0)))
     assert disturbance(trial(plan=make_plan(cores=SMT), occupancy=seen)) == "other programs took 0.08 of the target's core"
 
 
 def test_several_cores_are_judged_together() -> None:
-    """The scheduler moves a stranger from one to the other."""
+    """The scheduler moves a program from one core to the other."""
     usage: dict[str, Any] = {"target_usage": make_usage(3.4), "generator_usage": make_usage(1.0)}
     for each, is_disturbed in ((0.89, False), (0.91, True)):
         seen = occupied(each, each, each, each, 0.5, 0.5)
@@ -201,7 +201,7 @@ def test_a_generator_with_more_threads_than_cpus_waits_for_itself() -> None:
 
 
 def test_interrupts_charged_to_processes_do_not_hide_other_programs() -> None:
-    """0.2 of the core were interrupts, charged to the processes. Without a stranger the target has all of it."""
+    """0.2 of the core were interrupts charged to the processes. Without other programs, the target has the whole core."""
     quiet: dict[str, Any] = {"target_core": 0.8, "interrupts": 0.2, "target_usage": make_usage(1.0)}
     assert disturbance(trial(**quiet, generator_core=0.65)) is None
     spinning = {**quiet, "target_usage": make_usage(0.8), "others": Others(strangers=(make_stranger(cores=0.2),))}
@@ -238,7 +238,7 @@ def test_an_already_running_server_does_not_disturb() -> None:
 
 
 def test_waiting_for_kernel_network_work_does_not_disturb() -> None:
-    """ksoftirqd runs on the core of the program whose packets it handles."""
+    """The kernel thread ksoftirqd runs on the core of the program whose packets it handles."""
     usage = make_usage(0.85, cpu_wait_cores_mean=0.2, threads=1)
     assert disturbance(trial(target_core=0.85, target_usage=usage, interrupts=0.15, generator_core=0.7)) is None
     assert disturbance(trial(target_core=0.85, target_usage=usage, interrupts=0.05, generator_core=0.8)) is not None

@@ -1,4 +1,4 @@
-"""Verdicts that are drawn again from stored trials are the same."""
+"""Drawing verdicts again from stored trials gives the same verdicts."""
 
 from __future__ import annotations
 

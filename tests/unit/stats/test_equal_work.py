@@ -1,4 +1,4 @@
-"""Clients that did other work than required are found."""
+"""Clients that do other work than required are detected."""
 
 from __future__ import annotations
 

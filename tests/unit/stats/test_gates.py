@@ -1,4 +1,4 @@
-"""Gates that noise does not breach."""
+"""Gates that noise can't break."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from tests.factories import make_failed, make_plan, make_rounds
     ("side", "limit", "interval", "kind"),
     [
         ("<", -0.03, (0.95, 0.969), Passage.BREACHED),
-        ("<", -0.03, (0.95, 0.971), Passage.PASSED),  # the truth may be within the bound
+        ("<", -0.03, (0.95, 0.971), Passage.PASSED),  # the true value may be within the bound
         ("<", -0.03, (1.10, 1.20), Passage.PASSED),
         (">", 0.10, (1.101, 1.3), Passage.BREACHED),
         (">", 0.10, (1.099, 1.3), Passage.PASSED),
-        ("<", 0.05, (1.0, 1.04), Passage.BREACHED),  # «at least 5% faster»
+        ("<", 0.05, (1.0, 1.04), Passage.BREACHED),  # "at least 5% faster"
     ],
 )
 def test_a_gate_fails_if_the_whole_interval_is_beyond_it(

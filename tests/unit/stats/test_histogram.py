@@ -1,4 +1,4 @@
-"""Merged histograms against the samples that went into them."""
+"""Merged histograms compared with their samples."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""When further rounds would repeat the first."""
+"""Detection of runs whose further rounds would repeat the first."""
 
 from __future__ import annotations
 

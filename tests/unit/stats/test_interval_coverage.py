@@ -1,7 +1,7 @@
-"""Do the intervals keep their promise? Simulated, with fixed seeds: equals are told apart in about 5% of runs, whatever the noise.
+"""Simulate the error rates of intervals with fixed seeds: equal servers differ in about 5% of runs, whatever the noise.
 
-The slack: 2,000 runs of a true 5% give between 4% and 6% (± 2 standard errors); the bound is 6.5%. Fewer false claims than 5%
-are no fault: heavy tails make Student's t cautious.
+For a true rate of 5%, 2,000 runs give between 4% and 6% (± 2 standard errors); the bound is 6.5%. Fewer false claims than 5% are fine:
+Student's t is cautious with heavy tails.
 """
 
 from __future__ import annotations
@@ -33,14 +33,17 @@ NOISES: dict[str, Noise] = {
 
 
 def rates(random: np.random.Generator, noise: str, rounds: int, factor: float = 1.0) -> tuple[Floats, Floats]:
-    """Requests per second of two servers in ``RUNS`` runs, in a machine that drifts by 3% from round to round."""
+    """Return requests per second of two servers in ``RUNS`` runs, on a machine that drifts by 3% from round to round."""
     drift = random.normal(0, DRIFT, (RUNS, rounds))
     ours, theirs = (NOISES[noise](random, (RUNS, rounds)) for _ in range(2))
     return 1e5 * factor * np.exp(ours + drift), 1e5 * np.exp(theirs + drift)
 
 
 def disturbed(random: np.random.Generator, shape: tuple[int, ...], loss: float) -> Floats:
-    """Logarithms of a server of which one round in ten is slower by ``loss``; its equal, measured beside it, is never disturbed."""
+    """Return logarithms for a server that is slower by ``loss`` in one of ten rounds.
+
+    Its equal, measured beside it, is never disturbed.
+    """
     return random.normal(0, 0.005, shape) - loss * (random.random(shape) < 0.1)
 
 
@@ -49,7 +52,7 @@ def by_round(values: Floats) -> dict[int, float]:
 
 
 def claimed(ours: Floats, theirs: Floats) -> float:
-    """The share of runs, a row each, in which a difference is claimed."""
+    """Return the share of runs (rows) that claim a difference."""
     found = [compare(by_round(one), by_round(other)) for one, other in zip(ours, theirs, strict=True)]
     return sum(comparison is not None and comparison.differs for comparison in found) / len(found)
 
@@ -82,7 +85,9 @@ def test_five_rounds_find_5_percent_with_1_percent_noise() -> None:
 @pytest.mark.parametrize("loss", [0.02, 0.15])
 def test_equal_servers_rarely_differ_if_one_is_disturbed(loss: float, rounds: int) -> None:
     """Student's interval alone errs in 6% of runs with ten rounds, 12% with twenty, 30% with thirty and 80% with sixty.
-    Slack for 600 runs: 5% + 2 · 0.9%."""
+
+    The tolerance for 600 runs is 5% + 2 · 0.9%.
+    """
     random = np.random.default_rng(14)
     ours, theirs = disturbed(random, (600, rounds), loss), random.normal(0, 0.005, (600, rounds))
     assert claimed(np.exp(ours), np.exp(theirs)) <= 0.068
@@ -111,7 +116,7 @@ def test_equal_rows_rarely_differ_in_rank_if_one_is_disturbed(rows: int, rounds:
 @pytest.mark.parametrize("factor", [0.95, 0.9])
 @pytest.mark.parametrize("rounds", [5, 10, 30])
 def test_finds_differences_of_5_and_10_percent(rounds: int, factor: float, deviation: float, least: float) -> None:
-    """Of two servers that vary by 1% and by 2% from round to round."""
+    """The two servers vary by 1% or 2% from round to round."""
     random = np.random.default_rng(17)
     ours, theirs = (np.exp(random.normal(0, deviation, (400, rounds))) for _ in range(2))
     assert claimed(factor * ours, theirs) >= least
@@ -135,7 +140,7 @@ STEADINESS: dict[str, Callable[[int], Floats]] = {
 @pytest.mark.parametrize("rows", [4, 8, 12])
 @pytest.mark.parametrize("steadiness", STEADINESS)
 def test_equal_rows_rarely_differ_in_rank(steadiness: str, rows: int, rounds: int) -> None:
-    """Holm's promise is about the whole table: of twelve rows 66 comparisons, and 5% of tables with any false one."""
+    """Holm's method covers the whole table: twelve rows make 66 comparisons, and at most 5% of tables have a false claim."""
     random = np.random.default_rng(4)
     noise = STEADINESS[steadiness](rows)[:, np.newaxis]
     figures = 1e5 * np.exp(random.normal(0, 1, (400, rows, rounds)) * noise + random.normal(0, DRIFT, (400, 1, rounds)))
@@ -150,7 +155,10 @@ def test_intervals_contain_the_true_center() -> None:
 
 
 def test_merged_percentile_intervals_contain_the_true_value() -> None:
-    """Rounds that differ by 3%, each of 2,000 requests; the truth from 4,000 such rounds. Slack for 150 runs: 5% + 2 · 1.8%."""
+    """Rounds differ by 3% and have 2,000 requests each; the true value comes from 4,000 such rounds.
+
+    The tolerance for 150 runs is 5% + 2 · 1.8%.
+    """
     random = np.random.default_rng(6)
 
     def samples(rounds: int) -> Floats:
@@ -166,7 +174,7 @@ def test_merged_percentile_intervals_contain_the_true_value() -> None:
 
 
 def test_stopping_at_a_narrow_interval_lowers_its_coverage() -> None:
-    """At least 92% of the intervals that ended a run hold the truth; with ± 2 standard errors for 2,000 runs, 9.2% may not."""
+    """At least 92% of the final intervals contain the true value; with ± 2 standard errors for 2,000 runs, 9.2% may miss it."""
     random = np.random.default_rng(7)
     for deviation in (0.012, 0.02, 0.03, 0.05):
         missed = 0
@@ -177,5 +185,5 @@ def test_stopping_at_a_narrow_interval_lowers_its_coverage() -> None:
 
 
 def test_three_rounds_give_wide_intervals() -> None:
-    """What honesty costs: three rounds need an interval 55% wider, per standard error, than five."""
+    """Three rounds need an interval 55% wider, per standard error, than five."""
     assert quantile(3) / quantile(5) == pytest.approx(1.55, abs=0.01)

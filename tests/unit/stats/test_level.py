@@ -1,4 +1,4 @@
-"""Whether a service level held in a trial, and what the trials of a search say together."""
+"""Service levels in one trial, and in all trials of a search."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ LOUD: dict[str, Any] = {
     "occupancy": tuple(CoreOccupancy(cpu=cpu, busy=0.5, stolen=0.1) for cpu in range(2)),
     "generator_usage": make_usage(0.5),
 }
-"""Other virtual machines took a tenth of both cores."""
+"""Observations in which other virtual machines took a tenth of both cores."""
 
 
 def test_disturbed_trials_do_not_count_and_disturbers_are_reported() -> None:

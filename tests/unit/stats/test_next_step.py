@@ -1,4 +1,4 @@
-"""What to do about rounds that are invalid."""
+"""Suggestions for invalid rounds."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What equals differ by: the floor holds what it promises, and comes from pairs that count."""
+"""The noise floor has the promised error rate, and uses only pairs that count."""
 
 from __future__ import annotations
 

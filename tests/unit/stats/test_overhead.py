@@ -15,7 +15,7 @@ def rounds(name: str, *p50_us: float, **changes: Any) -> list[Trial]:
 
 
 def test_differences_are_computed_within_rounds() -> None:
-    """The machine slowed both down by half from round to round: the overhead did not change."""
+    """The machine slowed both down by half from round to round, so the overhead didn't change."""
     found = overhead(rounds("a/b", 150, 200, 250), rounds("baseline", 100, 150, 200))["p50"]
     assert found.us == pytest.approx(50) and found.rounds == 3
     assert found.us_interval is not None
@@ -41,7 +41,7 @@ def test_interval_is_students_t() -> None:
     found = overhead(rounds("a/b", 110, 120, 130), rounds("baseline", 100, 100, 100))["p50"]
     assert found.us_interval is not None
     half = (found.us_interval.high - found.us_interval.low) / 2
-    assert half == pytest.approx(4.303 * 10 / 3**0.5, abs=0.5)  # t of two degrees of freedom · s / √3
+    assert half == pytest.approx(4.303 * 10 / 3**0.5, abs=0.5)  # t with two degrees of freedom · s / √3
 
 
 def test_few_rounds_have_no_interval_and_unpaired_ones_are_omitted() -> None:

@@ -1,4 +1,4 @@
-"""Comparisons: laws that hold for all rounds, and the edges where a claim begins."""
+"""Comparisons: properties that hold for all rounds, and the thresholds of a claim."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def test_claims_agree_with_their_intervals(rounds: list[tuple[float, float]]) ->
     found = compared(ours, theirs)
     assert found.interval is not None
     assume(found.p is not None and abs(found.p - 0.05) > 1e-6)
-    assume(all(abs(end - 1.0) > 1e-9 for end in (found.interval.low, found.interval.high)))  # rounding decides there
+    assume(all(abs(end - 1.0) > 1e-9 for end in (found.interval.low, found.interval.high)))  # rounding errors decide there
     assert found.differs == (not found.interval.low <= 1.0 <= found.interval.high)
 
 
@@ -72,7 +72,7 @@ def test_p_value_matches_the_paired_test_on_logarithms() -> None:
 
 
 def test_effects_on_both_sides_cancel() -> None:
-    """A machine that slows down by half over the rounds, and a difference of 2%."""
+    """The machine slows down by half over the rounds, and the targets differ by 2%."""
     theirs = [100.0, 90.0, 80.0, 65.0, 50.0]
     ours = [value * factor for value, factor in zip(theirs, (1.021, 1.019, 1.02, 1.018, 1.022), strict=True)]
     found = compared(ours, theirs)

@@ -1,4 +1,4 @@
-"""A target whose threads are busy without requests is not full because its core is."""
+"""A full core doesn't limit a target whose threads are busy without requests."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which interval decides whether a run knows enough."""
+"""The interval that decides whether a run has enough rounds."""
 
 from __future__ import annotations
 

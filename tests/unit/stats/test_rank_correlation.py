@@ -1,4 +1,4 @@
-"""Spearman's rank correlation against its laws."""
+"""Properties of Spearman's rank correlation."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Ranks: what is above what beyond doubt, in a table whose rounds were shared by all rows."""
+"""Ranks by significant differences in a table with common rounds."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def by_round(values: list[float], first: int = 0) -> dict[int, float]:
 
 
 def tables(random: np.random.Generator, means: Floats, noise: Floats, rounds: int, count: int) -> list[list[dict[int, float]]]:
-    """In a machine that drifts by 10% from round to round."""
+    """Return tables measured on a machine that drifts by 10% from round to round."""
     shape = (count, len(means), rounds)
     logs = np.log(means)[:, None] + random.normal(0, 1, shape) * noise[:, None] + random.normal(0, 0.1, (count, 1, rounds))
     return [[by_round(row) for row in table] for table in np.exp(logs).tolist()]
@@ -50,7 +50,7 @@ def test_rows_without_noise_are_ranked_with_certainty() -> None:
 
 
 def test_three_noisy_rounds_of_many_rows_show_large_differences() -> None:
-    """Ten rows that vary by 8%: the half that answers a third as much is below the whole other half in nine of ten tables."""
+    """Ten rows vary by 8%. In nine of ten tables, the half with a third of the throughput ranks below the whole other half."""
     random = np.random.default_rng(1)
     means = np.array([150.0, 148, 146, 144, 142, 50, 49, 48, 47, 46])
     told = [min(ranks(table)[5:]) == 6 for table in tables(random, means, np.full(10, 0.08), 3, 200)]

@@ -1,4 +1,4 @@
-"""The search for the highest rate, against servers that are functions: exact ones, noisy ones, and ones that contradict themselves."""
+"""The search for the highest rate, against simulated servers that are exact, noisy or inconsistent."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def test_the_bounds_contain_the_capacity_from_any_start(truth: float, off: float
 
 
 def test_a_known_capacity_takes_few_trials() -> None:
-    """The start is what a closed loop shows, which is close."""
+    """The search starts at the closed-loop throughput, which is close."""
     for start in (900, 1000, 1005, 1100):
         _, made = search(lambda rate: rate <= 1000, start)
         assert sum(one.duration_s == 5.0 for one in made) <= 16
@@ -78,7 +78,7 @@ def test_a_known_capacity_takes_few_trials() -> None:
 
 @pytest.mark.parametrize("seed", range(20))
 def test_inconsistent_trials_change_the_result_only_slightly(seed: int) -> None:
-    """One of ten trials goes wrong for reasons of its own; near the capacity they are of two minds."""
+    """One of ten trials fails or holds at random, and trials near the capacity disagree."""
     chance = random.Random(seed)
 
     def holds(rate: float) -> bool:
@@ -90,7 +90,7 @@ def test_inconsistent_trials_change_the_result_only_slightly(seed: int) -> None:
 
 
 def test_scouts_do_not_count() -> None:
-    """They saw twice what holds for longer."""
+    """The scouts held at twice the rate that longer trials can hold."""
     made: list[Observation] = []
     while offer := next_offer(made, (SCOUTS, FINAL), 1000, 1.0):
         made.append(Observation(offer.rate_rps, offer.duration_s, offer.rate_rps <= (1000 if offer.duration_s < 5 else 500)))
@@ -158,7 +158,7 @@ def test_an_upper_bound_that_holds_in_a_retest_is_reopened() -> None:
 
 
 def test_a_search_waits_before_retesting_a_doubtful_upper_bound() -> None:
-    """What disturbed its trials may still be there."""
+    """The cause of the disturbance may still be there."""
     made = [Observation(1200, 1.0, True), *[Observation(rate, 5.0, held) for rate, held in ((1000, True), (1009, False)) for _ in range(2)]]
     scouted = Phase(1, 0.5, lambda rate: 1.0)
     offer = next_offer(made, (scouted, FINAL), 1200, 1.0)
@@ -167,8 +167,11 @@ def test_a_search_waits_before_retesting_a_doubtful_upper_bound() -> None:
 
 
 def disturbed_search(seed: int, seen: float) -> tuple[float, int]:
-    """The rate found, and trials made, where the capacity is 1000. Disturbances begin at 2% of trials, last for four trials on average and
-    take up to 60% of the capacity; a disturbed trial is seen to be one, and does not count, with this probability."""
+    """Return the rate found and the number of trials, for a capacity of 1000.
+
+    Disturbances begin at 2% of trials, last for four trials on average and take up to 60% of the capacity. With probability ``seen``, a
+    disturbed trial is detected and doesn't count.
+    """
     chance = random.Random(seed)
     made: list[Observation] = []
     left, factor, count = 0, 1.0, 0
@@ -206,6 +209,6 @@ def test_rare_disturbances_rarely_lower_the_result(seen: float) -> None:
 
 
 def test_retests_outlast_most_undetected_disturbances() -> None:
-    """Without a retest 7% of these searches are more than 2% too low."""
+    """Without a retest, 7% of these searches are more than 2% too low."""
     found = [disturbed_search(seed, 0.0)[0] for seed in range(200)]
     assert sum(rate < 980 for rate in found) <= 4

@@ -1,4 +1,4 @@
-"""When a warm-up is over, and what is called «not steady»: on series whose truth is known."""
+"""The end of a warm-up, and measurements that aren't steady, for series with known properties."""
 
 from __future__ import annotations
 
@@ -46,23 +46,23 @@ def not_shown_steady(trial: Trial) -> str | None:
 
 WINDOW_S = 0.1
 MAXIMUM = 100
-"""Windows in the default maximum of 10 s."""
+"""Number of windows in the default maximum of 10 s."""
 
 
 def ends(windows: Sequence[float], rate_rps: float | None = None) -> int:
-    """After how many windows a warm-up is over; more than there are: never."""
+    """Return after how many windows a warm-up is over; more than the number of windows if never."""
     counts = range(len(windows) + 1)
     return next((count for count in counts if is_warm(windows[:count], WINDOW_S, rate_rps)), len(windows) + 1)
 
 
 def ramp(size: float, low: float = 50_000.0, windows: int = 80) -> list[float]:
-    """From ``low`` to 100,000 requests/s in 8 s, then flat, with noise."""
+    """Return a ramp from ``low`` to 100,000 requests/s in 8 s, then flat, with noise."""
     heights = [min(low + (100_000 - low) * i / windows, 100_000) for i in range(MAXIMUM)]
     return [float(height * (1 + SOURCE.normal(0, size))) for height in heights]
 
 
 def test_truncation_matches_manual_calculations() -> None:
-    # Kept 5: 0/25. Kept 6: one outlier of 6 among 5 zeros, 30/36. Nothing beats none.
+    # Keeping 5 gives 0/25. Keeping 6 gives 30/36, with one outlier of 6 among 5 zeros. Nothing beats zero.
     assert truncation([6, 0, 0, 0, 0, 0]) == 1
     assert truncation([1, 1, 1, 1, 1, 1]) == 0
 

@@ -1,4 +1,4 @@
-"""Summaries over rounds: medians, and nothing of rounds that do not count."""
+"""Summaries over rounds: medians of only the rounds that count."""
 
 from __future__ import annotations
 
@@ -163,7 +163,7 @@ def test_generator_takes_precedence_over_both_in_a_row() -> None:
 
 def test_steal_in_any_round_is_reported_once_per_row() -> None:
     def stolen(share: float) -> Trial:
-        """On one of four cores: too little to disturb the trial."""
+        """Return a trial with steal on one of four cores, too little to disturb it."""
         occupancy = tuple(CoreOccupancy(cpu=cpu, busy=0.2, stolen=share if cpu == 0 else 0) for cpu in range(4))
         plan = make_plan(cores=Cores(target=(0, 1, 2, 3), generator=(4,), harness=(5,), shared=False))
         said = (Reason.of(ReasonKind.STEAL, cores=[{"cpu": 0, "share": share}]),) if share >= 0.05 else ()

@@ -1,4 +1,4 @@
-"""Verdicts: each rule at both sides of its threshold, and laws that hold for any evidence."""
+"""Verdicts: each rule on both sides of its threshold, and properties that hold for any evidence."""
 
 from __future__ import annotations
 
@@ -135,7 +135,7 @@ def test_a_constant_rate_may_miss_requests_at_its_edges(rate: float, responses: 
 
 
 def with_ratio(ratio: float, **changes: Any) -> Evidence:
-    """Mean and throughput such that Little's law gives the ratio."""
+    """Return evidence whose mean and throughput have this ratio by Little's law."""
     mean_us = ratio * LOAD.connections / 400_000 * 1e6
     values = {"measurement": make_measurement(service_time_us=make_distribution(150).model_copy(update={"mean": mean_us}))}
     return make_evidence(**{**values, **changes})
@@ -152,7 +152,7 @@ def test_littles_law_must_hold_in_a_closed_loop(ratio: float, kind: VerdictKind)
 
 
 def test_requests_cut_off_at_the_edges_may_change_the_ratio() -> None:
-    """A stall of 300 ms at either end of 10 s moves it by up to 3%."""
+    """A stall of 300 ms at either end of 10 s changes it by up to 3%."""
     stalled = with_ratio(1.035)
     times = stalled.measurement.service_time_us
     assert times is not None
@@ -261,7 +261,7 @@ SMT = Cores(
     shared=False,
     siblings=tuple((cpu, cpu + 8) for cpu in range(8)),
 )
-"""Eight physical cores of two threads: four for the target, three for the generator."""
+"""Eight physical cores with two threads each: four for the target, three for the generator."""
 
 
 def test_four_full_workers_fill_four_cores_with_smt() -> None:
@@ -331,7 +331,7 @@ def test_without_samples_the_limit_is_unknown_but_the_trial_counts(changes: dict
 
 @pytest.mark.parametrize(("generator", "kind"), [(0.96, VerdictKind.GENERATOR), (0.94, VerdictKind.UNKNOWN)])
 def test_a_full_generator_is_the_limit_of_an_unsampled_target(generator: float, kind: VerdictKind) -> None:
-    """A server behind ``--url``."""
+    """The target is a server behind ``--url``."""
     verdict = judge(make_evidence(generator_cores=generator, target_usage=None))
     assert verdict.kind is kind
     assert f"generator {generator:.2f} of 1 core" in sentence(verdict.reasons[0])
@@ -346,7 +346,7 @@ def verdict(target_cores: float = 0.4, generator_cores: float = 0.2, **changes: 
 
 
 BY_A_QUOTA = {"throttled_share": 0.9}
-"""Why a generator waits: if no quota explains it, others had its CPU, and the trial is disturbed."""
+"""Reason for the generator's wait. Without a quota, other programs had its CPU, and the trial would be disturbed."""
 
 
 @pytest.mark.parametrize(("waited", "kind"), [(0.24, VerdictKind.IDLE), (0.26, VerdictKind.GENERATOR), (None, VerdictKind.IDLE)])
@@ -441,7 +441,7 @@ def test_an_accepted_disturbed_trial_counts_if_valid() -> None:
 
 
 def on_core(busy: float, interrupts: float = 0.0, stolen: float = 0.0) -> tuple[CoreOccupancy, ...]:
-    """The target's core, and the generator's at a fifth."""
+    """Return the occupancy of the target's core, and of the generator's at a fifth."""
     return (CoreOccupancy(cpu=0, busy=busy, interrupts=interrupts, stolen=stolen), CoreOccupancy(cpu=1, busy=0.2, stolen=0.0))
 
 
@@ -692,7 +692,7 @@ def test_losses_on_the_load_host_count() -> None:
 
 
 def on_load_hosts(*full: float, target_cores: float = 0.5) -> Evidence:
-    """As many load hosts as there are numbers, each with its fullest thread."""
+    """Return evidence with one load host per number, each with its fullest thread."""
     hosts = tuple(make_host_share(f"load{number}", busy=busy) for number, busy in enumerate(full, 1))
     return make_evidence(target_cores, 0.02, measurement=make_measurement(load_hosts=hosts))
 
@@ -746,7 +746,7 @@ def test_a_generator_kept_waiting_by_the_database_is_not_the_limit() -> None:
 
 @pytest.mark.parametrize(("database", "kind"), [(0.5, VerdictKind.SHARED), (0.2, VerdictKind.IDLE)])
 def test_three_programs_together_can_fill_shared_cores(database: float, kind: VerdictKind) -> None:
-    """None of the three waits: what looks like time of two to spare is the third's."""
+    """None of the three waits: the time that two of them seem to have left is used by the third."""
     cores = Cores(target=(0, 1), generator=(0, 1), harness=(0,), database=(0, 1), shared=True)
     verdict = judge(make_evidence(1.2, 0.3, cores=cores, database_usage=make_usage(database)))
     assert verdict.kind is kind

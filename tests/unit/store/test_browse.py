@@ -1,4 +1,4 @@
-"""Lists of runs and targets: what fits, in pages, and without reading documents."""
+"""Lists of runs and targets: filters, pages, and queries that read no documents."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ COMMITS = ("a" * 40, "b" * 40 + "+changes", None, "abc" + "0" * 37)
 
 @pytest.fixture
 def store(tmp_path: Path) -> Iterator[Store]:
-    """Four runs, ``r0`` to ``r3``, a day apart."""
+    """Create four runs, ``r0`` to ``r3``, a day apart."""
     with Store(tmp_path / "results.db") as store:
         for day, commit in enumerate(COMMITS):
             trials = [make_trial(make_plan("c/a" if day % 2 else "golang/b", round_, round_)) for round_ in range(2)]

@@ -1,4 +1,4 @@
-"""The figures of a target in many runs, without its documents; and those of stores that had none."""
+"""Results of a target over many runs without its documents, including stores that lacked the table."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which run is meant by a word."""
+"""Words that select a run."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ COMMIT = "0123456789abcdef0123456789abcdef01234567"
 
 @pytest.fixture
 def store(tmp_path: Path) -> Store:
-    """Five runs, one a minute."""
+    """Create five runs, one per minute."""
     made = Store(tmp_path / "results.db")
     for minute, (name, commit) in enumerate(
         [("main", COMMIT), (None, "f" * 40), ("main", COMMIT), ("pr", f"{COMMIT}+changes"), (None, None)]
@@ -58,5 +58,5 @@ def test_latest_ignores_clock_changes(store: Store) -> None:
     assert store.run("latest")[0].id == store.run("main")[0].id == store.runs()[0].id == "19700101T000000-c0de"
 
 
-def test_lists_names(store: Store) -> None:
+def test_runs_are_listed_with_their_names(store: Store) -> None:
     assert [line.name for line in store.runs()] == [None, "pr", "main", None, "main"]

@@ -1,4 +1,4 @@
-"""Who may read the results database."""
+"""Permissions of the results database."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def test_only_the_owner_can_read_the_store_files(tmp_path: Path) -> None:
 
 
 def make_old(path: Path) -> None:
-    """A file of the first format, which everybody could read, with two runs."""
+    """Create a world-readable file in the first format, with two runs."""
     connection = sqlite3.connect(path, isolation_level=None)
     for statement in MIGRATIONS[0].split(";"):
         connection.execute(statement)

@@ -1,4 +1,4 @@
-"""What is reported while a load generator runs."""
+"""Progress reports while a load generator runs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which commands start a target, and on which cores."""
+"""The commands that start a target, and their cores."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a container's control groups say goes into the verdict."""
+"""Verdicts take the counters of a container's control groups into account."""
 
 from __future__ import annotations
 

@@ -78,7 +78,7 @@ def test_a_known_capacity_takes_few_trials() -> None:
 
 @pytest.mark.parametrize("seed", range(20))
 def test_inconsistent_trials_change_the_result_only_slightly(seed: int) -> None:
-    """One of ten trials fails or holds at random, and trials near the capacity disagree."""
+    """One of ten trials fails at random, and trials near the capacity disagree."""
     chance = random.Random(seed)
 
     def holds(rate: float) -> bool:

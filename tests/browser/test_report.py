@@ -161,12 +161,12 @@ def test_the_json_can_be_saved(browser: Browser, files: dict[str, Path], tmp_pat
 
 def test_dark_and_light_differ_and_print_is_white(browser: Browser, files: dict[str, Path]) -> None:
     page = opened(browser, files["servers"])
-    colour = "getComputedStyle(document.body).backgroundColor"
+    color = "getComputedStyle(document.body).backgroundColor"
     page.emulate_media(color_scheme="light")
-    assert page.evaluate(colour) == "rgb(255, 255, 255)"
+    assert page.evaluate(color) == "rgb(255, 255, 255)"
     page.emulate_media(color_scheme="dark")
-    assert page.evaluate(colour) == "rgb(13, 17, 23)"
+    assert page.evaluate(color) == "rgb(13, 17, 23)"
     page.emulate_media(color_scheme="dark", media="print")
-    assert page.evaluate(colour) == "rgb(255, 255, 255)"
+    assert page.evaluate(color) == "rgb(255, 255, 255)"
     assert page.pdf().startswith(b"%PDF")
     page.context.close()

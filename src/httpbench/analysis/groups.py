@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from httpbench.analysis.rows import Group, LoadOrigin, Row
 from httpbench.model import Load, Measurement, Probed, Run, Scaling, Table, Trial
 from httpbench.stats.attempts import last_attempts
-from httpbench.stats.summary import cells, summarise
+from httpbench.stats.summary import cells, summarize
 
 GroupKey = tuple[Scaling, str, str, Load]
 """Key that the rows of a table share: scaling, workload, load generator and load."""
@@ -79,7 +79,7 @@ def _rows(run: Run, found: Sequence[Sequence[Trial]], probed: Mapping[str, Probe
     for attempts, size in zip(found, sizes, strict=True):
         cell = last_attempts(attempts)
         last = {trial.plan.number for trial in cell}
-        summary = summarise(cell)
+        summary = summarize(cell)
         odd = size is not None and abs(size - usual) > SIZE_TOLERANCE * usual
         yield Row(
             target=run.targets[summary.target],
@@ -90,7 +90,7 @@ def _rows(run: Run, found: Sequence[Sequence[Trial]], probed: Mapping[str, Probe
             odd_size=odd,
             log_tail=_log_tail(cell),
             probed=probed.get(summary.target),
-            measured=None if summary.rounds_counting else summarise(cell, invalid=True),
+            measured=None if summary.rounds_counting else summarize(cell, invalid=True),
         )
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from httpbench.analysis.changes import RunAndTrials
 from httpbench.stats.rank_correlation import rank_correlation
-from httpbench.stats.summary import cells, summarise
+from httpbench.stats.summary import cells, summarize
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +63,7 @@ def _best(measured: RunAndTrials) -> dict[tuple[str, str], float]:
     run, trials = measured
     best: dict[tuple[str, str], float] = {}
     for rounds in cells(trials):
-        found = summarise(rounds)
+        found = summarize(rounds)
         entry = run.targets[found.target].entry
         if found.throughput_rps is not None and found.load.rate_rps is None:
             key = (found.workload, entry.name if entry else found.target)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from httpbench.stats.evidence import Evidence
 from httpbench.stats.interval import ConfidenceInterval
 from httpbench.stats.paired import Comparison, compare, corrected
-from httpbench.stats.summary import Estimate, Latency, Summary, summarise
+from httpbench.stats.summary import Estimate, Latency, Summary, summarize
 from httpbench.stats.verdict import judge
 
 __all__ = [
@@ -18,5 +18,5 @@ __all__ = [
     "compare",
     "corrected",
     "judge",
-    "summarise",
+    "summarize",
 ]

@@ -41,7 +41,7 @@ PERMUTATIONS, BATCH = 999, 111
 
 REACH = 3.0
 """Maximum distance of a run from the median of its neighbors, in standard deviations."""
-NEIGHBOURS = 3
+NEIGHBORS = 3
 """Number of neighbors on each side."""
 
 CORRELATION_MAX = 0.5
@@ -74,7 +74,7 @@ def _median_size(values: Floats) -> float:
 
 
 def _tamed(logs: Floats, noise: float) -> Floats:
-    windows = np.lib.stride_tricks.sliding_window_view(np.pad(logs, NEIGHBOURS, constant_values=np.nan), 2 * NEIGHBOURS + 1)
+    windows = np.lib.stride_tricks.sliding_window_view(np.pad(logs, NEIGHBORS, constant_values=np.nan), 2 * NEIGHBORS + 1)
     near = np.nanmedian(windows, axis=1)
     return np.clip(logs, near - REACH * noise, near + REACH * noise)
 
@@ -84,10 +84,10 @@ def _widened(logs: Floats) -> float:
 
     This is its ratio to the standard deviation for independent values with the same differences between neighbors.
     """
-    neighbours, next_ones = _median_size(np.diff(logs)), _median_size(logs[2:] - logs[:-2])
-    if neighbours == 0 or len(logs) < CORRELATION_RUNS_MIN:
+    neighbors, next_ones = _median_size(np.diff(logs)), _median_size(logs[2:] - logs[:-2])
+    if neighbors == 0 or len(logs) < CORRELATION_RUNS_MIN:
         return 1.0
-    correlation = (next_ones / neighbours) ** 2 - 1 - CORRELATION_ERRORS / math.sqrt(len(logs))
+    correlation = (next_ones / neighbors) ** 2 - 1 - CORRELATION_ERRORS / math.sqrt(len(logs))
     correlation = min(max(correlation, 0.0), CORRELATION_MAX)
     return math.sqrt(1 + correlation) / (1 - correlation)
 
@@ -131,11 +131,11 @@ def _chance(logs: Floats, random: np.random.Generator) -> float:
 
     Stops early if this isn't rare. Source: J. Besag, P. Clifford, "Sequential Monte Carlo p-values", Biometrika 78, 1991.
     """
-    centred = logs - logs.mean()
-    seen = float(_clearest(centred[None])[0]) * (1 - 1e-12)
+    centered = logs - logs.mean()
+    seen = float(_clearest(centered[None])[0]) * (1 - 1e-12)
     alike = tried = 0
     while tried < PERMUTATIONS and alike <= SIGNIFICANCE * PERMUTATIONS:
-        orders = random.permuted(np.tile(centred, (BATCH, 1)), axis=1)
+        orders = random.permuted(np.tile(centered, (BATCH, 1)), axis=1)
         alike += int((_clearest(orders) >= seen).sum())
         tried += BATCH
     return (alike + 1) / (tried + 1)

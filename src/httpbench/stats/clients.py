@@ -53,7 +53,7 @@ class Relative:
     """Standard deviation of the ratio. ``None`` for the fastest client itself, or if either client has a single round."""
 
 
-def summarise_clients(rounds: Sequence[ClientMeasurement]) -> ClientSummary | None:
+def summarize_clients(rounds: Sequence[ClientMeasurement]) -> ClientSummary | None:
     """Return the summary of these rounds; ``None`` if there are none.
 
     All rounds belong to one cell, and the client did the required work in each.

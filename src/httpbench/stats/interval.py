@@ -10,7 +10,7 @@ would widen that of a median, so it leads to fewer claims rather than more.
 
 This alone doesn't help if one of two servers is disturbed repeatedly. Over many rounds, its disturbances would become a significant
 difference. A comparison must therefore hold whichever seventh of its rounds is left out, the highest or the lowest. Its interval extends
-from the lowest to the highest remaining mean (:func:`centres`), plus Student's *t* on both sides. For two equal servers, one of which is
+from the lowest to the highest remaining mean (:func:`centers`), plus Student's *t* on both sides. For two equal servers, one of which is
 disturbed in one of ten rounds, it misses the true value in at most 5% of runs, whatever the number of rounds. In return, a part of the
 interval never gets narrower with more rounds: a quarter of the standard deviation.
 """
@@ -65,15 +65,15 @@ def interval(values: Sequence[float]) -> ConfidenceInterval | None:
         return None
     # A run has thousands of these with a few rounds each, and numpy takes ten times as long for so few.
     logs = [math.log(value) for value in values]
-    centre = math.fsum(logs) / len(logs)
-    variance = math.fsum((log - centre) ** 2 for log in logs) / (len(logs) - 1)
-    return around(centre, centre, math.sqrt(variance / len(logs)), len(logs))
+    center = math.fsum(logs) / len(logs)
+    variance = math.fsum((log - center) ** 2 for log in logs) / (len(logs) - 1)
+    return around(center, center, math.sqrt(variance / len(logs)), len(logs))
 
 
 def around(low: float, high: float, log_error: float, rounds: int, resolution: float = 0.0) -> ConfidenceInterval:
     """Return the interval from e^(low − reach) to e^(high + reach), with reach = t · standard error + resolution.
 
-    ``low`` and ``high`` are centers, which are equal unless they come from :func:`centres`. They and ``log_error`` are logarithms. t has
+    ``low`` and ``high`` are centers, which are equal unless they come from :func:`centers`. They and ``log_error`` are logarithms. t has
     ``rounds`` − 1 degrees of freedom, and ``resolution`` is the relative step of the recorded values.
 
     Source: Student, "The probable error of a mean", Biometrika 6, 1908; on logarithms, the interval of a geometric mean.
@@ -82,7 +82,7 @@ def around(low: float, high: float, log_error: float, rounds: int, resolution: f
     return ConfidenceInterval(low=math.exp(low - reach), high=math.exp(high + reach))
 
 
-def centres(logs: Floats) -> tuple[float, float]:
+def centers(logs: Floats) -> tuple[float, float]:
     """Return the lowest and the highest mean that remain without the highest or the lowest seventh of the rounds."""
     ascending, left_out = np.sort(logs), len(logs) // LEFT_OUT
     return float(ascending[: len(logs) - left_out].mean()), float(ascending[left_out:].mean())

@@ -99,5 +99,5 @@ def _interval(differences: np.ndarray[tuple[int], np.dtype[np.float64]], resolut
     if rounds < ROUNDS_MIN:
         return None
     reach = quantile(rounds) * float(differences.std(ddof=1)) / math.sqrt(rounds) + resolution_us
-    centre = float(differences.mean())
-    return ConfidenceInterval(low=centre - reach, high=centre + reach)
+    center = float(differences.mean())
+    return ConfidenceInterval(low=center - reach, high=center + reach)

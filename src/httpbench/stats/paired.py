@@ -22,7 +22,7 @@ from httpbench.stats.interval import (
     ConfidenceInterval,
     Floats,
     around,
-    centres,
+    centers,
     nearest_to_zero,
     p_value,
     standard_error,
@@ -74,13 +74,13 @@ def compare(ours: Rounds, theirs: Rounds, resolution: float = 0.0) -> Comparison
     ratios = log_ratios(ours, theirs)
     if not len(ratios):
         return None
-    centre, rounds = float(ratios.mean()), len(ratios)
+    center, rounds = float(ratios.mean()), len(ratios)
     if rounds < ROUNDS_MIN:
-        return Comparison(ratio=math.exp(centre), interval=None, rounds=rounds, p=None, p_adjusted=None, p_rank=None)
+        return Comparison(ratio=math.exp(center), interval=None, rounds=rounds, p=None, p_adjusted=None, p_rank=None)
     p = _p(ratios, resolution)
     return Comparison(
-        ratio=math.exp(centre),
-        interval=around(*centres(ratios), standard_error(ratios), rounds, resolution),
+        ratio=math.exp(center),
+        interval=around(*centers(ratios), standard_error(ratios), rounds, resolution),
         rounds=rounds,
         p=p,
         p_adjusted=p,
@@ -125,7 +125,7 @@ def holm(p_values: Sequence[float]) -> list[float]:
 
 
 def _p(ratios: Floats, resolution: float) -> float:
-    distance = max(abs(nearest_to_zero(*centres(ratios))) - max(resolution, ROUNDING), 0.0)
+    distance = max(abs(nearest_to_zero(*centers(ratios))) - max(resolution, ROUNDING), 0.0)
     return p_value(distance, standard_error(ratios), len(ratios) - 1)
 
 

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from httpbench.model import Trial
-from httpbench.stats.interval import LEFT_OUT, ROUNDS_MIN, Floats, centres, quantile, rounds_for, standard_error
+from httpbench.stats.interval import LEFT_OUT, ROUNDS_MIN, Floats, centers, quantile, rounds_for, standard_error
 from httpbench.stats.paired import Rounds, log_ratios
 from httpbench.stats.summary import cells
 
@@ -93,6 +93,6 @@ def _samples(trials: Sequence[Trial], baseline: str) -> list[tuple[Floats, bool]
 def _width(logs: Floats, *, is_ratio: bool) -> Width | None:
     if len(logs) < ROUNDS_MIN:
         return None
-    low, high = centres(logs) if is_ratio else (0.0, 0.0)
+    low, high = centers(logs) if is_ratio else (0.0, 0.0)
     reach = (high - low) / 2 + quantile(len(logs)) * standard_error(logs)
     return Width(math.expm1(reach), len(logs), float(logs.std(ddof=1)), is_ratio)

@@ -22,7 +22,7 @@ from itertools import combinations
 
 import numpy as np
 
-from httpbench.stats.interval import CONFIDENCE, ROUNDS_MIN, Floats, centres, nearest_to_zero, p_value
+from httpbench.stats.interval import CONFIDENCE, ROUNDS_MIN, Floats, centers, nearest_to_zero, p_value
 from httpbench.stats.paired import ROUNDING, ROUNDS_PATIENCE, Rounds, holm, log_ratios
 
 ROWS_MIN = 4
@@ -106,7 +106,7 @@ def _pairs(rows: Sequence[Rounds]) -> Iterator[Pair]:
     freedom = np.where(own > floor, 1.0, count - 1.0)
     for one, other in combinations(range(count), 2):
         both = variance[[one, other]]
-        apart = nearest_to_zero(*centres(logs[one] - logs[other]))
+        apart = nearest_to_zero(*centers(logs[one] - logs[other]))
         pooled = float(both.sum() ** 2 / (both**2 / freedom[[one, other]]).sum())
         yield Pair(one, other, apart, float(both.sum()), len(common), pooled)
 
@@ -115,7 +115,7 @@ def _pairs_alone(rows: Sequence[Rounds]) -> Iterator[Pair]:
     for one, other in combinations(range(len(rows)), 2):
         logs = log_ratios(rows[one], rows[other])
         if len(logs) >= ROUNDS_MIN:
-            yield Pair(one, other, nearest_to_zero(*centres(logs)), float(logs.var(ddof=1)), len(logs))
+            yield Pair(one, other, nearest_to_zero(*centers(logs)), float(logs.var(ddof=1)), len(logs))
 
 
 def noise_of_rows(logs: Floats) -> Floats:

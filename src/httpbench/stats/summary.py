@@ -28,7 +28,7 @@ from httpbench.model import (
     Verdict,
     VerdictKind,
 )
-from httpbench.stats.clients import ClientSummary, summarise_clients
+from httpbench.stats.clients import ClientSummary, summarize_clients
 from httpbench.stats.evidence import evidence_of
 from httpbench.stats.histogram import merged, merged_intervals
 from httpbench.stats.interval import ConfidenceInterval, interval
@@ -174,7 +174,7 @@ def cells(trials: Iterable[Trial]) -> list[list[Trial]]:
     return [sorted(rounds, key=lambda trial: (trial.plan.round, trial.plan.attempt)) for rounds in found.values()]
 
 
-def summarise(trials: Sequence[Trial], *, invalid: bool = False) -> Summary:
+def summarize(trials: Sequence[Trial], *, invalid: bool = False) -> Summary:
     """Return the summary of one cell.
 
     Args:
@@ -182,7 +182,7 @@ def summarise(trials: Sequence[Trial], *, invalid: bool = False) -> Summary:
         invalid: Include measured rounds that don't count. Never compare such a summary with another one.
     """
     if len({trial.plan.cell for trial in trials}) != 1:
-        raise ValueError("summarise takes the rounds of exactly one cell")
+        raise ValueError("summarize takes the rounds of exactly one cell")
     plan = trials[0].plan
     counting = [trial for trial in trials if trial.measurement or trial.client] if invalid else _counting(trials)
     clients = [trial.client for trial in counting if trial.client is not None]
@@ -195,7 +195,7 @@ def summarise(trials: Sequence[Trial], *, invalid: bool = False) -> Summary:
         rounds=len(trials),
         rounds_counting=len(_counting(trials)),
         verdict=overall(trials),
-        client=summarise_clients(clients),
+        client=summarize_clients(clients),
         throughput_rps=Estimate.of(_throughput_rps(trial) for trial in counting),
         bytes_per_s=_measured(counting, bytes_per_s),
         requests=_measured(counting, lambda measurement: measurement.requests.completed),

@@ -19,7 +19,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from httpbench.model import Frozen
-from httpbench.stats.interval import CONFIDENCE, ROUNDS_MIN, ConfidenceInterval, centres, standard_error
+from httpbench.stats.interval import CONFIDENCE, ROUNDS_MIN, ConfidenceInterval, centers, standard_error
 
 
 class Change(Frozen):
@@ -53,19 +53,19 @@ def change(base: Sequence[float], head: Sequence[float], comparisons: int = 1, r
     if not all(len(each) for each in logs):
         return None
     means = [float(each.mean()) for each in logs]
-    centre = means[1] - means[0]
+    center = means[1] - means[0]
     interval = None
     if min(len(each) for each in logs) >= ROUNDS_MIN:
         errors = [standard_error(each) for each in logs]
         reach = _reach(errors, [len(each) for each in logs], comparisons) + resolution
-        (base_low, base_high), (head_low, head_high) = (centres(each) for each in logs)
+        (base_low, base_high), (head_low, head_high) = (centers(each) for each in logs)
         low = min(head_low - means[0], means[1] - base_high)
         high = max(head_high - means[0], means[1] - base_low)
         interval = ConfidenceInterval(low=math.exp(low - reach), high=math.exp(high + reach))
     return Change(
         base=math.exp(means[0]),
         head=math.exp(means[1]),
-        ratio=math.exp(centre),
+        ratio=math.exp(center),
         interval=interval,
         rounds_base=len(logs[0]),
         rounds_head=len(logs[1]),

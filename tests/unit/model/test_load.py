@@ -13,14 +13,14 @@ def rising(**changes: float) -> Load:
     return Load.model_validate(values)
 
 
-def test_a_rising_rate_has_a_level_for_each_step_and_holds_the_last() -> None:
+def test_a_rising_rate_has_one_level_per_step_and_holds_the_last() -> None:
     load = rising(duration_s=18 * 60)
     assert load.steps == len(load.levels) == 16
     assert [level.rate_rps for level in load.levels] == list(range(10_000, 26_000, 1_000))
     assert (load.levels[-1].start_s, load.levels[-1].duration_s) == (15 * 60, 3 * 60)
 
 
-def test_the_last_step_may_be_a_smaller_one() -> None:
+def test_the_last_step_may_be_smaller() -> None:
     assert [level.rate_rps for level in rising(rate_step_rps=7_000).levels] == [10_000, 17_000, 24_000, 25_000]
 
 
@@ -48,6 +48,6 @@ def test_levels_fill_the_measurement_without_gaps(first: int, more: int, step: i
         ({"step_s": None}, "requires all of"),
     ],
 )
-def test_what_cannot_rise_is_refused(changes: dict[str, float], sentence: str) -> None:
+def test_invalid_rising_rates_are_rejected(changes: dict[str, float], sentence: str) -> None:
     with pytest.raises(ValidationError, match=sentence):
         rising(**changes)

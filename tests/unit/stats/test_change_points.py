@@ -1,6 +1,6 @@
-"""Does the search for changes keep its promise? Simulated, with fixed seeds; ``benchmarks/change_points.py`` does it longer.
+"""Simulate the error rates of change point detection with fixed seeds; ``benchmarks/change_points.py`` does so at greater length.
 
-The promise: at most one false change in 100 runs of noise, and a step of 5% found within five runs.
+The requirements: at most one false change in 100 runs of noise, and a step of 5% found within five runs.
 """
 
 from __future__ import annotations
@@ -25,23 +25,23 @@ def test_noise_has_at_most_one_false_change_in_100_runs(kind: str, correlation: 
 
 @pytest.mark.parametrize(("deviation", "least"), [(0.01, 0.95), (0.02, 0.7)])
 @pytest.mark.parametrize("kind", ["normal", "heavy tails"])
-def test_a_step_of_five_percent_is_found_within_five_runs(kind: str, deviation: float, least: float) -> None:
+def test_finds_a_5_percent_step_within_five_runs(kind: str, deviation: float, least: float) -> None:
     assert found_share(np.random.default_rng(1), kind, 30, deviation, SERIES) >= least
 
 
-def test_a_change_back_and_forth_is_found_twice() -> None:
+def test_finds_both_changes_of_a_temporary_step() -> None:
     logs = 0.005 * noise(np.random.default_rng(2), "normal", 60)
     logs[30:36] -= 0.05
     assert change_points(np.exp(logs).tolist()) == [30, 36]
 
 
-def test_one_run_that_is_far_off_is_no_change() -> None:
+def test_a_single_outlier_is_not_a_change() -> None:
     values = np.exp(0.01 * noise(np.random.default_rng(3), "normal", 40))
     values[[10, 39]] *= 0.5
     assert change_points(values.tolist()) == []
 
 
-def test_equal_values_have_no_change_and_a_step_between_them_has_one() -> None:
+def test_a_step_between_constant_values_is_the_only_change() -> None:
     assert change_points([100.0] * 30) == []
     assert change_points([100.0] * 10 + [99.0] * 10) == [10]
 
@@ -51,13 +51,13 @@ def test_too_few_runs_have_no_change(runs: int) -> None:
     assert change_points([float(10**number) for number in range(runs)]) == []
 
 
-def test_the_same_values_give_the_same_changes() -> None:
+def test_change_points_are_deterministic() -> None:
     values = np.exp(0.02 * np.cumsum(np.random.default_rng(4).normal(0, 1, 100))).tolist()
     assert change_points(values) == change_points(values)
     assert len(change_points(values)) > 1
 
 
-def test_the_time_is_bounded_whatever_the_values_are() -> None:
+def test_computing_time_is_bounded_for_any_values() -> None:
     wild = np.exp(np.cumsum(np.random.default_rng(5).normal(0, 1, RUNS_MAX))).tolist()
     begun = time.thread_time()
     change_points(wild)

@@ -1,4 +1,4 @@
-"""The laws of a composite score."""
+"""Properties of a composite score."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def percents(given_figures: Figures) -> dict[str, float]:
 
 
 def times(factor: float, given_figures: Figures, target: str | None = None, test: str | None = None) -> Figures:
-    """Multiply the values of a target or a test."""
+    """Return the results with those of a target or a test multiplied by a factor."""
     return {
         name: {
             each: {number: rps * (factor if target in (None, name) and test in (None, each) else 1) for number, rps in rounds.items()}
@@ -37,24 +37,24 @@ def times(factor: float, given_figures: Figures, target: str | None = None, test
 
 
 @given(figures(), st.sampled_from(TESTS), st.sampled_from([0.001, 3.0, 1024.0]))
-def test_no_test_counts_more_because_its_requests_are_cheaper(found: Figures, test: str, factor: float) -> None:
+def test_cheaper_requests_do_not_weigh_more(found: Figures, test: str, factor: float) -> None:
     assert percents(times(factor, found, test=test)) == pytest.approx(percents(found))
 
 
 @given(figures(), st.floats(0.01, 100))
-def test_a_faster_machine_changes_nothing(found: Figures, factor: float) -> None:
+def test_scores_do_not_depend_on_machine_speed(found: Figures, factor: float) -> None:
     assert percents(times(factor, found)) == pytest.approx(percents(found))
 
 
 @given(figures())
-def test_the_best_has_a_hundred_percent_and_the_order_of_targets_is_free(found: Figures) -> None:
+def test_the_best_target_scores_100_percent_in_any_order(found: Figures) -> None:
     scores = percents(found)
     assert max(scores.values()) == pytest.approx(100)
     assert percents(dict(reversed(found.items()))) == pytest.approx(scores)
 
 
 @given(figures())
-def test_equals_have_equal_scores_and_who_is_faster_everywhere_is_above(found: Figures) -> None:
+def test_equal_targets_score_equally_and_faster_ones_score_higher(found: Figures) -> None:
     first = next(iter(found))
     both = {first: found[first], "t/equal": found[first], "t/faster": times(1.5, found, target=first)[first]}
     scores = percents(both)
@@ -62,7 +62,7 @@ def test_equals_have_equal_scores_and_who_is_faster_everywhere_is_above(found: F
     assert scores["t/faster"] == pytest.approx(100) and scores[first] == pytest.approx(100 / 1.5)
 
 
-def test_weights_decide_between_opposites() -> None:
+def test_weights_decide_between_targets_with_opposite_strengths() -> None:
     found = composite({"json": {"json": {0: 2.0}, "fortune": {0: 1.0}}, "fortune": {"json": {0: 1.0}, "fortune": {0: 2.0}}})
     assert found is not None
     assert [score.target for score in found.scores] == ["fortune", "json"]
@@ -81,11 +81,11 @@ def test_a_target_without_one_of_the_tests_has_no_score() -> None:
     "few",
     [{}, {"a": {"json": {0: 1.0}, "db": {0: 1.0}}}, {"a": {"json": {0: 1.0}}, "b": {"json": {0: 2.0}}}, {"a": {"other": {0: 1.0}}}],
 )
-def test_too_little_has_no_scores(few: Figures) -> None:
+def test_too_few_tests_or_targets_have_no_scores(few: Figures) -> None:
     assert composite(few) is None
 
 
-def test_rounds_that_one_lacks_are_left_out_and_three_have_an_interval() -> None:
+def test_incomplete_rounds_are_omitted_and_three_give_an_interval() -> None:
     rounds = {0: 1.0, 1: 1.1, 2: 0.9, 3: 1.0}
     half = {number: 0.5 * rps for number, rps in rounds.items() if number != 3}
     found = composite({"a": dict.fromkeys(TESTS, rounds), "b": dict.fromkeys(TESTS, half)})

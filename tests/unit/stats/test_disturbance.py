@@ -1,4 +1,4 @@
-"""Who disturbed a trial: by what others did, never by its result."""
+"""Disturbances depend on what other programs did, never on the result."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def occupied(*busy: float, interrupts: float = 0.0, stolen: float = 0.0) -> tupl
 
 
 def trial(target_core: float = 0.85, generator_core: float = 0.85, waited: float | None = 0.0, **changes: Any) -> Trial:
-    """Ten seconds on two measured cores, of which target and generator use 0.85 each."""
+    """Make a trial of ten seconds on two measured cores, of which target and generator use 0.85 each."""
     stolen, interrupts = changes.pop("stolen", 0.0), changes.pop("interrupts", 0.0)
     values: dict[str, Any] = {
         "measurement": make_measurement(),
@@ -53,7 +53,7 @@ def disturbance(trial: Trial) -> str | None:
     ("quantities", "said"),
     [
         ({}, None),
-        ({"target_core": 0.88}, None),  # a stranger of 3 %
+        ({"target_core": 0.88}, None),  # another program with 3%
         ({"target_core": 1.0}, "other programs took 0.15 of the target's core"),
         ({"generator_core": 1.0}, "other programs took 0.15 of the load generator's core"),
         ({"stolen": 0.04}, None),
@@ -62,45 +62,45 @@ def disturbance(trial: Trial) -> str | None:
         ({"waited": None}, None),
     ],
 )
-def test_a_trial_is_disturbed_by_what_others_took(quantities: dict[str, float], said: str | None) -> None:
+def test_cpu_time_of_other_programs_disturbs_a_trial(quantities: dict[str, float], said: str | None) -> None:
     assert disturbance(trial(**quantities)) == said
 
 
-def test_other_virtual_machines_are_named_for_each_program() -> None:
+def test_steal_is_reported_for_each_program() -> None:
     said = "other virtual machines took 0.06 of the target's core and 0.06 of the load generator's core"
     assert disturbance(trial(stolen=0.06)) == said
 
 
-def test_a_core_of_the_target_weighs_the_same_on_a_large_machine() -> None:
-    """0.15 of seven cores is 2 %."""
+def test_a_taken_core_counts_the_same_on_a_large_machine() -> None:
+    """0.15 of seven cores is 2%."""
     cores = Cores(target=(0,), generator=(1, 2, 3, 4, 5, 6), harness=(7,), shared=False)
     many = trial(plan=make_plan(cores=cores), occupancy=occupied(1.0, 0.85, 0, 0, 0, 0, 0))
     assert disturbance(many) == "other programs took 0.15 of the target's core"
 
 
-def test_a_short_trial_requires_more_as_the_kernel_counts_in_ticks() -> None:
+def test_short_trials_have_higher_thresholds_because_of_ticks() -> None:
     assert disturbance(trial(target_core=0.94)) is not None
     assert disturbance(trial(target_core=0.94, measurement=make_measurement(duration_s=0.3))) is None
     assert disturbance(trial(target_core=1.04, measurement=make_measurement(duration_s=0.3))) is not None
 
 
-def test_all_who_disturbed_are_named() -> None:
+def test_all_disturbing_programs_are_reported() -> None:
     said = disturbance(trial(target_core=1.0, stolen=0.07, waited=0.35))
     assert said is not None and said.count("; ") == 2
 
 
-def test_a_wait_that_other_programs_explain_is_not_said_again() -> None:
+def test_a_wait_explained_by_other_programs_is_not_repeated() -> None:
     said = disturbance(trial(generator_core=1.0, waited=0.35))
     assert said == "other programs took 0.15 of the load generator's core"
 
 
-def test_processes_that_were_there_are_named_with_their_shares() -> None:
+def test_processes_are_reported_with_their_shares() -> None:
     strangers = (make_stranger("cc1", 0.9, 12, cpus=(1,)), make_stranger("spin", 0.1, 11), make_stranger("sshd", 0.03, 13))
     said = disturbance(trial(target_core=1.0, others=Others(strangers=strangers)))
     assert said == "other programs took 0.15 of the target's core: spin (pid 11) 0.10, sshd (pid 13) 0.03, processes that have ended 0.02"
 
 
-def test_one_that_ran_there_comes_before_one_that_may_have() -> None:
+def test_a_process_seen_on_the_core_comes_before_one_allowed_there() -> None:
     strangers = (
         make_stranger("elsewhere", 0.9, 12, cpus_allowed=(0, 1, 2), cpus=(2,)),
         make_stranger("here", 0.15, 13, cpus_allowed=(0, 1, 2)),
@@ -109,25 +109,25 @@ def test_one_that_ran_there_comes_before_one_that_may_have() -> None:
     assert said == "other programs took 0.15 of the target's core: here (pid 13) 0.15"
 
 
-def test_one_that_moves_is_blamed_for_no_more_than_it_used() -> None:
+def test_a_moving_process_is_blamed_for_at_most_its_cpu_time() -> None:
     strangers = (make_stranger("moves", 0.2, 12, cpus=(0, 1)),)
     said = disturbance(trial(target_core=1.0, generator_core=1.0, others=Others(strangers=strangers)))
     places = "0.15 of the target's core and 0.15 of the load generator's core"
     assert said == f"other programs took {places}: moves (pid 12) 0.20, processes that have ended 0.10"
 
 
-def test_of_many_the_first_are_named() -> None:
+def test_only_the_largest_of_many_processes_are_listed() -> None:
     strangers = tuple(make_stranger(f"cc{number}", 0.02 + number / 1000, number) for number in range(5))
     said = disturbance(trial(target_core=0.96, others=Others(strangers=strangers)))
     assert said == "other programs took 0.11 of the target's core: cc4 (pid 4) 0.02, cc3 (pid 3) 0.02, cc2 (pid 2) 0.02, 2 others 0.04"
 
 
-def test_what_cannot_be_seen_is_said_to_be_hidden() -> None:
+def test_invisible_processes_are_reported_as_hidden() -> None:
     said = disturbance(trial(target_core=1.0, others=Others(all_visible=False)))
     assert said == "other programs took 0.15 of the target's core: processes that have ended or are hidden from httpbench 0.15"
 
 
-def test_threads_of_the_kernel_and_ended_children_are_named_as_such() -> None:
+def test_kernel_threads_and_ended_children_are_labeled() -> None:
     strangers = (
         make_stranger("ksoftirqd/0", 0.1, 16, is_kernel=True),
         make_stranger("make", 0.5, 20, cpus=(), cpus_allowed=(0, 1), is_of_children=True),
@@ -138,22 +138,22 @@ def test_threads_of_the_kernel_and_ended_children_are_named_as_such() -> None:
     assert "ended children of make (pid 20) 0.10" in said
 
 
-def test_a_stranger_on_the_other_hyperthread_counts_and_is_named_so() -> None:
-    """Of a core of which the run may use one thread."""
+def test_another_program_on_the_sibling_thread_disturbs() -> None:
+    """The run may use only one of the core's two threads."""
     seen = (CoreOccupancy(cpu=0, busy=0.85, stolen=0), CoreOccupancy(cpu=8, busy=0.9, stolen=0), CoreOccupancy(cpu=1, busy=0.85, stolen=0))
     others = Others(strangers=(make_stranger(cores=0.9, cpus=(8,)),))
     said = disturbance(trial(plan=make_plan(cores=HALF_SMT), occupancy=seen, others=others))
     assert said == "other programs took 0.90 of the target's core: spin (pid 4711, on an SMT sibling) 0.90"
 
 
-def test_capacity_is_that_of_physical_cores() -> None:
-    """0.08 of a core of two threads is 8 % of it, and not 4 %."""
+def test_capacity_counts_physical_cores() -> None:
+    """0.08 of a core with two threads is 8% of it, not 4%."""
     seen = tuple(CoreOccupancy(cpu=cpu, busy=busy, stolen=0) for cpu, busy in ((0, 0.85), (8, 0.08), (1, 0.85), (9, 0.0)))
     assert disturbance(trial(plan=make_plan(cores=SMT), occupancy=seen)) == "other programs took 0.08 of the target's core"
 
 
 def test_several_cores_are_judged_together() -> None:
-    """The scheduler moves a stranger from one to the other."""
+    """The scheduler moves a program from one core to the other."""
     usage: dict[str, Any] = {"target_usage": make_usage(3.4), "generator_usage": make_usage(1.0)}
     for each, is_disturbed in ((0.89, False), (0.91, True)):
         seen = occupied(each, each, each, each, 0.5, 0.5)
@@ -162,13 +162,13 @@ def test_several_cores_are_judged_together() -> None:
         assert said is None or "the target's 4 cores" in said
 
 
-def test_the_harness_is_no_stranger_on_the_cores_that_it_shares() -> None:
+def test_the_harness_does_not_disturb_on_shared_cores() -> None:
     busy: dict[str, Any] = {"generator_core": 0.95, "waited": 0.11, "others": Others(harness_cores=0.1)}
     assert disturbance(trial(plan=make_plan(cores=BESIDE), **busy)) is None
     assert disturbance(trial(**busy)) is not None, "it has a core of its own"
 
 
-def test_a_target_waits_for_its_own_threads_a_quota_and_the_generator_on_its_cores() -> None:
+def test_waits_with_a_known_cause_do_not_disturb() -> None:
     waiting: dict[str, Any] = {"cpu_wait_cores_mean": 0.6}
     alone = trial(target_usage=make_usage(0.85, threads=1, **waiting))
     assert disturbance(alone) == "the target waited for a CPU 60% of the time"
@@ -177,7 +177,7 @@ def test_a_target_waits_for_its_own_threads_a_quota_and_the_generator_on_its_cor
     assert disturbance(trial(target_usage=make_usage(0.85, threads=1, **waiting), plan=make_plan(cores=SHARED))) is None
 
 
-def test_a_quota_of_the_target_is_no_disturbance() -> None:
+def test_the_targets_own_quota_does_not_disturb() -> None:
     assert disturbance(trial(target_core=0.3, target_usage=make_usage(0.3, throttled_share=0.9))) is None
 
 
@@ -189,19 +189,19 @@ def test_a_quota_of_the_target_is_no_disturbance() -> None:
         (SharedQuota(throttled_share=0.3, used_cores=2.2), "0.45 of the 2.20 cores of a CPU quota, which stopped all of them in 30%"),
     ],
 )
-def test_others_under_the_quota_of_the_harness_disturb_where_it_is_used_up(quota: SharedQuota, said: str | None) -> None:
+def test_other_programs_that_exhaust_a_shared_quota_disturb(quota: SharedQuota, said: str | None) -> None:
     found = disturbance(trial(others=Others(quota=quota, harness_cores=0.05)))
     assert (found is None) == (said is None)
     assert said is None or said in (found or "")
 
 
-def test_a_generator_of_more_threads_than_cpus_waits_for_itself() -> None:
+def test_a_generator_with_more_threads_than_cpus_waits_for_itself() -> None:
     assert disturbance(trial(generator_usage=make_usage(0.85, cpu_wait_cores_mean=0.5, threads=2))) is not None, "one coordinates"
     assert disturbance(trial(generator_usage=make_usage(0.85, cpu_wait_cores_mean=0.5, threads=6))) is None
 
 
-def test_interrupts_that_the_kernel_charges_to_processes_hide_no_stranger() -> None:
-    """0.2 of the core were interrupts, charged to the processes. Without a stranger the target has all of it."""
+def test_interrupts_charged_to_processes_do_not_hide_other_programs() -> None:
+    """0.2 of the core were interrupts charged to the processes. Without other programs, the target has the whole core."""
     quiet: dict[str, Any] = {"target_core": 0.8, "interrupts": 0.2, "target_usage": make_usage(1.0)}
     assert disturbance(trial(**quiet, generator_core=0.65)) is None
     spinning = {**quiet, "target_usage": make_usage(0.8), "others": Others(strangers=(make_stranger(cores=0.2),))}
@@ -209,42 +209,42 @@ def test_interrupts_that_the_kernel_charges_to_processes_hide_no_stranger() -> N
     assert said == "other programs took 0.20 of the target's core: spin (pid 4711) 0.20"
 
 
-def test_the_result_does_not_matter() -> None:
+def test_disturbances_do_not_depend_on_the_result() -> None:
     invalid = Verdict(kind=VerdictKind.INVALID, reasons=("no correct response",))
     assert disturbance(trial().model_copy(update={"verdict": invalid})) is None
     for rps in (1.0, 1e6):
         assert disturbance(trial(target_core=1.0, measurement=make_measurement(rps))) is not None
 
 
-def test_on_shared_cores_the_target_makes_the_generator_wait_and_is_no_stranger() -> None:
+def test_a_target_on_shared_cores_does_not_disturb_the_generator() -> None:
     assert disturbance(trial(waited=0.8, plan=make_plan(cores=SHARED))) is None
     others = Others(strangers=(make_stranger(cores=0.3),))
     said = disturbance(trial(target_core=1.0, generator_core=1.0, plan=make_plan(cores=SHARED), others=others))
     assert said == "other programs took 0.30 of the 2 cores of target and load generator: spin (pid 4711) 0.30"
 
 
-def test_what_was_not_watched_is_not_called_disturbed() -> None:
+def test_unwatched_trials_are_not_disturbed() -> None:
     assert disturbance(make_trial(measurement=None)) is None
     assert disturbance(trial(occupancy=())) is None
     assert disturbance(trial(target_usage=None, target_core=1.0)) is None
     assert disturbance(trial(plan=make_plan(load=Load(rate_rps=100)))) is None
 
 
-def test_a_server_that_was_already_running_is_no_stranger() -> None:
+def test_an_already_running_server_does_not_disturb() -> None:
     """It is not pinned, so it may have run on the load generator's core."""
     others = Others(strangers=(make_stranger("nginx", 0.5, 80, cpus=(1,)),))
     assert disturbance(trial(target_usage=None, generator_core=1.0, waited=0.4, others=others)) is None
     assert disturbance(trial(target_usage=None, stolen=0.1, others=others)) is not None
 
 
-def test_the_wait_for_the_kernels_network_work_is_nobodys_doing() -> None:
-    """Ksoftirqd runs on the core of the program whose packets it handles."""
+def test_waiting_for_kernel_network_work_does_not_disturb() -> None:
+    """The kernel thread ksoftirqd runs on the core of the program whose packets it handles."""
     usage = make_usage(0.85, cpu_wait_cores_mean=0.2, threads=1)
     assert disturbance(trial(target_core=0.85, target_usage=usage, interrupts=0.15, generator_core=0.7)) is None
     assert disturbance(trial(target_core=0.85, target_usage=usage, interrupts=0.05, generator_core=0.8)) is not None
 
 
-def test_disturbers_of_several_trials_are_counted_once_each() -> None:
+def test_disturbers_count_once_per_trial() -> None:
     spin = [make_disturbed(stranger=make_stranger(cores=cores)) for cores in (0.3, 0.5, 0.4)]
     found = disturbers([*spin, make_disturbed(stranger=make_stranger("cc1", 0.9, 12)), make_trial()])
     assert [(one.name, round(one.cores, 2), one.trials) for one in found] == [("spin (pid 4711)", 0.5, 3), ("cc1 (pid 12)", 0.9, 1)]
@@ -261,7 +261,7 @@ def test_disturbers_of_several_trials_are_counted_once_each() -> None:
         ((0.85,), 0.0, 0.2, "other virtual machines took 0.20 of the core of load host load1"),
     ],
 )
-def test_a_load_host_is_disturbed_as_this_machine_is(busy: tuple[float, ...], waited: float, stolen: float, said: str | None) -> None:
+def test_a_load_host_can_be_disturbed_like_this_machine(busy: tuple[float, ...], waited: float, stolen: float, said: str | None) -> None:
     there = make_load_host_use(busy)
     there = there.model_copy(update={"occupancy": tuple(core.model_copy(update={"stolen": stolen}) for core in there.occupancy)})
     elsewhere = make_plan(cores=APART.model_copy(update={"generator": ()}))

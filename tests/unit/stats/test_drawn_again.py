@@ -1,4 +1,4 @@
-"""Verdicts that are drawn again from stored trials are the same."""
+"""Drawing verdicts again from stored trials gives the same verdicts."""
 
 from __future__ import annotations
 
@@ -34,13 +34,13 @@ MADE = [
 
 
 @pytest.mark.parametrize(("trial", "kind"), MADE)
-def test_a_verdict_follows_from_the_trial_alone(trial: Trial, kind: VerdictKind) -> None:
+def test_verdicts_depend_only_on_the_trial(trial: Trial, kind: VerdictKind) -> None:
     made = judged(trial.model_copy(update={"verdict": Verdict(kind=VerdictKind.NETWORK)}))
     assert made.verdict.kind is kind
     assert made.verdict.is_accepted == (kind is VerdictKind.DISTURBED and trial.criteria.accepts_disturbed)
 
 
-def test_stored_verdicts_are_drawn_again(tmp_path: Path) -> None:
+def test_drawing_stored_verdicts_again_gives_the_same(tmp_path: Path) -> None:
     trials = [
         judged(trial).model_copy(update={"plan": make_plan(number=number, round_=number, cores=trial.plan.cores)})
         for number, (trial, _) in enumerate(MADE)
@@ -53,7 +53,7 @@ def test_stored_verdicts_are_drawn_again(tmp_path: Path) -> None:
     assert [draw(trial) for trial in stored] == [trial.verdict for trial in stored]
 
 
-def test_a_trial_of_an_earlier_version_still_reads() -> None:
+def test_trials_of_earlier_versions_can_be_read() -> None:
     trial = make_trial(target_polling_threads=0.4)
     flat = trial.model_dump(mode="json", exclude={"observed", "criteria"}) | trial.observed.model_dump(mode="json", exclude={"incidents"})
     assert Trial.model_validate(flat) == trial

@@ -1,4 +1,4 @@
-"""Clients that did other work than required are found."""
+"""Clients that do other work than required are detected."""
 
 from __future__ import annotations
 
@@ -36,14 +36,14 @@ def test_equal_work_has_no_reason() -> None:
         ({"body_bytes_sent": 11_000}, "received 11,000 bytes of bodies instead of 12,000"),
     ],
 )
-def test_what_was_otherwise_is_the_one_reason(changes: dict[str, int], reason: str) -> None:
+def test_each_difference_has_its_own_reason(changes: dict[str, int], reason: str) -> None:
     assert unequal(TOLD, make_work(**changes), "1000 12000") == [reason]
 
 
-def test_what_it_printed_is_checked() -> None:
+def test_the_clients_output_is_checked() -> None:
     assert unequal(TOLD, make_work(), "1000 11000") == ['printed "1000 11000" instead of "1000 12000"']
     assert unequal(TOLD, make_work(), "") == ['printed "" instead of "1000 12000"']
 
 
-def test_where_the_server_closes_one_connection_is_not_equal_work() -> None:
+def test_a_single_connection_is_wrong_if_the_server_closes_each() -> None:
     assert unequal(Told(1000, 12, reconnects=True), make_work(), "1000 12000") == ["opened 1 connection instead of 1,000"]

@@ -1,24 +1,24 @@
-"""How often identical servers are told apart while a stranger comes and goes: the whole way from CPU time to a claim, simulated.
+"""Simulate how often identical servers appear different while another program disturbs them, from CPU time to the claim.
 
-A stranger comes in one round of ten, beside one server or beside whichever is measured then. It takes up to 60 % of the server's core,
-and stays for the next trial in half of the cases. A server serves as much less as the stranger takes. Each trial is judged by the function
-that judges real ones, from CPU time that is counted with the errors of ticks, and repeated by the function that repeats real ones.
+The program runs in one of ten rounds, beside one server or beside whichever server is measured. It takes up to 60% of the server's core,
+and stays for the next trial in half of the cases. The server's throughput falls by the same share. The functions for real trials judge and
+repeat each trial, from CPU times with the errors of tick-based counters.
 
-At most 3 of 40 runs (7.5 %) may make a false claim, plus two standard errors, because a test has time for few runs only. Longer
+At most 3 of 40 runs (7.5%) may make a false claim, plus two standard errors, because a test has time for only a few runs. Longer
 simulations (5,000 runs of three and five rounds, 3,000 of ten, 1,500 of twenty and thirty) gave these shares of false claims:
 
-==========  =================  ===========
-rounds      beside one server  beside both
-==========  =================  ===========
-3           5.3 %              4.9 %
-5           4.4 %              5.1 %
-10          2.3 %              2.6 %
-20          0.8 %              1.1 %
-30          0.1 %              0.2 %
-==========  =================  ===========
+    ==========  =================  ===========
+    rounds      beside one server  beside both
+    ==========  =================  ===========
+    3           5.3 %              4.9 %
+    5           4.4 %              5.1 %
+    10          2.3 %              2.6 %
+    20          0.8 %              1.1 %
+    30          0.1 %              0.2 %
+    ==========  =================  ===========
 
-At least 99 % of the rounds counted, and repeats added 8 to 13 % more trials. Without repeats, a quarter of the runs of three rounds had too
-few undisturbed rounds for a claim; with repeats, 4 %.
+At least 99% of the rounds counted, and repeats added 8 to 13% more trials. Without repeats, a quarter of the runs of three rounds had too
+few undisturbed rounds for a claim; with repeats, 4%.
 """
 
 from __future__ import annotations
@@ -35,20 +35,20 @@ from httpbench.stats.precision import headline
 from tests.factories import make_measurement, make_plan, make_trial, make_usage
 
 ROUNDS = 3000
-"""Of all runs of a case together."""
+"""Total number of rounds in all runs of a case."""
 FALSE_CLAIMS_MAX = 3 / 40
 ONE, OTHER = "c/epoll/edge", "c/epoll/edge-again"
 NOISE, DRIFT = 0.01, 0.03
 COMES, STAYS = 0.1, 0.5
 TICKS_ERROR = 0.004
-"""Of the share of a core over ten seconds: one standard deviation."""
+"""Standard deviation of the share of a core over ten seconds."""
 
 MEASUREMENT, GENERATOR = make_measurement(), make_usage(0.5)
 IDLE = CoreOccupancy(cpu=1, busy=0.5, stolen=0.0)
 
 
 class Machine:
-    """Trials of two equal servers while a stranger comes and goes."""
+    """Trials of two equal servers while another program comes and goes."""
 
     def __init__(self, random: np.random.Generator, sides: frozenset[str]):
         self._random = random
@@ -79,7 +79,7 @@ class Machine:
 
 
 Figures = dict[int, float]
-"""By round."""
+"""Results by round."""
 
 
 def figures(random: np.random.Generator, rounds: int, sides: frozenset[str], retries: int) -> tuple[Figures, Figures, int]:
@@ -97,7 +97,7 @@ def figures(random: np.random.Generator, rounds: int, sides: frozenset[str], ret
 
 @pytest.mark.parametrize("rounds", [3, 5, 10, 20])
 @pytest.mark.parametrize("sides", [frozenset({ONE}), frozenset({ONE, OTHER})], ids=["beside one", "beside both"])
-def test_equals_are_rarely_told_apart_while_a_stranger_comes_and_goes(sides: frozenset[str], rounds: int) -> None:
+def test_equal_servers_rarely_differ_despite_another_program(sides: frozenset[str], rounds: int) -> None:
     random = np.random.default_rng(rounds)
     claims = kept = trials = 0
     runs = ROUNDS // rounds
@@ -112,7 +112,7 @@ def test_equals_are_rarely_told_apart_while_a_stranger_comes_and_goes(sides: fro
     assert trials / (2 * rounds * runs) < 1.25, "and cost little"
 
 
-def test_a_difference_of_ten_percent_is_found_all_the_same() -> None:
+def test_finds_a_10_percent_difference_despite_another_program() -> None:
     random = np.random.default_rng(19)
     found = 0
     for _ in range(200):
@@ -122,8 +122,8 @@ def test_a_difference_of_ten_percent_is_found_all_the_same() -> None:
     assert found / 200 >= 0.95
 
 
-def test_trials_of_the_simulation_are_judged_as_stored_ones_are() -> None:
-    """So that the simulation is about what is shipped."""
+def test_simulated_trials_are_judged_like_stored_ones() -> None:
+    """This ensures that the simulation uses the functions for real trials."""
     machine = Machine(np.random.default_rng(1), frozenset())
     machine._stranger = 0.3
     evidence = machine._evidence(make_plan())

@@ -1,4 +1,4 @@
-"""Merged histograms against the samples that went into them."""
+"""Merged histograms compared with their samples."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ def test_percentiles_without_enough_samples_are_blank() -> None:
 
 @settings(deadline=None)
 @given(st.lists(times_ns, min_size=1, max_size=4))
-def test_merging_equals_recording_all_in_one(rounds: list[list[int]]) -> None:
+def test_merging_equals_recording_in_one_histogram(rounds: list[list[int]]) -> None:
     together = describe(merge([make_histogram([time for times in rounds for time in times])]))
     assert describe(merge([make_histogram(times) for times in rounds])) == together
 
 
 @settings(deadline=None)
 @given(times_ns)
-def test_figures_are_those_of_the_samples(times: list[int]) -> None:
+def test_statistics_match_the_samples(times: list[int]) -> None:
     described = describe(merge([make_histogram(times)]))
     samples = np.array(times) / 1000
     assert described.count == len(times)
@@ -44,7 +44,7 @@ def test_figures_are_those_of_the_samples(times: list[int]) -> None:
     assert described.stddev == pytest.approx(samples.std(), rel=PRECISION, abs=PRECISION * samples.max())
 
 
-def test_the_trimmed_mean_leaves_out_a_thousandth_at_either_end() -> None:
+def test_the_trimmed_mean_omits_a_thousandth_at_each_end() -> None:
     plain = [1_000_000] * 9_980
     described = describe(merge([make_histogram([1] * 10 + plain + [60_000_000_000] * 10)]))
     assert described.tm99_9 == pytest.approx(1000, rel=PRECISION)
@@ -67,11 +67,11 @@ def test_the_merged_histogram_can_be_merged_again() -> None:
     assert describe(merge([described.histogram])) == described
 
 
-def test_an_empty_histogram_has_no_figures() -> None:
+def test_an_empty_histogram_has_no_statistics() -> None:
     assert describe(merge([make_histogram([])])) == Distribution(count=0)
 
 
-def test_nothing_is_said_of_all_rounds_when_one_kept_no_histogram() -> None:
+def test_rounds_without_a_histogram_prevent_merging() -> None:
     whole = Distribution(count=2, histogram=make_histogram([1000, 2000]))
     assert merged([whole, Distribution(count=2)]) is None
     assert merged([whole, None]) is None
@@ -82,17 +82,17 @@ def test_nothing_is_said_of_all_rounds_when_one_kept_no_histogram() -> None:
 
 
 @pytest.mark.parametrize("text", ["", "no histogram", "HISTFAAAABt42pNpmSzMwMDAxQABzFCaEUoz2X+AMIKYIgA"])
-def test_what_is_no_histogram_is_refused_in_words(text: str) -> None:
+def test_invalid_histograms_raise_a_readable_error(text: str) -> None:
     with pytest.raises(LoadError, match="histogram cannot be decoded"):
         merge([text])
 
 
-def test_merging_nothing_is_a_mistake_of_the_caller() -> None:
+def test_merging_nothing_raises() -> None:
     with pytest.raises(ValueError, match="nothing to merge"):
         merge([])
 
 
-def test_a_curve_is_of_all_rounds_and_ends_with_its_samples() -> None:
+def test_a_curve_covers_all_rounds_and_ends_with_its_samples() -> None:
     rounds = [Distribution(count=500, histogram=make_histogram(range(start, start + 500_000, 1000))) for start in (1000, 501_000)]
     curve = dict(percentile_curve_us(rounds))
     assert list(curve) == sorted(curve)

@@ -1,4 +1,4 @@
-"""When further rounds would repeat the first."""
+"""Detection of runs whose further rounds would repeat the first."""
 
 from __future__ import annotations
 
@@ -17,25 +17,25 @@ def failed_share(share: float, timeouts: int) -> Reason:
     return Reason.of(ReasonKind.REQUESTS_FAILED, share=share, limit_share=0.001, errors={"timeout": timeouts})
 
 
-def test_one_reason_of_every_target_ends_the_run() -> None:
+def test_a_reason_shared_by_all_targets_ends_the_run() -> None:
     reasons = (failed_share(0.0064, 77), failed_share(0.0014, 18))
     assert common_failure([invalid("a/a", reasons[0]), invalid("b/b", reasons[1])]) == reasons
 
 
-def test_reasons_that_differ_do_not() -> None:
+def test_different_reasons_do_not_end_the_run() -> None:
     assert common_failure([invalid("a/a", DIED), invalid("b/b", failed_share(0.0014, 18))]) == ()
 
 
-def test_a_target_that_counts_is_measured_on() -> None:
+def test_a_valid_target_continues_the_run() -> None:
     assert common_failure([invalid("a/a", DIED), *make_rounds("b/b", (1000,))]) == ()
 
 
-def test_targets_that_fail_alike_end_the_run_too() -> None:
+def test_targets_that_fail_for_one_reason_end_the_run() -> None:
     same = Reason.of(ReasonKind.NOT_STARTED, message="did not respond within 10 s")
     assert common_failure([make_failed(make_plan("a/a")), make_failed(make_plan("b/b"))]) == (same, same)
 
 
-def test_disturbed_trials_say_nothing() -> None:
+def test_disturbed_trials_are_ignored() -> None:
     timed_out = invalid("a/a", failed_share(0.0064, 77))
     assert common_failure([timed_out, make_disturbed(make_plan("b/b"))])
     assert common_failure([make_disturbed(make_plan("a/a")), make_disturbed(make_plan("b/b"))]) == ()

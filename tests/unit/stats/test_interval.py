@@ -1,4 +1,4 @@
-"""Intervals over rounds: their laws, and figures checked against textbooks and scipy."""
+"""Intervals over rounds: their properties, and values checked against textbooks and scipy."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ figures = st.floats(min_value=1e-3, max_value=1e6)
 rounds = st.lists(figures, min_size=3, max_size=20)
 
 
-def test_an_interval_is_students_on_logarithms() -> None:
+def test_interval_is_students_t_on_logarithms() -> None:
     values = [95.0, 100.0, 108.0, 99.0]
     expected = np.exp(stats.t.interval(0.95, 3, loc=np.mean(np.log(values)), scale=stats.sem(np.log(values))))
     found = interval(values)
@@ -25,7 +25,7 @@ def test_an_interval_is_students_on_logarithms() -> None:
 
 
 @given(rounds)
-def test_it_contains_the_geometric_mean(values: list[float]) -> None:
+def test_interval_contains_the_geometric_mean(values: list[float]) -> None:
     found = interval(values)
     assert found is not None
     assert found.low <= stats.gmean(values) * (1 + 1e-9)
@@ -33,7 +33,7 @@ def test_it_contains_the_geometric_mean(values: list[float]) -> None:
 
 
 @given(rounds, st.floats(min_value=1e-3, max_value=1e3))
-def test_it_scales_with_the_unit(values: list[float], factor: float) -> None:
+def test_interval_scales_with_the_unit(values: list[float], factor: float) -> None:
     plain, scaled = interval(values), interval([value * factor for value in values])
     assert plain is not None
     assert scaled is not None
@@ -42,30 +42,30 @@ def test_it_scales_with_the_unit(values: list[float], factor: float) -> None:
 
 
 @pytest.mark.parametrize("values", [[], [100.0], [100.0, 101.0], [100.0, 0.0, 101.0]])
-def test_few_rounds_and_zeros_have_none(values: list[float]) -> None:
+def test_few_rounds_and_zeros_have_no_interval(values: list[float]) -> None:
     assert interval(values) is None
 
 
-def test_half_the_width_is_relative_to_the_middle() -> None:
+def test_half_width_is_relative_to_the_middle() -> None:
     assert ConfidenceInterval(low=100 / 1.02, high=102).half_width == pytest.approx(0.02)
 
 
 @pytest.mark.parametrize(("count", "expected"), [(3, 4.303), (5, 2.776), (10, 2.262)])
-def test_quantiles_are_those_of_the_tables(count: int, expected: float) -> None:
+def test_quantiles_match_published_tables(count: int, expected: float) -> None:
     assert quantile(count) == pytest.approx(expected, abs=0.001)
 
 
-def test_a_p_value_is_scipys() -> None:
+def test_p_values_match_scipy() -> None:
     logs = np.log([1.02, 1.05, 0.99, 1.03])
     assert p_value(logs.mean(), stats.sem(logs), 3) == pytest.approx(stats.ttest_1samp(logs, 0).pvalue)
 
 
-def test_without_any_deviation_only_equals_are_equal() -> None:
+def test_without_deviation_only_equal_values_tie() -> None:
     assert (p_value(0.0, 0.0, 2), p_value(0.1, 0.0, 2)) == (1.0, 0.0)
 
 
 @given(st.floats(min_value=1e-4, max_value=0.3), st.floats(min_value=0.005, max_value=0.2))
-def test_the_rounds_named_are_the_fewest_that_will_do(deviation: float, half_width: float) -> None:
+def test_rounds_for_a_width_are_the_fewest_sufficient(deviation: float, half_width: float) -> None:
     needed = rounds_for(deviation, half_width)
     assert needed is not None
 
@@ -76,12 +76,12 @@ def test_the_rounds_named_are_the_fewest_that_will_do(deviation: float, half_wid
     assert needed == 3 or reach(needed - 1) > math.log1p(half_width)
 
 
-def test_nobody_is_told_to_make_more_rounds_than_anyone_would() -> None:
+def test_impractical_numbers_of_rounds_are_not_suggested() -> None:
     assert rounds_for(1.0, 0.001) is None
     assert ROUNDS_MAX >= 1000
 
 
-def test_the_jackknife_of_a_mean_is_its_standard_error() -> None:
+def test_jackknife_of_a_mean_equals_its_standard_error() -> None:
     logs = np.array([0.1, 0.3, 0.2, 0.6])
     without = [math.exp(np.delete(logs, index).mean()) for index in range(4)]
     found = jackknife(math.exp(logs.mean()), without, resolution=0.0)
@@ -90,7 +90,7 @@ def test_the_jackknife_of_a_mean_is_its_standard_error() -> None:
     assert (found.low, found.high) == pytest.approx(tuple(expected))
 
 
-def test_the_jackknife_is_never_narrower_than_the_resolution() -> None:
+def test_jackknife_is_never_narrower_than_the_resolution() -> None:
     found = jackknife(200.0, [200.0, 200.0, 200.0], resolution=0.001)
     assert found is not None
     assert found.half_width == pytest.approx(0.001, rel=0.01)

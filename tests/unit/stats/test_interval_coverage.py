@@ -1,7 +1,7 @@
-"""Do the intervals keep their promise? Simulated, with fixed seeds: equals are told apart in about 5% of runs, whatever the noise.
+"""Simulate the error rates of intervals with fixed seeds: equal servers differ in about 5% of runs, whatever the noise.
 
-The slack: 2,000 runs of a true 5% give between 4% and 6% (± 2 standard errors); the bound is 6.5%. Fewer false claims than 5%
-are no fault: heavy tails make Student's t cautious.
+For a true rate of 5%, 2,000 runs give between 4% and 6% (± 2 standard errors); the bound is 6.5%. Fewer false claims than 5% are fine:
+Student's t is cautious with heavy tails.
 """
 
 from __future__ import annotations
@@ -33,14 +33,17 @@ NOISES: dict[str, Noise] = {
 
 
 def rates(random: np.random.Generator, noise: str, rounds: int, factor: float = 1.0) -> tuple[Floats, Floats]:
-    """Simulate requests per second of two servers in ``RUNS`` runs on a machine that drifts by 3% between rounds."""
+    """Return requests per second of two servers in ``RUNS`` runs, on a machine that drifts by 3% from round to round."""
     drift = random.normal(0, DRIFT, (RUNS, rounds))
     ours, theirs = (NOISES[noise](random, (RUNS, rounds)) for _ in range(2))
     return 1e5 * factor * np.exp(ours + drift), 1e5 * np.exp(theirs + drift)
 
 
 def disturbed(random: np.random.Generator, shape: tuple[int, ...], loss: float) -> Floats:
-    """Logarithms of a server of which one round in ten is slower by ``loss``; its equal, measured beside it, is never disturbed."""
+    """Return logarithms for a server that is slower by ``loss`` in one of ten rounds.
+
+    Its equal, measured beside it, is never disturbed.
+    """
     return random.normal(0, 0.005, shape) - loss * (random.random(shape) < 0.1)
 
 
@@ -49,14 +52,14 @@ def by_round(values: Floats) -> dict[int, float]:
 
 
 def claimed(ours: Floats, theirs: Floats) -> float:
-    """Return the share of runs (rows) in which a difference is claimed."""
+    """Return the share of runs (rows) that claim a difference."""
     found = [compare(by_round(one), by_round(other)) for one, other in zip(ours, theirs, strict=True)]
     return sum(comparison is not None and comparison.differs for comparison in found) / len(found)
 
 
 @pytest.mark.parametrize("rounds", [3, 4, 5, 10])
 @pytest.mark.parametrize("noise", NOISES)
-def test_equals_are_rarely_told_apart(noise: str, rounds: int) -> None:
+def test_equal_servers_rarely_differ(noise: str, rounds: int) -> None:
     random = np.random.default_rng(1)
     found = [compare(by_round(one), by_round(other)) for one, other in zip(*rates(random, noise, rounds), strict=True)]
     assert sum(comparison is not None and comparison.differs for comparison in found) / RUNS <= FALSE_CLAIMS_MAX
@@ -64,7 +67,7 @@ def test_equals_are_rarely_told_apart(noise: str, rounds: int) -> None:
 
 @pytest.mark.parametrize("rounds", [3, 5, 10])
 @pytest.mark.parametrize("noise", NOISES)
-def test_the_interval_of_a_ratio_contains_the_truth(noise: str, rounds: int) -> None:
+def test_ratio_intervals_contain_the_true_value(noise: str, rounds: int) -> None:
     random = np.random.default_rng(2)
     found = [compare(by_round(one), by_round(other)) for one, other in zip(*rates(random, noise, rounds, factor=1.1), strict=True)]
     missed = [not c.interval.low <= 1.1 <= c.interval.high for c in found if c is not None and c.interval is not None]
@@ -72,7 +75,7 @@ def test_the_interval_of_a_ratio_contains_the_truth(noise: str, rounds: int) -> 
     assert sum(missed) / RUNS <= FALSE_CLAIMS_MAX
 
 
-def test_five_rounds_find_five_percent_in_a_machine_that_varies_by_one() -> None:
+def test_five_rounds_find_5_percent_with_1_percent_noise() -> None:
     random = np.random.default_rng(3)
     found = [compare(by_round(one), by_round(other)) for one, other in zip(*rates(random, "normal", 5, factor=0.95), strict=True)]
     assert sum(comparison is not None and comparison.differs for comparison in found) / RUNS >= 0.95
@@ -80,9 +83,10 @@ def test_five_rounds_find_five_percent_in_a_machine_that_varies_by_one() -> None
 
 @pytest.mark.parametrize("rounds", [3, 5, 6, 7, 10, 20, 30, 60])
 @pytest.mark.parametrize("loss", [0.02, 0.15])
-def test_equals_of_which_one_is_disturbed_in_one_round_of_ten_are_rarely_told_apart(loss: float, rounds: int) -> None:
+def test_equal_servers_rarely_differ_if_one_is_disturbed(loss: float, rounds: int) -> None:
     """Student's interval alone errs in 6% of runs with ten rounds, 12% with twenty, 30% with thirty and 80% with sixty.
-    Slack for 600 runs: 5% + 2 · 0.9%.
+
+    The tolerance for 600 runs is 5% + 2 · 0.9%.
     """
     random = np.random.default_rng(14)
     ours, theirs = disturbed(random, (600, rounds), loss), random.normal(0, 0.005, (600, rounds))
@@ -91,7 +95,7 @@ def test_equals_of_which_one_is_disturbed_in_one_round_of_ten_are_rarely_told_ap
 
 @pytest.mark.parametrize("rounds", [3, 5, 10, 20, 30])
 @pytest.mark.parametrize("loss", [0.05, 0.15])
-def test_two_runs_of_equals_of_which_one_is_disturbed_are_rarely_told_apart(loss: float, rounds: int) -> None:
+def test_equal_runs_rarely_differ_if_one_is_disturbed(loss: float, rounds: int) -> None:
     random = np.random.default_rng(15)
     ours, theirs = disturbed(random, (1000, rounds), loss), random.normal(0, 0.005, (1000, rounds))
     found = [change(np.exp(one).tolist(), np.exp(other).tolist()) for one, other in zip(ours, theirs, strict=True)]
@@ -100,7 +104,7 @@ def test_two_runs_of_equals_of_which_one_is_disturbed_are_rarely_told_apart(loss
 
 @pytest.mark.parametrize("rounds", [3, 10, 30, 60])
 @pytest.mark.parametrize("rows", [2, 4, 8])
-def test_a_table_of_equals_of_which_one_is_disturbed_seldom_has_more_than_one_rank(rows: int, rounds: int) -> None:
+def test_equal_rows_rarely_differ_in_rank_if_one_is_disturbed(rows: int, rounds: int) -> None:
     random = np.random.default_rng(16)
     logs = random.normal(0, 0.005, (200, rows, rounds)) + random.normal(0, DRIFT, (200, 1, rounds))
     logs[:, 0] += disturbed(random, (200, rounds), 0.03)
@@ -111,14 +115,14 @@ def test_a_table_of_equals_of_which_one_is_disturbed_seldom_has_more_than_one_ra
 @pytest.mark.parametrize(("deviation", "least"), [(0.01, 0.99), (0.02, 0.75)])
 @pytest.mark.parametrize("factor", [0.95, 0.9])
 @pytest.mark.parametrize("rounds", [5, 10, 30])
-def test_five_and_ten_percent_are_still_found(rounds: int, factor: float, deviation: float, least: float) -> None:
-    """Of two servers that vary by 1% and by 2% from round to round."""
+def test_finds_differences_of_5_and_10_percent(rounds: int, factor: float, deviation: float, least: float) -> None:
+    """The two servers vary by 1% or 2% from round to round."""
     random = np.random.default_rng(17)
     ours, theirs = (np.exp(random.normal(0, deviation, (400, rounds))) for _ in range(2))
     assert claimed(factor * ours, theirs) >= least
 
 
-def test_ten_percent_are_found_although_one_round_of_ten_is_disturbed() -> None:
+def test_finds_10_percent_with_one_disturbed_round_in_ten() -> None:
     random = np.random.default_rng(18)
     ours, theirs = disturbed(random, (400, 10), 0.15), random.normal(0, 0.005, (400, 10))
     assert claimed(0.9 * np.exp(ours), np.exp(theirs)) >= 0.9
@@ -135,8 +139,8 @@ STEADINESS: dict[str, Callable[[int], Floats]] = {
 @pytest.mark.parametrize("rounds", [3, 5])
 @pytest.mark.parametrize("rows", [4, 8, 12])
 @pytest.mark.parametrize("steadiness", STEADINESS)
-def test_a_table_of_equals_seldom_has_more_than_one_rank(steadiness: str, rows: int, rounds: int) -> None:
-    """Holm's promise is about the whole table: of twelve rows 66 comparisons, and 5% of tables with any false one."""
+def test_equal_rows_rarely_differ_in_rank(steadiness: str, rows: int, rounds: int) -> None:
+    """Holm's method covers the whole table: twelve rows make 66 comparisons, and at most 5% of tables have a false claim."""
     random = np.random.default_rng(4)
     noise = STEADINESS[steadiness](rows)[:, np.newaxis]
     figures = 1e5 * np.exp(random.normal(0, 1, (400, rows, rounds)) * noise + random.normal(0, DRIFT, (400, 1, rounds)))
@@ -144,14 +148,17 @@ def test_a_table_of_equals_seldom_has_more_than_one_rank(steadiness: str, rows: 
     assert sum(set(found) != {1} for found in ranked) / len(ranked) <= 0.08  # ± 2 standard errors of 5% in 400
 
 
-def test_the_interval_of_one_figure_contains_its_centre() -> None:
+def test_intervals_contain_the_true_center() -> None:
     random = np.random.default_rng(5)
     found = [interval((1e5 * np.exp(values)).tolist()) for values in random.normal(0, DRIFT, (RUNS, 5))]
     assert sum(not bounds.low <= 1e5 <= bounds.high for bounds in found if bounds is not None) / RUNS <= FALSE_CLAIMS_MAX
 
 
-def test_the_interval_of_a_merged_percentile_contains_that_of_endless_rounds() -> None:
-    """Rounds that differ by 3%, each of 2,000 requests; the truth from 4,000 such rounds. Slack for 150 runs: 5% + 2 · 1.8%."""
+def test_merged_percentile_intervals_contain_the_true_value() -> None:
+    """Rounds differ by 3% and have 2,000 requests each; the true value comes from 4,000 such rounds.
+
+    The tolerance for 150 runs is 5% + 2 · 1.8%.
+    """
     random = np.random.default_rng(6)
 
     def samples(rounds: int) -> Floats:
@@ -166,8 +173,8 @@ def test_the_interval_of_a_merged_percentile_contains_that_of_endless_rounds() -
     assert missed / 150 <= 0.086
 
 
-def test_stopping_when_the_interval_is_narrow_costs_some_of_its_honesty() -> None:
-    """At least 92% of the intervals that ended a run hold the truth; with ± 2 standard errors for 2,000 runs, 9.2% may not."""
+def test_stopping_at_a_narrow_interval_lowers_its_coverage() -> None:
+    """At least 92% of the final intervals contain the true value; with ± 2 standard errors for 2,000 runs, 9.2% may miss it."""
     random = np.random.default_rng(7)
     for deviation in (0.012, 0.02, 0.03, 0.05):
         missed = 0
@@ -177,6 +184,6 @@ def test_stopping_when_the_interval_is_narrow_costs_some_of_its_honesty() -> Non
         assert missed / RUNS <= 0.092
 
 
-def test_three_rounds_reach_far() -> None:
-    """What honesty costs: three rounds need an interval 55% wider, per standard error, than five."""
+def test_three_rounds_give_wide_intervals() -> None:
+    """Three rounds need an interval 55% wider, per standard error, than five."""
     assert quantile(3) / quantile(5) == pytest.approx(1.55, abs=0.01)

@@ -1,4 +1,4 @@
-"""Whether a service level held in a trial, and what the trials of a search say together."""
+"""Service levels in one trial, and in all trials of a search."""
 
 from __future__ import annotations
 
@@ -39,26 +39,26 @@ def trial(rate: float | None, p99_us: float = 1000, duration_s: float = 5.0, ver
 
 
 @pytest.mark.parametrize(("p99_us", "missed"), [(4999, ()), (5000, ("p99 was 5 ms",)), (7310, ("p99 was 7.31 ms",))])
-def test_a_bound_is_a_limit_that_is_not_to_be_reached(p99_us: float, missed: tuple[str, ...]) -> None:
+def test_a_bound_must_not_be_reached(p99_us: float, missed: tuple[str, ...]) -> None:
     assert tuple(map(sentence, misses(make_search(), trial(1000, p99_us)))) == missed
 
 
-def test_all_bounds_are_to_hold_and_each_that_does_not_is_named() -> None:
+def test_all_bounds_must_hold_and_each_miss_is_reported() -> None:
     search = make_search(Bound(figure="p50", limit_us=100), Bound(figure="p99", limit_us=5000), Bound(figure="max", limit_us=7000))
     assert tuple(map(sentence, misses(search, trial(1000, 1000)))) == ("p50 was 0.4 ms", "max was 8 ms")
 
 
-def test_a_rate_that_was_not_reached_does_not_hold_however_short_the_times() -> None:
+def test_a_missed_rate_fails_even_with_short_times() -> None:
     assert misses(make_search(), trial(1100, 10, verdict=OVER)) == OVER.reasons
 
 
-def test_a_figure_that_is_not_told_is_not_below_its_limit() -> None:
+def test_an_unknown_statistic_does_not_meet_its_bound() -> None:
     search = make_search(Bound(figure="p99_99", limit_us=5000))
     few = make_measurement(1000, response_time_us=make_distribution(100, p99_99=None))
     assert joined(misses(search, trial(1000).model_copy(update={"measurement": few}))) == "too few responses for p99.99"
 
 
-def test_trials_are_long_enough_for_the_rarest_percentile() -> None:
+def test_trials_are_long_enough_for_the_highest_percentile() -> None:
     search = make_search(Bound(figure="p99", limit_us=5000))
     assert responses_needed(search) == 1000
     scouts, final = phases(search)
@@ -67,12 +67,12 @@ def test_trials_are_long_enough_for_the_rarest_percentile() -> None:
     assert final.duration_s(rate_min_rps(search)) == pytest.approx(60)
 
 
-def test_a_trial_that_could_not_be_measured_says_nothing_of_its_rate() -> None:
+def test_failed_trials_do_not_count_for_their_rate() -> None:
     lost = trial(1000, verdict=Verdict(kind=VerdictKind.FAILED, reasons=("port 80 is taken",)))
     assert observations(make_search(), [lost.model_copy(update={"measurement": None})]) == []
 
 
-def test_the_result_is_of_the_trials_that_count() -> None:
+def test_the_result_uses_only_trials_that_count() -> None:
     search = make_search(width=0.05)
     short = [trial(1030, 900, duration_s=1.0), trial(1100, 900, duration_s=1.0, verdict=OVER)]
     held = [trial(1000, 900), trial(1000, 9000), trial(1000, 900)]
@@ -85,13 +85,13 @@ def test_the_result_is_of_the_trials_that_count() -> None:
     assert not found.generator_limited
 
 
-def test_a_rate_that_the_generator_could_not_make_is_no_limit_of_the_target() -> None:
+def test_a_rate_beyond_the_generator_does_not_limit_the_target() -> None:
     weak = trial(1100, verdict=OVER, generator_usage=make_usage(0.99))
     found = saturation(make_search(), [trial(1000), trial(1000), weak, weak])
     assert found.generator_limited
 
 
-def test_nothing_measured_is_a_result_too() -> None:
+def test_a_search_without_measurements_has_a_result() -> None:
     found = saturation(make_search(), [])
     assert (found.rate_rps, found.curve, closed_loop_rps([])) == (None, (), None)
 
@@ -100,10 +100,10 @@ LOUD: dict[str, Any] = {
     "occupancy": tuple(CoreOccupancy(cpu=cpu, busy=0.5, stolen=0.1) for cpu in range(2)),
     "generator_usage": make_usage(0.5),
 }
-"""Other virtual machines took a tenth of both cores."""
+"""Observations in which other virtual machines took a tenth of both cores."""
 
 
-def test_disturbed_trials_do_not_count_and_who_disturbed_them_is_said() -> None:
+def test_disturbed_trials_do_not_count_and_disturbers_are_reported() -> None:
     search = make_search()
     trials = [trial(None), trial(1000), trial(1000), trial(1005, 9000, **LOUD), trial(1005, 9000, **LOUD)]
     found = saturation(search, trials)
@@ -113,11 +113,11 @@ def test_disturbed_trials_do_not_count_and_who_disturbed_them_is_said() -> None:
     assert said in curves.sentences(search, found, trials)[-1]
 
 
-def test_disturbed_trials_do_not_count_when_they_held_either() -> None:
+def test_disturbed_trials_do_not_count_even_if_they_held() -> None:
     assert observations(make_search(), [trial(1000, **LOUD)]) == []
 
 
-def test_a_machine_that_is_never_quiet_ends_the_search_and_is_said_to() -> None:
+def test_too_many_disturbed_trials_end_the_search() -> None:
     trials = [trial(None), *[trial(1000, 9000, **LOUD)] * DISTURBED_MAX]
     assert is_too_disturbed(trials)
     assert not is_too_disturbed([*trials, trial(1000)])
@@ -125,7 +125,7 @@ def test_a_machine_that_is_never_quiet_ends_the_search_and_is_said_to() -> None:
     assert "trials in a row were disturbed" in curves.sentences(make_search(), saturation(make_search(), trials), trials)[-1]
 
 
-def test_the_range_that_is_printed_covers_all_trials_that_count() -> None:
+def test_the_observed_range_covers_all_trials_that_count() -> None:
     search = make_search()
     trials = [trial(950), trial(950, 9000), trial(950), trial(1000), trial(1000), trial(1008, 9000), trial(1008), trial(1008, 9000)]
     found = saturation(search, trials)
@@ -134,7 +134,7 @@ def test_the_range_that_is_printed_covers_all_trials_that_count() -> None:
     assert "trials disagree between 950 and 1,008 requests/s" in curves.sentences(search, found, trials)
 
 
-def test_a_search_that_ended_before_the_retest_says_so() -> None:
+def test_a_search_without_a_retest_is_marked() -> None:
     search = make_search()
     trials = [trial(1000), trial(1000), trial(1008, 9000), trial(1008, 9000)]
     found = saturation(search, trials)

@@ -14,8 +14,8 @@ def rounds(name: str, *p50_us: float, **changes: Any) -> list[Trial]:
     return [make_trial(make_plan(name, number), measurement=one, **changes) for number, one in enumerate(measured)]
 
 
-def test_a_difference_is_taken_within_each_round() -> None:
-    """The machine slowed both down by half from round to round: the overhead did not change."""
+def test_differences_are_computed_within_rounds() -> None:
+    """The machine slowed both down by half from round to round, so the overhead didn't change."""
     found = overhead(rounds("a/b", 150, 200, 250), rounds("baseline", 100, 150, 200))["p50"]
     assert found.us == pytest.approx(50) and found.rounds == 3
     assert found.us_interval is not None
@@ -23,7 +23,7 @@ def test_a_difference_is_taken_within_each_round() -> None:
     assert found.share == pytest.approx(200 / 150 - 1)
 
 
-def test_one_round_in_which_the_machine_stood_still_does_not_decide() -> None:
+def test_one_stalled_round_does_not_change_the_result() -> None:
     found = overhead(rounds("a/b", 1100, 1110, 1120, 1090, 1105), rounds("baseline", 100, 110, 90_000, 95, 100))["p50"]
     assert found.us == pytest.approx(1000, abs=10)
     assert found.share == pytest.approx(10, rel=0.1)
@@ -37,29 +37,29 @@ def test_a_proxy_may_be_faster_than_its_baseline() -> None:
     assert found.share == pytest.approx(-0.1, abs=0.002)
 
 
-def test_the_interval_is_students() -> None:
+def test_interval_is_students_t() -> None:
     found = overhead(rounds("a/b", 110, 120, 130), rounds("baseline", 100, 100, 100))["p50"]
     assert found.us_interval is not None
     half = (found.us_interval.high - found.us_interval.low) / 2
-    assert half == pytest.approx(4.303 * 10 / 3**0.5, abs=0.5)  # t of two degrees of freedom · s / √3
+    assert half == pytest.approx(4.303 * 10 / 3**0.5, abs=0.5)  # t with two degrees of freedom · s / √3
 
 
-def test_few_rounds_have_no_interval_and_rounds_that_one_side_lacks_are_left_out() -> None:
+def test_few_rounds_have_no_interval_and_unpaired_ones_are_omitted() -> None:
     found = overhead(rounds("a/b", 110, 120), rounds("baseline", 100, 100, 100))["p50"]
     assert found.rounds == 2 and found.us_interval is None and found.share_interval is None
 
 
-def test_rounds_that_do_not_count_are_left_out() -> None:
+def test_rounds_that_do_not_count_are_omitted() -> None:
     invalid = Verdict(kind=VerdictKind.INVALID, reasons=("bytes were lost",))
     assert overhead(rounds("a/b", 110, verdict=invalid), rounds("baseline", 100)) == {}
     assert added_us(rounds("a/b", 110, verdict=invalid)[0], rounds("baseline", 100)[0]) == {}
 
 
-def test_of_one_round() -> None:
+def test_differences_of_one_round() -> None:
     assert added_us(rounds("a/b", 110)[0], rounds("baseline", 100)[0])["p50"] == pytest.approx(10)
 
 
-def test_a_share_is_of_the_baseline() -> None:
+def test_shares_are_relative_to_the_baseline() -> None:
     found = share_of(rounds("a/b", 1, 1, 1), rounds("baseline", 1, 1, 1), lambda trial: 70.0 if trial.plan.target == "a/b" else 100.0)
     assert found is not None
     assert found[0] == pytest.approx(0.7)

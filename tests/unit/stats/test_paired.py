@@ -1,4 +1,4 @@
-"""Comparisons: laws that hold for all rounds, and the edges where a claim begins."""
+"""Comparisons: properties that hold for all rounds, and the thresholds of a claim."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def compared(ours: list[float], theirs: list[float], resolution: float = 0.0) ->
 
 
 @given(pairs, st.floats(min_value=1e-3, max_value=1e3))
-def test_the_unit_does_not_matter(rounds: list[tuple[float, float]], factor: float) -> None:
+def test_comparison_does_not_depend_on_the_unit(rounds: list[tuple[float, float]], factor: float) -> None:
     ours, theirs = (list(side) for side in zip(*rounds, strict=True))
     plain = compared(ours, theirs)
     assume(plain.p is not None and 1e-6 < plain.p < 1 - 1e-6)
@@ -37,7 +37,7 @@ def test_the_unit_does_not_matter(rounds: list[tuple[float, float]], factor: flo
 
 
 @given(pairs)
-def test_the_other_way_round_is_the_inverse(rounds: list[tuple[float, float]]) -> None:
+def test_swapping_sides_inverts_the_ratio(rounds: list[tuple[float, float]]) -> None:
     ours, theirs = (list(side) for side in zip(*rounds, strict=True))
     there, back = compared(ours, theirs), compared(theirs, ours)
     assert there.interval is not None
@@ -49,30 +49,30 @@ def test_the_other_way_round_is_the_inverse(rounds: list[tuple[float, float]]) -
 
 
 @given(st.lists(figures, min_size=3, max_size=15))
-def test_identical_rounds_are_a_tie(values: list[float]) -> None:
+def test_identical_rounds_tie(values: list[float]) -> None:
     found = compared(values, values)
     assert (found.ratio, found.p) == (1.0, 1.0)
     assert not found.differs
 
 
 @given(pairs)
-def test_a_claim_and_its_interval_agree(rounds: list[tuple[float, float]]) -> None:
+def test_claims_agree_with_their_intervals(rounds: list[tuple[float, float]]) -> None:
     ours, theirs = (list(side) for side in zip(*rounds, strict=True))
     found = compared(ours, theirs)
     assert found.interval is not None
     assume(found.p is not None and abs(found.p - 0.05) > 1e-6)
-    assume(all(abs(end - 1.0) > 1e-9 for end in (found.interval.low, found.interval.high)))  # rounding decides there
+    assume(all(abs(end - 1.0) > 1e-9 for end in (found.interval.low, found.interval.high)))  # rounding errors decide there
     assert found.differs == (not found.interval.low <= 1.0 <= found.interval.high)
 
 
-def test_the_p_value_is_that_of_the_paired_test_on_logarithms() -> None:
+def test_p_value_matches_the_paired_test_on_logarithms() -> None:
     ours, theirs = [103.0, 98.0, 110.0, 104.0], [100.0, 97.0, 101.0, 103.0]
     expected = stats.ttest_rel([math.log(value) for value in ours], [math.log(value) for value in theirs]).pvalue
     assert compared(ours, theirs).p == pytest.approx(expected)
 
 
-def test_what_the_machine_did_to_both_cancels() -> None:
-    """A machine that slows down by half over the rounds, and a difference of 2%."""
+def test_effects_on_both_sides_cancel() -> None:
+    """The machine slows down by half over the rounds, and the targets differ by 2%."""
     theirs = [100.0, 90.0, 80.0, 65.0, 50.0]
     ours = [value * factor for value, factor in zip(theirs, (1.021, 1.019, 1.02, 1.018, 1.022), strict=True)]
     found = compared(ours, theirs)
@@ -81,14 +81,14 @@ def test_what_the_machine_did_to_both_cancels() -> None:
 
 
 @pytest.mark.parametrize("count", [1, 2])
-def test_fewer_rounds_than_a_claim_needs_make_none(count: int) -> None:
+def test_too_few_rounds_make_no_claim(count: int) -> None:
     found = compared([200.0] * count, [100.0] * count)
     assert found.ratio == pytest.approx(2.0)
     assert found.interval is None
     assert not found.differs
 
 
-def test_only_rounds_that_both_have_are_compared() -> None:
+def test_only_common_rounds_are_compared() -> None:
     found = compare(by_round([100, 101, 102, 103]), by_round([100, 101, 102], first=2))
     assert found is not None
     assert found.rounds == 2
@@ -96,7 +96,7 @@ def test_only_rounds_that_both_have_are_compared() -> None:
     assert compare(by_round([0.0, 100.0]), by_round([100.0, 100.0])) is not None
 
 
-def test_one_bucket_of_a_histogram_is_no_difference() -> None:
+def test_values_in_one_histogram_bucket_do_not_differ() -> None:
     theirs, ours = [200.0] * 5, [200.2] * 5
     assert compared(ours, theirs).differs
     found = compared(ours, theirs, resolution=0.001)
@@ -105,14 +105,14 @@ def test_one_bucket_of_a_histogram_is_no_difference() -> None:
     assert found.interval.half_width == pytest.approx(0.001, rel=0.01)
 
 
-def test_the_rank_test_needs_six_rounds_and_is_scipys() -> None:
+def test_rank_test_needs_six_rounds_and_matches_scipy() -> None:
     ours, theirs = [103.0, 98.0, 110.0, 104.0, 99.0, 120.0], [100.0, 99.0, 101.0, 103.0, 92.0, 101.0]
     assert compared(ours[:5], theirs[:5]).p_rank is None
     expected = stats.wilcoxon([math.log(one / other) for one, other in zip(ours, theirs, strict=True)]).pvalue
     assert compared(ours, theirs).p_rank == pytest.approx(expected)
 
 
-def test_the_rank_test_of_tied_distances_is_approximate_and_quick() -> None:
+def test_rank_test_with_ties_is_approximate_and_fast() -> None:
     found = compared([200.0] * 4 + [100.0] * 3, [100.0] * 4 + [200.0] * 3)
     assert found.p_rank is not None
     assert 0.5 < found.p_rank <= 1.0
@@ -122,12 +122,12 @@ def test_the_rank_test_of_tied_distances_is_approximate_and_quick() -> None:
 # --- many comparisons ----------------------------------------------------------------------------------------------------------
 
 
-def test_holm_on_a_worked_example() -> None:
+def test_holm_matches_a_worked_example() -> None:
     assert holm([0.01, 0.04, 0.03, 0.005]) == pytest.approx([0.03, 0.06, 0.06, 0.02])
 
 
 @given(p_values)
-def test_holm_keeps_the_order_and_corrects_no_more_than_bonferroni(values: list[float]) -> None:
+def test_holm_keeps_the_order_and_is_at_most_bonferroni(values: list[float]) -> None:
     adjusted = holm(values)
     for (one, one_adjusted), (other, other_adjusted) in zip(
         zip(values, adjusted, strict=True), zip(values[1:], adjusted[1:], strict=True), strict=False
@@ -137,7 +137,7 @@ def test_holm_keeps_the_order_and_corrects_no_more_than_bonferroni(values: list[
         assert plain <= corrected_value <= min(1.0, plain * len(values)) + 1e-12
 
 
-def test_one_comparison_among_many_needs_more() -> None:
+def test_comparisons_in_larger_tables_need_smaller_p_values() -> None:
     clear = compared([105.0, 104.5, 106.2], [100.0, 100.4, 100.1])
     assert clear.differs
     even = compared([100.0, 101.0, 99.0], [100.4, 100.0, 100.1])

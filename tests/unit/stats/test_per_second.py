@@ -1,4 +1,4 @@
-"""Responses and bytes of each second, from intervals of any length that divides a second."""
+"""Responses and bytes per second, from intervals of any length that divides a second."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def intervals(completed: list[int], length_s: float, sizes: list[int | None] | N
 
 
 @pytest.mark.parametrize("parts", [1, 2, 4, 5, 8, 10])
-def test_the_intervals_of_a_second_are_added(parts: int) -> None:
+def test_intervals_within_a_second_are_added(parts: int) -> None:
     counts = [number for number in (100, 300, 200) for _ in range(parts)]
     found = per_second(make_measurement(intervals=intervals(counts, 1 / parts, [2 * count for count in counts])))
     assert found is not None and found.bytes_received is not None
@@ -33,17 +33,17 @@ def test_the_intervals_of_a_second_are_added(parts: int) -> None:
     assert found.bytes_received.p50 == 400 * parts
 
 
-def test_the_part_of_a_second_at_the_end_does_not_count() -> None:
+def test_a_partial_second_at_the_end_is_omitted() -> None:
     found = per_second(make_measurement(intervals=intervals([10, 10, 10, 10, 10], 0.5)))
     assert found is not None and found.seconds == 2
 
 
 @pytest.mark.parametrize("length_s", [0.3, 0.7, 2.0])
-def test_intervals_that_lie_in_two_seconds_give_no_figures(length_s: float) -> None:
+def test_intervals_across_seconds_have_no_summary(length_s: float) -> None:
     assert per_second(make_measurement(intervals=intervals([10] * 12, length_s))) is None
 
 
-def test_no_intervals_give_no_figures() -> None:
+def test_no_intervals_have_no_summary() -> None:
     assert per_second(make_measurement()) is None
 
 
@@ -52,12 +52,12 @@ def test_intervals_of_an_earlier_version_have_no_bytes() -> None:
     assert found is not None and found.bytes_received is None
 
 
-def test_what_the_load_generator_summed_up_counts() -> None:
+def test_the_load_generators_own_summary_is_used() -> None:
     told = PerSecond(seconds=9, requests=over_seconds([1, 2, 3]), bytes_received=None)
     assert per_second(make_measurement(per_second=told, intervals=intervals([10], 1))) is told
 
 
-def test_percentiles_are_those_at_the_nearest_rank() -> None:
+def test_percentiles_use_the_nearest_rank() -> None:
     found = over_seconds(list(range(1, 201)))
     assert found.stddev == pytest.approx(57.734, abs=0.001)
     assert found == OverSeconds(mean=100.5, stddev=found.stddev, min=1, p1=2, p2_5=5, p50=100, p97_5=195)

@@ -1,4 +1,4 @@
-"""Which interval decides whether a run knows enough."""
+"""The interval that decides whether a run has enough rounds."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ STEADY = (100_000, 100_100, 99_900)
 LOOSE = (100_000, 120_000, 90_000)
 
 
-def test_one_target_is_as_precise_as_its_figure() -> None:
+def test_a_single_target_uses_its_own_interval() -> None:
     width = widest(make_rounds("c/one", LOOSE), "c/one")
     expected = interval(LOOSE)
     assert width is not None
@@ -21,13 +21,13 @@ def test_one_target_is_as_precise_as_its_figure() -> None:
     assert width.half_width == pytest.approx(expected.half_width)
 
 
-def test_what_befell_both_does_not_count() -> None:
+def test_effects_on_both_targets_cancel() -> None:
     width = widest([*make_rounds("c/one", LOOSE), *make_rounds("c/two", [2 * rate for rate in LOOSE])], "c/one")
     assert width is not None
     assert width.half_width == pytest.approx(0, abs=1e-6)
 
 
-def test_the_widest_decides_over_all_tables() -> None:
+def test_the_widest_interval_of_all_tables_decides() -> None:
     more = {"load": Load(connections=256)}
     trials = [
         *make_rounds("c/one", STEADY),
@@ -40,24 +40,24 @@ def test_the_widest_decides_over_all_tables() -> None:
     assert width.half_width > 0.1
 
 
-def test_nothing_is_known_of_two_rounds_and_of_none_that_count() -> None:
+def test_too_few_valid_rounds_have_no_width() -> None:
     assert widest([*make_rounds("c/one", STEADY), *make_rounds("c/two", STEADY[:2])], "c/one") is None
     assert widest([make_failed(make_plan("c/one"))], "c/one") is None
 
 
-def test_a_target_that_never_counts_does_not_keep_the_others_from_ending() -> None:
+def test_a_target_without_valid_rounds_does_not_block_the_end() -> None:
     trials = [*make_rounds("c/one", STEADY), *(make_failed(make_plan("c/two", round_=number)) for number in range(3))]
     assert widest(trials, "c/one") is not None
     assert widest(trials, "c/two") is not None
 
 
-def test_more_rounds_are_foretold_by_their_deviation() -> None:
+def test_the_deviation_predicts_the_rounds_needed() -> None:
     width = widest(make_rounds("c/one", LOOSE), "c/one")
     assert width is not None
     assert (width.rounds_for(0.01) or 0) > (width.rounds_for(0.05) or 0) > 3
 
 
-def test_the_headline_is_throughput_and_with_a_rate_the_p99_of_the_times() -> None:
+def test_headline_is_throughput_or_p99_with_a_rate() -> None:
     assert headline(make_rounds("c/one", STEADY)) == dict(enumerate(STEADY))
     offered = make_trial(
         make_plan(load=Load(rate_rps=1000)), measurement=make_measurement(1000, response_time_us=make_distribution(100, p99=321))

@@ -1,4 +1,4 @@
-"""Spearman's rank correlation against its laws."""
+"""Properties of Spearman's rank correlation."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def test_only_the_order_matters(pairs: list[tuple[int, int]]) -> None:
     assert rank_correlation([2.0**one for one in ours], theirs) == rank_correlation(ours, theirs)
 
 
-def test_few_pairs_say_nothing() -> None:
+def test_few_pairs_have_no_correlation() -> None:
     assert rank_correlation([1, 2], [1, 2]) is None
     assert rank_correlation([1, 2, 3], [3, 2, 1]) == pytest.approx(-1)
     with pytest.raises(ValueError, match="counterpart"):

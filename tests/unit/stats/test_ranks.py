@@ -1,4 +1,4 @@
-"""Ranks: what is above what beyond doubt, in a table whose rounds were shared by all rows."""
+"""Ranks by significant differences in a table with common rounds."""
 
 from __future__ import annotations
 
@@ -16,48 +16,48 @@ def by_round(values: list[float], first: int = 0) -> dict[int, float]:
 
 
 def tables(random: np.random.Generator, means: Floats, noise: Floats, rounds: int, count: int) -> list[list[dict[int, float]]]:
-    """In a machine that drifts by 10% from round to round."""
+    """Return tables measured on a machine that drifts by 10% from round to round."""
     shape = (count, len(means), rounds)
     logs = np.log(means)[:, None] + random.normal(0, 1, shape) * noise[:, None] + random.normal(0, 0.1, (count, 1, rounds))
     return [[by_round(row) for row in table] for table in np.exp(logs).tolist()]
 
 
-def test_rows_that_cannot_be_told_apart_share_a_rank() -> None:
+def test_indistinguishable_rows_share_a_rank() -> None:
     fast, as_fast = [200.0, 202.0, 199.0, 201.0, 200.5], [201.0, 200.0, 200.0, 202.0, 199.5]
     slow = [100.0, 101.0, 99.5, 100.2, 100.1]
     assert ranks([by_round(slow), by_round(fast), by_round(as_fast)]) == [3, 1, 1]
 
 
-def test_a_row_whose_rounds_lie_far_apart_is_not_ranked_below_what_was_not_shown_to_be_above() -> None:
+def test_noisy_rows_are_ranked_below_significantly_faster_rows_only() -> None:
     steady, below = [200.0, 201.0, 200.0, 199.0], [190.0, 191.0, 190.0, 189.0]
     wild = [260.0, 120.0, 150.0, 240.0]
     assert ranks([by_round(steady), by_round(below), by_round(wild)]) == [1, 2, 1]
 
 
-def test_without_enough_rounds_all_share_the_first_rank() -> None:
+def test_with_too_few_rounds_all_rows_share_rank_1() -> None:
     assert ranks([by_round([100, 101]), by_round([200, 201])]) == [1, 1]
     assert ranks([by_round([100 * row, 101 * row]) for row in range(1, 6)]) == [1] * 5
     assert ranks([]) == []
 
 
 @given(st.permutations([by_round([100.0, 101, 99, 100]), by_round([100.5, 100, 99, 101]), by_round([300.0, 301, 299, 300])]))
-def test_the_order_of_rows_does_not_matter(rows: list[dict[int, float]]) -> None:
+def test_ranks_do_not_depend_on_row_order(rows: list[dict[int, float]]) -> None:
     assert [rank for _, rank in sorted(zip((row[0] for row in rows), ranks(rows), strict=True))] == [2, 2, 1]
 
 
-def test_rounds_of_one_figure_each_are_as_certain_as_can_be() -> None:
+def test_rows_without_noise_are_ranked_with_certainty() -> None:
     assert ranks([by_round([value] * 3) for value in (400.0, 300.0, 300.0, 200.0, 100.0)]) == [1, 2, 2, 4, 5]
 
 
-def test_three_noisy_rounds_of_many_rows_tell_what_is_plain_to_see() -> None:
-    """Ten rows that vary by 8%: the half that answers a third as much is below the whole other half in nine of ten tables."""
+def test_three_noisy_rounds_of_many_rows_show_large_differences() -> None:
+    """Ten rows vary by 8%. In nine of ten tables, the half with a third of the throughput ranks below the whole other half."""
     random = np.random.default_rng(1)
     means = np.array([150.0, 148, 146, 144, 142, 50, 49, 48, 47, 46])
     told = [min(ranks(table)[5:]) == 6 for table in tables(random, means, np.full(10, 0.08), 3, 200)]
     assert sum(told) / len(told) >= 0.85
 
 
-def test_where_a_round_of_one_row_does_not_count_the_others_are_compared() -> None:
+def test_rows_are_compared_over_their_valid_rounds() -> None:
     rows = [by_round([scale * value for value in (100.0, 101.0, 99.0, 100.0)]) for scale in (4, 3, 2, 1)]
     del rows[0][2]
     assert ranks(rows) == [1, 2, 3, 4]
@@ -65,7 +65,7 @@ def test_where_a_round_of_one_row_does_not_count_the_others_are_compared() -> No
     assert ranks(rows) == [1, 1, 2, 3], "a row of two rounds is compared with nobody"
 
 
-def test_one_row_that_failed_often_is_left_out_of_the_pooling() -> None:
+def test_a_row_with_many_failed_rounds_is_not_pooled() -> None:
     rows = [by_round([100.0 + row] * 5) for row in range(6)]
     for number in (1, 3):
         del rows[2][number]
@@ -83,27 +83,27 @@ def test_a_round_that_all_rows_lost_costs_no_row_its_rank() -> None:
     assert pooled(rows) == list(range(6))
 
 
-def test_two_rows_that_failed_in_different_rounds_leave_the_rounds_to_the_others() -> None:
+def test_rows_that_failed_in_different_rounds_do_not_cost_others_rounds() -> None:
     rows = [by_round([100.0 + row] * 5) for row in range(6)]
     rows[0] = dict.fromkeys((0, 1, 2), 100.0)
     rows[1] = dict.fromkeys((2, 3, 4), 100.0)
     assert pooled(rows) == [2, 3, 4, 5]
 
 
-def test_where_no_pooling_is_possible_every_row_is_kept() -> None:
+def test_without_pooling_every_row_is_kept() -> None:
     assert pooled([by_round([100.0] * 2)] * 5) == list(range(5))
     assert pooled([by_round([100.0] * 5), by_round([100.0] * 3), by_round([100.0] * 5)]) == [0, 1, 2], "pairs have rounds of their own"
     assert pooled([]) == []
 
 
-def test_the_noise_of_rows_is_found_in_a_machine_that_drifts() -> None:
+def test_row_noise_is_estimated_despite_drift() -> None:
     random = np.random.default_rng(2)
     truth = np.array([0.01, 0.02, 0.05, 0.05, 0.2])
     drift = random.normal(0, 0.3, (1, 20_000))
     assert np.sqrt(noise_of_rows(random.normal(0, 1, (5, 20_000)) * truth[:, None] + drift)) == pytest.approx(truth, rel=0.3)
 
 
-def test_the_rounds_that_would_tell_rows_apart() -> None:
+def test_rounds_needed_to_separate_rows() -> None:
     rows = [
         by_round([100.0, 200.0, 130.0]),
         by_round([180.0, 120.0, 150.0]),
@@ -118,7 +118,7 @@ def test_the_rounds_that_would_tell_rows_apart() -> None:
     assert set(ranks(longer)) != {1}
 
 
-def test_no_number_of_rounds_tells_equals_apart() -> None:
+def test_no_number_of_rounds_separates_equal_rows() -> None:
     assert rounds_to_rank([by_round([100, 101, 99]), by_round([101, 100, 99])]) is None
     assert rounds_to_rank([by_round([100, 101])]) is None
     assert rounds_to_rank([by_round([100.0] * 3)] * 5) is None

@@ -1,4 +1,4 @@
-"""The search for the highest rate, against servers that are functions: exact ones, noisy ones, and ones that contradict themselves."""
+"""The search for the highest rate, against simulated servers that are exact, noisy or inconsistent."""
 
 from __future__ import annotations
 
@@ -42,18 +42,18 @@ def search(
         ([True, False, False], Side.UPPER),
     ],
 )
-def test_a_rate_is_decided_as_soon_as_the_trials_to_come_cannot_change_it(held: list[bool], kind: Side) -> None:
+def test_a_rate_is_decided_once_remaining_trials_cannot_change_it(held: list[bool], kind: Side) -> None:
     assert place(held, 3) is kind
 
 
 @given(st.lists(st.booleans(), max_size=9))
-def test_once_decided_it_stays_decided(held: list[bool]) -> None:
+def test_a_decided_rate_stays_decided(held: list[bool]) -> None:
     decided = [kind for count in range(len(held) + 1) if (kind := place(held[:count], 9)) is not Side.UNDECIDED]
     assert len(set(decided)) <= 1
     assert place([*held, *[True] * (9 - len(held))], 9) is not Side.UNDECIDED
 
 
-def test_what_holds_above_a_rate_at_which_it_does_not_is_not_believed() -> None:
+def test_a_rate_that_holds_above_a_failed_one_is_ignored() -> None:
     found = {900.0: Side.LOWER, 1000.0: Side.UPPER, 1100.0: Side.LOWER, 1200.0: Side.UPPER}
     assert bounds(found) == Bounds(900.0, 1000.0)
 
@@ -62,7 +62,7 @@ def test_what_holds_above_a_rate_at_which_it_does_not_is_not_believed() -> None:
 
 
 @given(st.floats(2, 5e6), st.floats(0.01, 100))
-def test_the_truth_lies_between_the_bounds_wherever_the_search_begins(truth: float, off: float) -> None:
+def test_the_bounds_contain_the_capacity_from_any_start(truth: float, off: float) -> None:
     found, made = search(lambda rate: rate <= truth, truth * off)
     assert found.lower is not None
     assert found.upper is not None
@@ -72,15 +72,15 @@ def test_the_truth_lies_between_the_bounds_wherever_the_search_begins(truth: flo
 
 
 def test_a_known_capacity_takes_few_trials() -> None:
-    """The start is what a closed loop shows, which is close."""
+    """The search starts at the closed-loop throughput, which is close."""
     for start in (900, 1000, 1005, 1100):
         _, made = search(lambda rate: rate <= 1000, start)
         assert sum(one.duration_s == 5.0 for one in made) <= 16
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_trials_that_contradict_each_other_move_the_result_by_little(seed: int) -> None:
-    """One of ten trials goes wrong for reasons of its own; near the capacity they are of two minds."""
+def test_inconsistent_trials_change_the_result_only_slightly(seed: int) -> None:
+    """One of ten trials fails at random, and trials near the capacity disagree."""
     chance = random.Random(seed)
 
     def holds(rate: float) -> bool:
@@ -91,8 +91,8 @@ def test_trials_that_contradict_each_other_move_the_result_by_little(seed: int) 
     assert 900 < found.lower < 1030
 
 
-def test_the_scouts_do_not_count() -> None:
-    """They saw twice what holds for longer."""
+def test_scouts_do_not_count() -> None:
+    """The scouts held at twice the rate that longer trials can hold."""
     made: list[RateObservation] = []
     while offer := next_offer(made, (SCOUTS, FINAL), 1000, 1.0):
         made.append(RateObservation(offer.rate_rps, offer.duration_s, offer.rate_rps <= (1000 if offer.duration_s < 5 else 500)))
@@ -102,18 +102,18 @@ def test_the_scouts_do_not_count() -> None:
     assert found.is_within(FINAL.width)
 
 
-def test_what_holds_nowhere_ends_at_the_lowest_rate() -> None:
+def test_a_level_that_never_holds_ends_at_the_lowest_rate() -> None:
     found, made = search(lambda rate: False, 10_000, least=20.0)
     assert found.lower is None
     assert min(one.rate_rps for one in made) == 20.0
 
 
-def test_what_holds_everywhere_ends_at_the_highest_rate_that_can_be_asked() -> None:
+def test_a_level_that_always_holds_ends_at_the_highest_rate() -> None:
     _, made = search(lambda rate: True, 10_000)
     assert max(one.rate_rps for one in made) == 1e8
 
 
-def test_trials_last_as_long_as_their_rate_needs() -> None:
+def test_trial_duration_depends_on_the_rate() -> None:
     phase = SearchPhase(1, 0.05, lambda rate: max(1.0, 1000 / rate))
     assert next_offer([], (phase, FINAL), 250, 1.0) == Offer(250, 4.0)
     assert places([RateObservation(250, 3.0, True)], phase) == {}
@@ -134,7 +134,7 @@ def test_trials_last_as_long_as_their_rate_needs() -> None:
         ([True, False] * 6 + [False], Side.UPPER),
     ],
 )
-def test_an_end_is_decided_again_by_all_its_trials(held: list[bool], kind: Side) -> None:
+def test_all_trials_at_an_end_decide_together(held: list[bool], kind: Side) -> None:
     assert retested_place(held, 3) is kind
 
 
@@ -146,7 +146,7 @@ def test_both_ends_are_tried_again_after_other_trials() -> None:
         assert blocks >= 2, rates
 
 
-def test_an_upper_bound_that_holds_when_it_is_tried_again_is_reopened() -> None:
+def test_an_upper_bound_that_holds_in_a_retest_is_reopened() -> None:
     """All trials above 500 fail, from the fourth to the twelfth trial."""
     made: list[RateObservation] = []
     while offer := next_offer(made, (SCOUTS, FINAL), 900, 1.0):
@@ -159,8 +159,8 @@ def test_an_upper_bound_that_holds_when_it_is_tried_again_is_reopened() -> None:
     assert any(not one.held and one.rate_rps < found.lower for one in made), "it was seen, and did not stay"
 
 
-def test_a_search_waits_where_trials_that_held_contradict_its_upper_bound() -> None:
-    """What disturbed its trials may still be there."""
+def test_a_search_waits_before_retesting_a_doubtful_upper_bound() -> None:
+    """The cause of the disturbance may still be there."""
     made = [
         RateObservation(1200, 1.0, True),
         *[RateObservation(rate, 5.0, held) for rate, held in ((1000, True), (1009, False)) for _ in range(2)],
@@ -172,8 +172,10 @@ def test_a_search_waits_where_trials_that_held_contradict_its_upper_bound() -> N
 
 
 def disturbed_search(seed: int, seen: float) -> tuple[float, int]:
-    """The rate found, and trials made, where the capacity is 1000. Disturbances begin at 2% of trials, last for four trials on average and
-    take up to 60% of the capacity; a disturbed trial is seen to be one, and does not count, with this probability.
+    """Return the rate found and the number of trials, for a capacity of 1000.
+
+    Disturbances begin at 2% of trials, last for four trials on average and take up to 60% of the capacity. With probability ``seen``, a
+    disturbed trial is detected and doesn't count.
     """
     chance = random.Random(seed)
     made: list[RateObservation] = []
@@ -202,7 +204,7 @@ def disturbed_search(seed: int, seen: float) -> tuple[float, int]:
 
 
 @pytest.mark.parametrize("seen", [0.5, 0.9])
-def test_of_searches_with_rare_disturbances_at_most_one_in_a_hundred_is_two_percent_too_low(seen: float) -> None:
+def test_rare_disturbances_rarely_lower_the_result(seen: float) -> None:
     found = [disturbed_search(seed, seen) for seed in range(200)]
     assert sum(rate < 980 for rate, _ in found) <= 2
     assert max(rate for rate, _ in found) < 1010
@@ -211,7 +213,7 @@ def test_of_searches_with_rare_disturbances_at_most_one_in_a_hundred_is_two_perc
     assert counts[-1] <= 130
 
 
-def test_disturbances_that_are_never_seen_are_mostly_outlived_by_the_retest() -> None:
-    """Without a retest 7% of these searches are more than 2% too low."""
+def test_retests_outlast_most_undetected_disturbances() -> None:
+    """Without a retest, 7% of these searches are more than 2% too low."""
     found = [disturbed_search(seed, 0.0)[0] for seed in range(200)]
     assert sum(rate < 980 for rate in found) <= 4

@@ -1,4 +1,4 @@
-"""When a warm-up is over, and what is called «not steady»: on series whose truth is known."""
+"""The end of a warm-up, and measurements that aren't steady, for series with known properties."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from httpbench.report.words.reasons import joined, sentences
 from httpbench.stats.steady import LOOKED_AT_MIN, LOOKS, REST_MIN, WINDOWS_MIN, changed, is_warm, truncation
 from httpbench.stats.steady import not_shown_steady as why_not_shown
 from httpbench.stats.steady import unsteady as why_unsteady
-from httpbench.stats.summary import summarise
+from httpbench.stats.summary import summarize
 from tests.factories import make_measurement, make_plan, make_trial
 
 SOURCE = np.random.default_rng(20261122)
@@ -46,23 +46,23 @@ def not_shown_steady(trial: Trial) -> str | None:
 
 WINDOW_S = 0.1
 MAXIMUM = 100
-"""Windows in the default maximum of 10 s."""
+"""Number of windows in the default maximum of 10 s."""
 
 
 def ends(windows: Sequence[float], rate_rps: float | None = None) -> int:
-    """After how many windows a warm-up is over; more than there are: never."""
+    """Return after how many windows a warm-up is over; more than the number of windows if never."""
     counts = range(len(windows) + 1)
     return next((count for count in counts if is_warm(windows[:count], WINDOW_S, rate_rps)), len(windows) + 1)
 
 
 def ramp(size: float, low: float = 50_000.0, windows: int = 80) -> list[float]:
-    """From ``low`` to 100,000 requests/s in 8 s, then flat, with noise."""
+    """Return a ramp from ``low`` to 100,000 requests/s in 8 s, then flat, with noise."""
     heights = [min(low + (100_000 - low) * i / windows, 100_000) for i in range(MAXIMUM)]
     return [float(height * (1 + SOURCE.normal(0, size))) for height in heights]
 
 
-def test_by_hand() -> None:
-    # Kept 5: 0/25. Kept 6: one outlier of 6 among 5 zeros, 30/36. Nothing beats none.
+def test_truncation_matches_manual_calculations() -> None:
+    # Keeping 5 gives 0/25. Keeping 6 gives 30/36, with one outlier of 6 among 5 zeros. Nothing beats zero.
     assert truncation([6, 0, 0, 0, 0, 0]) == 1
     assert truncation([1, 1, 1, 1, 1, 1]) == 0
 
@@ -73,14 +73,14 @@ def test_a_third_and_at_least_five_windows_are_kept(values: list[float]) -> None
 
 
 @pytest.mark.parametrize("size", [0.005, 0.03, 0.10])
-def test_where_a_step_ends_is_found_whatever_the_noise(size: float) -> None:
+def test_finds_the_end_of_a_step_at_any_noise(size: float) -> None:
     found = [truncation([*noise(20, size, 50_000.0), *noise(40, size)]) for _ in range(200)]
     assert min(found) >= 19
     assert np.mean([dropped <= 30 for dropped in found]) > 0.9
 
 
 @pytest.mark.parametrize("size", [0.001, 0.005])
-def test_a_curve_that_flattens_is_warm_when_it_is_flat(size: float) -> None:
+def test_a_flattening_curve_is_warm_once_flat(size: float) -> None:
     curves = [[100_000 * (1 - 0.6 * np.exp(-i / 15)) * (1 + SOURCE.normal(0, size)) for i in range(MAXIMUM)] for _ in range(50)]
     heights = [1 - 0.6 * np.exp(-ends(curve) / 15) for curve in curves]
     assert min(heights) > 0.99
@@ -89,13 +89,13 @@ def test_a_curve_that_flattens_is_warm_when_it_is_flat(size: float) -> None:
 
 @pytest.mark.parametrize("size", [0.003, 0.01, 0.03, 0.05, 0.10])
 @pytest.mark.parametrize("low", [50_000.0, 80_000.0])
-def test_a_ramp_is_not_warm_before_it_ends_whatever_the_noise(size: float, low: float) -> None:
+def test_a_ramp_is_not_warm_before_its_end_at_any_noise(size: float, low: float) -> None:
     early = [ends(ramp(size, low)[:80]) < 80 for _ in range(40)]
     assert np.mean(early) <= 0.05
 
 
 @pytest.mark.parametrize(("size", "quantile_max"), [(0.003, 20), (0.01, 40), (0.02, MAXIMUM)])
-def test_a_warm_up_of_a_little_noise_is_over_within_the_maximum(size: float, quantile_max: int) -> None:
+def test_a_warm_up_with_little_noise_ends_within_the_maximum(size: float, quantile_max: int) -> None:
     lengths = [ends(noise(MAXIMUM, size)) for _ in range(40)]
     assert min(lengths) >= LOOKED_AT_MIN + LOOKS - 1
     assert LOOKED_AT_MIN + LOOKS - 1 <= STEADY_S_MIN / WINDOW_S
@@ -103,7 +103,7 @@ def test_a_warm_up_of_a_little_noise_is_over_within_the_maximum(size: float, qua
 
 
 @pytest.mark.parametrize("size", [0.05, 0.10])
-def test_a_flat_warm_up_of_much_noise_lasts_to_the_maximum_and_says_that_steadiness_was_not_shown(size: float) -> None:
+def test_a_noisy_flat_warm_up_reports_unproven_steadiness(size: float) -> None:
     for _ in range(20):
         windows = noise(MAXIMUM, size)
         assert ends(windows) > MAXIMUM
@@ -119,45 +119,45 @@ def test_enough_windows_show_steadiness_through_any_noise() -> None:
     assert any(is_warm(windows[:count], WINDOW_S) for windows in [noise(1200, 0.05)] for count in range(600, 1200, 100))
 
 
-def test_an_offered_rate_is_warm_when_it_is_kept_however_few_requests_a_window_has() -> None:
+def test_an_open_loop_is_warm_when_it_keeps_its_rate() -> None:
     assert ends([10.0, 20.0] * 10, rate_rps=15.0) == LOOKED_AT_MIN + LOOKS - 1
     assert ends([10.0] * 20, rate_rps=10.0) == LOOKED_AT_MIN + LOOKS - 1
     assert ends([1000.0 * min(i / 40, 1) for i in range(MAXIMUM)], rate_rps=1000.0) > 50
     assert ends([0.0] * MAXIMUM, rate_rps=2.0) > MAXIMUM
 
 
-def test_what_goes_on_rising_is_never_warm() -> None:
+def test_rising_throughput_is_never_warm() -> None:
     assert ends([1000.0 * i for i in range(1, 101)]) > 100
     assert ends([100_000 * 1.01**i for i in range(100)]) > 100
 
 
-def test_what_never_answers_is_never_warm() -> None:
+def test_a_target_without_responses_is_never_warm() -> None:
     assert ends([0.0] * 100) > 100
 
 
-def test_noise_is_hardly_ever_called_not_steady() -> None:
+def test_noise_is_rarely_reported_as_not_steady() -> None:
     for size in (0.01, 0.03, 0.05, 0.10):
         for count in (WINDOWS_MIN, 40):
             called = [unsteady(trial_of(noise(count, size))) is not None for _ in range(150)]
             assert np.mean(called) < 0.03, (size, count)
 
 
-def test_a_step_and_a_drift_are_called_not_steady() -> None:
+def test_steps_and_drifts_are_not_steady() -> None:
     step = trial_of([*noise(16, 0.01), *noise(24, 0.01, 80_000.0)])
     assert re.search(r"responses/s in the last [56]\.\d s", unsteady(step) or "")
     drift = trial_of([100_000.0 * (1 + 0.004 * i) for i in range(40)])
     assert unsteady(drift)
 
 
-def test_a_change_that_moves_the_figure_by_less_than_two_percent_is_not() -> None:
+def test_changes_below_2_percent_are_steady() -> None:
     assert unsteady(trial_of([*noise(20, 0.0001), *noise(20, 0.0001, 98_500.0)])) is None
 
 
-def test_a_server_that_stops_answering_is_not_steady() -> None:
+def test_a_server_that_stops_responding_is_not_steady() -> None:
     assert unsteady(trial_of([*noise(20, 0.01), *[0.0] * 20]))
 
 
-def test_few_intervals_tell_nothing_and_a_short_last_one_is_left_out() -> None:
+def test_few_intervals_are_inconclusive_and_a_short_last_one_is_omitted() -> None:
     assert unsteady(trial_of([100.0, 1000.0, 5000.0])) is None
     whole = trial_of([100_000.0] * 20).measurement
     assert whole is not None
@@ -165,12 +165,12 @@ def test_few_intervals_tell_nothing_and_a_short_last_one_is_left_out() -> None:
     assert changed(cut) is None
 
 
-def test_a_rate_that_is_meant_to_rise_is_not_called_so() -> None:
+def test_a_rising_rate_is_not_reported_as_unsteady() -> None:
     load = Load(rate_rps=1000, rate_from_rps=100, rate_step_rps=100, step_s=1)
     assert unsteady(trial_of([1000.0 * i for i in range(1, 41)], load=load)) is None
 
 
-def test_a_warm_up_that_was_never_over_is_said_also_of_a_row() -> None:
+def test_a_row_reports_warm_ups_that_reached_their_limit() -> None:
     cold = Settling(window_s=0.1, throughput_rps=tuple(1000.0 * i for i in range(90)), is_steady=False)
     warm = cold.model_copy(update={"is_steady": True})
     trials = [
@@ -178,11 +178,11 @@ def test_a_warm_up_that_was_never_over_is_said_also_of_a_row() -> None:
         for number, settling in enumerate((warm, cold, None))
     ]
     assert [unsteady(trial) for trial in trials] == [None, "throughput still changed after 9.0 s of warm-up", None]
-    assert sentences(summarise(trials).verdict) == ["not steady in 1 of 3 rounds: throughput still changed after 9.0 s of warm-up"]
+    assert sentences(summarize(trials).verdict) == ["not steady in 1 of 3 rounds: throughput still changed after 9.0 s of warm-up"]
 
 
-def test_a_row_says_in_how_many_rounds_steadiness_was_not_shown() -> None:
+def test_a_row_counts_rounds_with_unproven_steadiness() -> None:
     noisy = Settling(window_s=0.1, throughput_rps=(900.0, 1100.0) * 48, is_steady=False)
     trials = [trial_of(noise(40, 0.001), settling) for settling in (noisy, None)]
-    (reason,) = sentences(summarise(trials).verdict)
+    (reason,) = sentences(summarize(trials).verdict)
     assert reason == "not shown to be steady in 1 of 2 rounds: 9.6 s of warm-up were too short: the noise hides changes below 5.9%"

@@ -1,4 +1,4 @@
-"""Summaries over rounds: medians, and nothing of rounds that do not count."""
+"""Summaries over rounds: medians of only the rounds that count."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from httpbench.model import ENDINGS, CoreOccupancy, Cores, Distribution, Reason, ReasonKind, Requests, Trial, Verdict, VerdictKind
 from httpbench.report.words.reasons import sentence, sentences
-from httpbench.stats import Estimate, summarise
+from httpbench.stats import Estimate, summarize
 from httpbench.stats.summary import cells, cpu_us_per_request, overall, with_merged
 from tests.factories import make_distribution, make_failed, make_histogram, make_measurement, make_plan, make_rounds, make_trial, make_usage
 
@@ -62,10 +62,10 @@ def test_missing_values_are_left_out_and_counted() -> None:
     assert Estimate.of([None, None]) is None
 
 
-def test_rounds_that_do_not_count_are_not_mixed_in() -> None:
+def test_rounds_that_do_not_count_are_excluded() -> None:
     rounds = make_rounds("c/nginx", (100_000, 900_000, 102_000))
     rounds[1] = rounds[1].model_copy(update={"verdict": INVALID})
-    summary = summarise([*rounds, make_failed(make_plan("c/nginx", round_=3))])
+    summary = summarize([*rounds, make_failed(make_plan("c/nginx", round_=3))])
     assert (summary.rounds, summary.rounds_counting) == (4, 2)
     assert summary.throughput_rps is not None
     assert summary.throughput_rps.max == 102_000
@@ -74,8 +74,8 @@ def test_rounds_that_do_not_count_are_not_mixed_in() -> None:
     assert "did not respond within 10 s" in sentence(summary.verdict.reasons[0])
 
 
-def test_a_cell_without_a_round_that_counts_has_no_figure_at_all() -> None:
-    summary = summarise(make_rounds("c/nginx", (1, 2), verdict=INVALID))
+def test_a_cell_without_valid_rounds_has_no_results() -> None:
+    summary = summarize(make_rounds("c/nginx", (1, 2), verdict=INVALID))
     assert summary.rounds_counting == 0
     figures = summary.model_dump(
         exclude={"target", "scaling", "workload", "load_generator", "load", "rounds", "rounds_counting", "verdict"}
@@ -85,7 +85,7 @@ def test_a_cell_without_a_round_that_counts_has_no_figure_at_all() -> None:
     assert tuple(sentences(summary.verdict)) == ("3 responses were wrong, in 2 rounds",)
 
 
-def test_percentiles_are_medians_over_rounds_and_merged_beside() -> None:
+def test_percentiles_are_medians_with_merged_values_beside_them() -> None:
     slow, fast = [2_000_000] * 100, [1_000_000] * 1000
     rounds = [
         make_trial(
@@ -96,7 +96,7 @@ def test_percentiles_are_medians_over_rounds_and_merged_beside() -> None:
         )
         for index, times in enumerate((fast, slow, slow))
     ]
-    summary = summarise(rounds)
+    summary = summarize(rounds)
     assert summary.service_time_us is not None and summary.service_time_us.merged is None
     latency = with_merged(summary, rounds).service_time_us
     assert latency is not None
@@ -108,22 +108,22 @@ def test_percentiles_are_medians_over_rounds_and_merged_beside() -> None:
     assert latency.p99 is None
 
 
-def test_a_percentile_that_a_round_lacks_is_not_that_of_the_others() -> None:
+def test_a_percentile_missing_in_one_round_is_blank() -> None:
     slow = make_distribution(500, count=90, p90=None, p95=None, p99=None, p99_9=None, p99_99=None, tm99_9=None)
     measured = [make_measurement(service_time_us=distribution) for distribution in (slow, slow, make_distribution(100))]
-    found = summarise([make_trial(make_plan("c/a", round_=index), measurement=each) for index, each in enumerate(measured)])
+    found = summarize([make_trial(make_plan("c/a", round_=index), measurement=each) for index, each in enumerate(measured)])
     assert found.service_time_us is not None
     assert found.service_time_us.p75 is not None
     assert found.service_time_us.p75.rounds == 3
     assert found.service_time_us.p90 is None
 
 
-def test_costs_are_of_the_target() -> None:
+def test_costs_describe_the_target() -> None:
     trial = make_trial(
         measurement=make_measurement(100_000, requests=Requests(completed=1_000_000, ok=1_000_000), bytes_received=2_000_000),
         target_usage=make_usage(0.5, cpu_s=5.0),
     )
-    summary = summarise([trial])
+    summary = summarize([trial])
     assert summary.cpu_us_per_request is not None
     assert summary.cpu_us_per_request.median == 5
     assert summary.bytes_per_s is not None
@@ -132,13 +132,13 @@ def test_costs_are_of_the_target() -> None:
     assert summary.cpu_cores.median == 0.5
 
 
-def test_cost_of_no_request_is_not_a_number() -> None:
+def test_no_requests_have_no_cost_per_request() -> None:
     assert cpu_us_per_request(make_trial(measurement=make_measurement(requests=Requests(completed=0, ok=0)))) is None
     assert cpu_us_per_request(make_trial(target_usage=None)) is None
 
 
 def test_a_generator_that_does_not_count_bytes_leaves_them_blank() -> None:
-    assert summarise([make_trial(measurement=make_measurement(bytes_received=None))]).bytes_per_s is None
+    assert summarize([make_trial(measurement=make_measurement(bytes_received=None))]).bytes_per_s is None
 
 
 def _of(*verdicts: Verdict) -> list[Trial]:
@@ -148,22 +148,22 @@ def _of(*verdicts: Verdict) -> list[Trial]:
 TARGET = Verdict(kind=VerdictKind.TARGET)
 
 
-def test_one_round_of_the_generators_makes_the_row_the_generators() -> None:
+def test_one_generator_limited_round_decides_the_row() -> None:
     verdict = overall(_of(TARGET, TARGET, GENERATOR))
     assert verdict.kind is VerdictKind.GENERATOR
     assert sentence(verdict.reasons[0]) == "rounds differ: 2 target, 1 generator"
     assert "generator-bound" in sentences(verdict)
 
 
-def test_one_round_of_both_is_enough_and_one_of_the_generators_comes_before_it() -> None:
+def test_generator_takes_precedence_over_both_in_a_row() -> None:
     both = Verdict(kind=VerdictKind.BOTH, reasons=("both nearly full",))
     assert overall(_of(TARGET, TARGET, both)).kind is VerdictKind.BOTH
     assert overall(_of(TARGET, GENERATOR, both)).kind is VerdictKind.GENERATOR
 
 
-def test_steal_of_any_round_is_said_once_for_the_row() -> None:
+def test_steal_in_any_round_is_reported_once_per_row() -> None:
     def stolen(share: float) -> Trial:
-        """On one of four cores: too little to disturb the trial."""
+        """Return a trial with steal on one of four cores, too little to disturb it."""
         occupancy = tuple(CoreOccupancy(cpu=cpu, busy=0.2, stolen=share if cpu == 0 else 0) for cpu in range(4))
         plan = make_plan(cores=Cores(target=(0, 1, 2, 3), generator=(4,), harness=(5,), shared=False))
         said = (Reason.of(ReasonKind.STEAL, cores=[{"cpu": 0, "share": share}]),) if share >= 0.05 else ()
@@ -175,22 +175,22 @@ def test_steal_of_any_round_is_said_once_for_the_row() -> None:
     assert overall([stolen(0.0), stolen(0.04)]).reasons == ()
 
 
-def test_otherwise_most_rounds_decide() -> None:
+def test_otherwise_the_most_common_verdict_decides() -> None:
     assert overall(_of(IDLE, TARGET, TARGET)).kind is VerdictKind.TARGET
     assert overall(_of(IDLE, TARGET, IDLE)).kind is VerdictKind.IDLE
 
 
-def test_rounds_of_one_mind_need_no_words() -> None:
+def test_unanimous_rounds_have_no_reasons() -> None:
     assert overall(_of(TARGET, TARGET)) == TARGET
 
 
-def test_invalid_says_more_than_failed() -> None:
+def test_invalid_takes_precedence_over_failed() -> None:
     failed = make_failed(make_plan(round_=1))
     assert overall([*_of(INVALID), failed]).kind is VerdictKind.INVALID
     assert overall([failed]).kind is VerdictKind.FAILED
 
 
-def test_cells_keep_their_rounds_in_order_however_shuffled() -> None:
+def test_cells_sort_their_rounds() -> None:
     shuffled = [make_trial(make_plan(target, round_=index)) for index in (2, 0, 1) for target in ("b/b", "a/a")]
     found = cells(shuffled)
     assert [cell[0].plan.target for cell in found] == ["b/b", "a/a"]
@@ -198,9 +198,9 @@ def test_cells_keep_their_rounds_in_order_however_shuffled() -> None:
 
 
 @pytest.mark.parametrize("trials", [[], [make_trial(make_plan("a/a")), make_trial(make_plan("b/b"))]])
-def test_a_summary_is_of_one_cell(trials: list[Trial]) -> None:
+def test_a_summary_requires_a_single_cell(trials: list[Trial]) -> None:
     with pytest.raises(ValueError, match="exactly one cell"):
-        summarise(trials)
+        summarize(trials)
 
 
 @pytest.mark.parametrize("ending", sorted(ENDINGS))

@@ -1,4 +1,4 @@
-"""Two runs compared: an interval that holds the truth."""
+"""Intervals of a comparison between two runs."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ DRAWS = 4000
 @pytest.mark.parametrize(
     ("rounds", "noise"), [((3, 3), (0.02, 0.02)), ((5, 5), (0.02, 0.02)), ((4, 10), (0.05, 0.01)), ((10, 4), (0.05, 0.01))]
 )
-def test_the_interval_holds_the_truth_as_often_as_it_promises(rounds: tuple[int, int], noise: tuple[float, float]) -> None:
-    """Also where one run varies more than the other. Welch's approximation is a little too narrow there with very few rounds."""
+def test_intervals_contain_the_true_value_in_95_percent(rounds: tuple[int, int], noise: tuple[float, float]) -> None:
+    """This includes runs with unequal noise, for which Welch's approximation is slightly too narrow with very few rounds."""
     source = np.random.default_rng(7)
     missed = 0
     for _ in range(DRAWS):
@@ -36,7 +36,7 @@ def test_intervals_of_a_family_hold_together() -> None:
     assert among.ratio == alone.ratio == pytest.approx(0.9703, abs=1e-4)
 
 
-def test_too_few_rounds_have_a_ratio_and_no_interval() -> None:
+def test_too_few_rounds_have_a_ratio_but_no_interval() -> None:
     found = change([100, 100], [90, 90, 90])
     assert found is not None
     assert found.ratio == pytest.approx(0.9)
@@ -46,7 +46,7 @@ def test_too_few_rounds_have_a_ratio_and_no_interval() -> None:
     assert change([], [1, 2, 3]) is None
 
 
-def test_rounds_in_one_bucket_are_no_certainty() -> None:
+def test_rounds_in_one_bucket_are_not_certain() -> None:
     found = change([100] * 3, [100.05] * 3, resolution=0.001)
     assert found is not None
     assert not found.differs

@@ -1,4 +1,4 @@
-"""Verdicts: each rule at both sides of its threshold, and laws that hold for any evidence."""
+"""Verdicts: each rule on both sides of its threshold, and properties that hold for any evidence."""
 
 from __future__ import annotations
 
@@ -67,48 +67,48 @@ def kind_of(evidence: Evidence) -> VerdictKind:
 # --- is it true? ---------------------------------------------------------------------------------------------------------------
 
 
-def test_no_right_answer_is_said_once_with_what_came_instead() -> None:
+def test_no_correct_response_is_reported_once_with_the_errors() -> None:
     verdict = judge(requests(0, connect_refused=640))
     assert verdict.kind is VerdictKind.INVALID
     assert tuple(sentences(verdict)) == ("no correct response (connect refused 640)",)
 
 
 @pytest.mark.parametrize("errors", [{"unexpected_body": 1}, {"unexpected_status": 1}, {}])
-def test_one_wrong_answer_is_too_many(errors: dict[str, int]) -> None:
+def test_one_wrong_response_makes_a_trial_invalid(errors: dict[str, int]) -> None:
     verdict = judge(requests(1_000_000, 999_999, **errors))
     assert verdict.kind is VerdictKind.INVALID
     assert "1 of 1,000,000 responses were wrong" in sentence(verdict.reasons[0])
 
 
-def test_late_answers_are_errors_and_not_wrong_ones() -> None:
+def test_late_responses_are_errors_but_not_wrong() -> None:
     assert kind_of(requests(1_000_000, 999_990, timeout=10)) is VerdictKind.TARGET
 
 
 @pytest.mark.parametrize(("errors", "kind"), [(1000, VerdictKind.TARGET), (1003, VerdictKind.INVALID)])
-def test_errors_may_be_one_in_a_thousand(errors: int, kind: VerdictKind) -> None:
+def test_one_error_in_a_thousand_is_allowed(errors: int, kind: VerdictKind) -> None:
     assert kind_of(requests(1_000_000, reset=errors)) is kind
 
 
-def test_the_share_of_errors_can_be_chosen() -> None:
+def test_the_allowed_error_share_is_configurable() -> None:
     evidence = requests(100, reset=5)
     verdict = judge(evidence)
     assert tuple(sentences(verdict)) == ("4.76% of requests failed, more than 0.10% (reset 5)",)
     assert judge(dataclasses.replace(evidence, criteria=Criteria(failed_share_max=0.05))).kind is not VerdictKind.INVALID
 
 
-def test_wrong_answers_that_are_named_among_the_errors_are_counted_once() -> None:
+def test_wrong_responses_listed_as_errors_count_once() -> None:
     assert failed_requests(make_measurement(requests=Requests(completed=100, ok=90), errors={"unexpected_status": 10})) == 10
     assert failed_requests(make_measurement(requests=Requests(completed=100, ok=90))) == 10
     assert failed_requests(make_measurement(requests=Requests(completed=100, ok=90), errors={"unexpected_status": 10, "reset": 5})) == 15
 
 
 @pytest.mark.parametrize(("per_answer", "kind"), [(13, VerdictKind.TARGET), (12, VerdictKind.INVALID)])
-def test_bodies_that_were_cut_short_are_found_by_their_bytes(per_answer: int, kind: VerdictKind) -> None:
+def test_truncated_bodies_are_detected_by_their_size(per_answer: int, kind: VerdictKind) -> None:
     measurement = make_measurement(bytes_received=4_000_000 * per_answer)
     assert kind_of(make_evidence(measurement=measurement, criteria=sized(PLAINTEXT))) is kind
 
 
-def test_answers_to_head_have_no_body_to_miss() -> None:
+def test_responses_to_head_have_no_body() -> None:
     head = PLAINTEXT.model_copy(update={"request": Request(method="HEAD")})
     assert kind_of(make_evidence(measurement=make_measurement(bytes_received=4_000_000 * 5), criteria=sized(head))) is VerdictKind.TARGET
 
@@ -129,13 +129,13 @@ def test_an_offered_rate_must_be_reached(reached: float, kind: VerdictKind) -> N
         (1000, 2967, VerdictKind.INVALID),
     ],
 )
-def test_a_flat_rate_may_miss_what_the_edges_of_its_window_explain(rate: float, responses: int, kind: VerdictKind) -> None:
+def test_a_constant_rate_may_miss_requests_at_its_edges(rate: float, responses: int, kind: VerdictKind) -> None:
     load = Load(connections=1, rate_rps=rate, duration_s=3)
     assert kind_of(make_evidence(0.2, 0.2, load=load, measurement=make_measurement(responses / 3, 3.0))) is kind
 
 
 def with_ratio(ratio: float, **changes: Any) -> Evidence:
-    """Mean and throughput such that Little's law gives the ratio."""
+    """Return evidence whose mean and throughput have this ratio by Little's law."""
     mean_us = ratio * LOAD.connections / 400_000 * 1e6
     values = {"measurement": make_measurement(service_time_us=make_distribution(150).model_copy(update={"mean": mean_us}))}
     return make_evidence(**{**values, **changes})
@@ -145,14 +145,14 @@ def with_ratio(ratio: float, **changes: Any) -> Evidence:
     ("ratio", "kind"),
     [(0.96, VerdictKind.INVALID), (0.975, VerdictKind.TARGET), (1.005, VerdictKind.TARGET), (1.02, VerdictKind.INVALID)],
 )
-def test_littles_law_holds_in_a_closed_loop(ratio: float, kind: VerdictKind) -> None:
+def test_littles_law_must_hold_in_a_closed_loop(ratio: float, kind: VerdictKind) -> None:
     evidence = with_ratio(ratio)
     assert little_ratio(evidence) == pytest.approx(ratio)
     assert kind_of(evidence) is kind
 
 
-def test_requests_cut_by_the_ends_of_the_period_may_move_the_ratio() -> None:
-    """A stall of 300 ms at either end of 10 s moves it by up to 3%."""
+def test_requests_cut_off_at_the_edges_may_change_the_ratio() -> None:
+    """A stall of 300 ms at either end of 10 s changes it by up to 3%."""
     stalled = with_ratio(1.035)
     times = stalled.measurement.service_time_us
     assert times is not None
@@ -172,13 +172,13 @@ def test_requests_cut_by_the_ends_of_the_period_may_move_the_ratio() -> None:
     ],
     ids=["a stall at the end", "half of what is missing", "nothing in flight", "connections without any response"],
 )
-def test_a_stall_that_the_end_cuts_off_is_like_one_in_the_middle(age_s: float, unfinished: int, kind: VerdictKind) -> None:
+def test_a_stall_at_the_end_counts_like_one_in_the_middle(age_s: float, unfinished: int, kind: VerdictKind) -> None:
     """All connections are served for 93.5% of ten seconds."""
     measurement = with_ratio(0.935).measurement.model_copy(update={"unfinished": unfinished, "unfinished_s": age_s * unfinished})
     assert kind_of(make_evidence(measurement=measurement)) is kind
 
 
-def test_connections_that_stood_still_are_named() -> None:
+def test_stalled_connections_are_reported() -> None:
     assert "connections stalled for 50.0% of the time" in sentence(judge(with_ratio(0.5)).reasons[0])
 
 
@@ -199,13 +199,13 @@ def test_pipelined_requests_are_all_in_flight() -> None:
     ],
     ids=["open loop", "no keep-alive", "another generator", "no times", "no mean", "few requests"],
 )
-def test_littles_law_says_nothing_where_it_need_not_hold(changes: dict[str, Any]) -> None:
+def test_littles_law_is_not_checked_where_it_need_not_hold(changes: dict[str, Any]) -> None:
     evidence = make_evidence(**changes)
     assert little_ratio(evidence) is None
     assert kind_of(evidence) is not VerdictKind.INVALID
 
 
-def test_all_that_is_wrong_is_said_at_once() -> None:
+def test_all_problems_are_reported_at_once() -> None:
     evidence = requests(1000, 900, unexpected_status=100, timeout=3)
     assert len(judge(evidence).reasons) == 2
 
@@ -231,16 +231,16 @@ def test_all_that_is_wrong_is_said_at_once() -> None:
         (0.01, 0.02, VerdictKind.IDLE),
     ],
 )
-def test_the_busy_one_is_the_limit(target: float, generator: float, kind: VerdictKind) -> None:
+def test_the_busy_program_is_the_limit(target: float, generator: float, kind: VerdictKind) -> None:
     assert kind_of(make_evidence(target, generator)) is kind
 
 
-def test_a_busy_target_needs_no_words_unless_the_generator_was_busy_too() -> None:
+def test_a_busy_target_has_a_reason_only_if_the_generator_is_busy() -> None:
     assert judge(make_evidence(0.99, 0.5)).reasons == ()
     assert "both busy (" in sentence(judge(make_evidence(0.99, 0.99)).reasons[0])
 
 
-def test_both_full_says_how_full_each_was() -> None:
+def test_verdict_both_reports_how_full_each_was() -> None:
     assert tuple(sentences(judge(make_evidence(0.91, 1.0)))) == (
         "target and generator were both nearly full (generator 1.00 of 1 core, target 0.91 of 1 core): the target can do more",
     )
@@ -249,7 +249,7 @@ def test_both_full_says_how_full_each_was() -> None:
 FOUR = Cores(target=(0, 1), generator=(2, 3), harness=(4,), shared=False)
 
 
-def test_a_target_of_one_core_is_busy_at_one_of_two() -> None:
+def test_a_single_core_target_is_busy_at_one_of_two_cores() -> None:
     assert kind_of(make_evidence(1.0, 0.5, cores=FOUR, scaling=Scaling.SINGLE)) is VerdictKind.TARGET
     assert kind_of(make_evidence(1.0, 0.5, cores=FOUR, scaling=Scaling.MULTI)) is VerdictKind.IDLE
 
@@ -261,16 +261,16 @@ SMT = Cores(
     shared=False,
     siblings=tuple((cpu, cpu + 8) for cpu in range(8)),
 )
-"""Eight physical cores of two threads: four for the target, three for the generator."""
+"""Eight physical cores with two threads each: four for the target, three for the generator."""
 
 
-def test_four_full_workers_fill_four_physical_cores_of_eight_threads() -> None:
+def test_four_full_workers_fill_four_cores_with_smt() -> None:
     assert kind_of(make_evidence(4.0, 1.0, cores=SMT, scaling=Scaling.MULTI)) is VerdictKind.TARGET
     assert kind_of(make_evidence(3.2, 0.5, cores=SMT, scaling=Scaling.MULTI)) is VerdictKind.IDLE
     assert "3.20 of 4 cores" in sentence(judge(make_evidence(3.2, 0.5, cores=SMT, scaling=Scaling.MULTI)).reasons[0])
 
 
-def test_a_single_target_on_two_siblings_has_one_core_to_fill() -> None:
+def test_a_single_threaded_target_on_siblings_has_one_core() -> None:
     cores = Cores(target=(0, 8), generator=(1, 9), harness=(2,), shared=False, siblings=((0, 8), (1, 9)))
     assert kind_of(make_evidence(0.98, 0.5, cores=cores, scaling=Scaling.SINGLE)) is VerdictKind.TARGET
     assert kind_of(make_evidence(0.98, 0.5, cores=cores, scaling=Scaling.MULTI)) is VerdictKind.TARGET
@@ -286,12 +286,12 @@ def test_a_backend_on_siblings_is_busy_when_its_physical_core_is() -> None:
 
 
 @pytest.mark.parametrize("load", [Load(connections=64, threads=1), Load(connections=1)], ids=["one thread", "one connection"])
-def test_a_generator_fills_no_more_cores_than_it_has_threads(load: Load) -> None:
+def test_a_generator_fills_at_most_one_core_per_thread(load: Load) -> None:
     measurement = make_measurement(service_time_us=None)
     assert kind_of(make_evidence(0.5, 1.0, cores=FOUR, load=load, measurement=measurement)) is VerdictKind.GENERATOR
 
 
-def test_a_generator_with_a_thread_for_each_core_is_busy_on_all() -> None:
+def test_a_generator_with_one_thread_per_core_fills_all_cores() -> None:
     load = Load(connections=64)
     assert kind_of(make_evidence(0.5, 1.0, cores=FOUR, load=load)) is VerdictKind.IDLE
     assert kind_of(make_evidence(0.5, 1.91, cores=FOUR, load=load)) is VerdictKind.GENERATOR
@@ -306,32 +306,32 @@ def test_a_generator_with_a_thread_for_each_core_is_busy_on_all() -> None:
         (0.7, 1.1, VerdictKind.IDLE),
     ],
 )
-def test_full_shared_cores_are_a_verdict_of_their_own_whoever_used_more(target: float, generator: float, kind: VerdictKind) -> None:
+def test_full_shared_cores_are_the_limit_whoever_used_more(target: float, generator: float, kind: VerdictKind) -> None:
     verdict = judge(make_evidence(target, generator, cores=SHARED, load=Load(connections=64)))
     assert verdict.kind is kind
     assert "shared cores" in sentence(verdict.reasons[0])
 
 
-def test_on_shared_cores_with_time_to_spare_a_full_generator_thread_is_still_the_limit() -> None:
+def test_a_full_generator_thread_is_the_limit_on_idle_shared_cores() -> None:
     load = Load(connections=64, threads=1)
     assert kind_of(make_evidence(0.4, 0.97, cores=SHARED, load=load)) is VerdictKind.GENERATOR
 
 
-def test_an_offered_rate_that_leaves_cores_to_spare_is_said_to_do_so() -> None:
+def test_an_offered_rate_that_leaves_idle_cores_is_reported() -> None:
     load = LOAD.model_copy(update={"rate_rps": 400_000})
     assert "left cores idle" in sentence(judge(make_evidence(0.3, 0.3, load=load)).reasons[0])
 
 
 @pytest.mark.parametrize("changes", [{"target_usage": None}, {"generator_usage": None}])
-def test_without_samples_the_limit_is_unknown_and_the_figures_count(changes: dict[str, Any]) -> None:
+def test_without_samples_the_limit_is_unknown_but_the_trial_counts(changes: dict[str, Any]) -> None:
     verdict = judge(make_evidence(**changes))
     assert verdict.kind is VerdictKind.UNKNOWN
     assert verdict.counts
 
 
 @pytest.mark.parametrize(("generator", "kind"), [(0.96, VerdictKind.GENERATOR), (0.94, VerdictKind.UNKNOWN)])
-def test_a_full_generator_is_named_although_the_target_was_not_sampled(generator: float, kind: VerdictKind) -> None:
-    """A server behind ``--url``."""
+def test_a_full_generator_is_the_limit_of_an_unsampled_target(generator: float, kind: VerdictKind) -> None:
+    """The target is a server behind ``--url``."""
     verdict = judge(make_evidence(generator_cores=generator, target_usage=None))
     assert verdict.kind is kind
     assert f"generator {generator:.2f} of 1 core" in sentence(verdict.reasons[0])
@@ -346,47 +346,47 @@ def verdict(target_cores: float = 0.4, generator_cores: float = 0.2, **changes: 
 
 
 BY_A_QUOTA = {"throttled_share": 0.9}
-"""Why a generator waits: if no quota explains it, others had its CPU, and the trial is disturbed."""
+"""Reason for the generator's wait. Without a quota, other programs had its CPU, and the trial would be disturbed."""
 
 
 @pytest.mark.parametrize(("waited", "kind"), [(0.24, VerdictKind.IDLE), (0.26, VerdictKind.GENERATOR), (None, VerdictKind.IDLE)])
-def test_a_generator_that_is_kept_off_its_core_is_the_limit(waited: float | None, kind: VerdictKind) -> None:
+def test_a_generator_kept_off_its_core_is_the_limit(waited: float | None, kind: VerdictKind) -> None:
     found, reason = verdict(generator_usage=make_usage(0.2, cpu_wait_cores_mean=waited, **BY_A_QUOTA))
     assert found is kind
     assert ("waiting for a core 0.26 of the time" in reason) == (kind is VerdictKind.GENERATOR)
 
 
 @pytest.mark.parametrize(("waited", "kind"), [(0.14, VerdictKind.IDLE), (0.16, VerdictKind.GENERATOR)])
-def test_a_generator_that_ran_or_was_ready_to_run_all_the_time_is_the_limit(waited: float, kind: VerdictKind) -> None:
+def test_a_generator_that_always_ran_or_waited_is_the_limit(waited: float, kind: VerdictKind) -> None:
     assert verdict(generator_usage=make_usage(0.8, cpu_wait_cores_mean=waited, **BY_A_QUOTA))[0] is kind
 
 
-def test_on_shared_cores_it_is_the_target_that_it_waits_for() -> None:
+def test_a_generator_on_shared_cores_waits_for_the_target() -> None:
     assert verdict(generator_usage=make_usage(0.2, cpu_wait_cores_mean=0.9), cores=SHARED)[0] is VerdictKind.IDLE
 
 
-def test_a_busy_target_is_the_limit_whatever_the_generator_waited_for() -> None:
+def test_a_busy_target_is_the_limit_even_if_the_generator_waited() -> None:
     kind, reason = verdict(target_usage=make_usage(0.99), generator_usage=make_usage(0.2, cpu_wait_cores_mean=0.8, **BY_A_QUOTA))
     assert kind is VerdictKind.TARGET
     assert "another load generator might show more" in reason
 
 
 @pytest.mark.parametrize(("again", "kind"), [(159, VerdictKind.IDLE), (161, VerdictKind.NETWORK)])
-def test_losses_that_held_connections_up_are_the_limit(again: int, kind: VerdictKind) -> None:
+def test_losses_that_delay_connections_are_the_limit(again: int, kind: VerdictKind) -> None:
     """64 connections over 10 s: 160 timeouts of 0.2 s each are 5% of their time."""
     assert verdict(network=Network(segments_sent=10**7, retransmission_timeouts=again))[0] is kind
 
 
-def test_segments_that_were_sent_again_without_a_wait_hold_nobody_up() -> None:
+def test_retransmissions_without_a_timeout_are_not_the_limit() -> None:
     assert verdict(network=Network(segments_retransmitted=10_000, retransmission_timeouts=0))[0] is VerdictKind.IDLE
 
 
-def test_losses_are_no_limit_where_an_offered_rate_was_reached() -> None:
+def test_losses_are_not_the_limit_if_the_rate_was_reached() -> None:
     load = Load(connections=64, rate_rps=400_000)
     assert verdict(network=Network(retransmission_timeouts=10_000), load=load)[0] is VerdictKind.IDLE
 
 
-def test_a_rate_that_the_generator_could_not_offer_is_not_laid_to_the_target() -> None:
+def test_a_rate_beyond_the_generator_is_not_the_targets_fault() -> None:
     load = Load(connections=64, rate_rps=500_000)
     kind, reason = verdict(load=load, generator_usage=make_usage(0.99))
     assert kind is VerdictKind.INVALID
@@ -399,7 +399,7 @@ def both_cores(busy: float, stolen: float) -> tuple[CoreOccupancy, ...]:
 
 
 @pytest.mark.parametrize(("busy", "stolen"), [(0.9, 0.0), (0.35, 0.2)])
-def test_strangers_disturb_a_trial_and_are_named(busy: float, stolen: float) -> None:
+def test_other_programs_disturb_a_trial_and_are_reported(busy: float, stolen: float) -> None:
     kind, reason = verdict(0.4, 0.3, occupancy=both_cores(busy, stolen))
     assert kind is VerdictKind.DISTURBED
     assert (
@@ -407,18 +407,18 @@ def test_strangers_disturb_a_trial_and_are_named(busy: float, stolen: float) -> 
     ) in reason
 
 
-def test_without_strangers_it_was_idle() -> None:
+def test_without_other_programs_the_trial_is_idle() -> None:
     assert verdict(0.4, 0.3, occupancy=both_cores(0.34, 0.01))[0] is VerdictKind.IDLE
 
 
-def test_a_full_target_is_disturbed_all_the_same_and_so_is_one_with_a_rate() -> None:
+def test_full_targets_and_offered_rates_can_be_disturbed() -> None:
     for rate in (None, 400_000):
         kind, reason = verdict(0.6, occupancy=on_core(1.0), load=Load(connections=64, rate_rps=rate))
         assert kind is VerdictKind.DISTURBED
         assert reason.startswith("other programs took 0.40 of the target's core")
 
 
-def test_a_disturbance_excuses_what_is_late_and_nothing_that_is_wrong() -> None:
+def test_disturbances_excuse_late_but_not_wrong_responses() -> None:
     late = make_measurement(errors={"timeout": 100_000})
     kind, reason = verdict(0.6, occupancy=on_core(1.0), measurement=late)
     assert kind is VerdictKind.DISTURBED
@@ -428,7 +428,7 @@ def test_a_disturbance_excuses_what_is_late_and_nothing_that_is_wrong() -> None:
     assert "responses were wrong" in reason and "other programs took" in reason
 
 
-def test_a_disturbed_trial_that_is_accepted_counts_if_its_figures_are_true() -> None:
+def test_an_accepted_disturbed_trial_counts_if_valid() -> None:
     true, late = make_measurement(), make_measurement(errors={"timeout": 100_000})
     for measurement, kind in ((true, VerdictKind.DISTURBED), (late, VerdictKind.INVALID)):
         evidence = make_evidence(0.6, 0.2, load=Load(connections=64), occupancy=on_core(1.0), measurement=measurement)
@@ -441,23 +441,23 @@ def test_a_disturbed_trial_that_is_accepted_counts_if_its_figures_are_true() -> 
 
 
 def on_core(busy: float, interrupts: float = 0.0, stolen: float = 0.0) -> tuple[CoreOccupancy, ...]:
-    """Return the target's core, and the generator's at 20%."""
+    """Return the occupancy of the target's core, and of the generator's at a fifth."""
     return (CoreOccupancy(cpu=0, busy=busy, interrupts=interrupts, stolen=stolen), CoreOccupancy(cpu=1, busy=0.2, stolen=0.0))
 
 
-def test_interrupts_on_its_own_cores_fill_them_whether_or_not_the_kernel_charges_them_to_the_target() -> None:
+def test_interrupts_on_its_own_cores_count_for_the_target() -> None:
     assert verdict(0.7, occupancy=on_core(0.7, 0.25))[0] is VerdictKind.TARGET, "not charged: 0.70 + 0.25"
     assert verdict(0.7, occupancy=on_core(0.45, 0.25))[0] is VerdictKind.IDLE, "charged: 0.25 of the 0.70"
     assert verdict(0.7, occupancy=on_core(0.7, 0.1))[0] is VerdictKind.IDLE
 
 
-def test_interrupts_are_not_laid_to_the_target_where_strangers_used_its_core() -> None:
+def test_interrupts_do_not_count_for_the_target_beside_other_programs() -> None:
     kind, reason = verdict(0.6, occupancy=on_core(0.75, 0.25))
     assert kind is VerdictKind.DISTURBED
     assert reason == "other programs took 0.15 of the target's core"
 
 
-def test_interrupts_on_the_generators_own_core_fill_it() -> None:
+def test_interrupts_on_its_own_core_count_for_the_generator() -> None:
     occupancy = (CoreOccupancy(cpu=0, busy=0.3, stolen=0.0), CoreOccupancy(cpu=1, busy=0.7, interrupts=0.28, stolen=0.0))
     assert verdict(0.3, 0.7, occupancy=occupancy)[0] is VerdictKind.GENERATOR
 
@@ -469,7 +469,7 @@ def threaded(cpu_cores: float, fullest: float, threads: int = 2) -> Usage:
     return make_usage(cpu_cores, threads=threads, thread_cores_max=fullest)
 
 
-def test_one_full_worker_does_not_hide_in_an_average() -> None:
+def test_an_average_does_not_hide_a_full_worker() -> None:
     kind, reason = verdict(target_usage=threaded(1.6, 1.0), **PREFORK)
     assert kind is VerdictKind.TARGET
     assert "one of the target's 2 threads was full (1.00 of a core, mean 0.80)" in reason
@@ -478,30 +478,30 @@ def test_one_full_worker_does_not_hide_in_an_average() -> None:
     assert "its fullest thread 0.94" in reason
 
 
-def test_one_full_thread_of_the_generator_does_not_hide_in_an_average() -> None:
+def test_an_average_does_not_hide_a_full_generator_thread() -> None:
     kind, reason = verdict(generator_usage=threaded(1.6, 1.0), **PREFORK)
     assert kind is VerdictKind.GENERATOR
     assert "one of its 2 threads was full" in reason
 
 
-def test_a_generator_thread_that_polls_is_not_full_for_that() -> None:
+def test_a_polling_generator_thread_is_not_full() -> None:
     polls = make_measurement(busy_cores=0.5)
     assert verdict(generator_usage=threaded(2.0, 1.0), measurement=polls, **PREFORK)[0] is VerdictKind.IDLE
 
 
-def test_a_full_thread_of_each_is_both() -> None:
+def test_one_full_thread_on_each_side_is_both() -> None:
     kind, _ = verdict(target_usage=threaded(1.6, 1.0), generator_usage=threaded(1.6, 1.0), **PREFORK)
     assert kind is VerdictKind.BOTH
 
 
-def test_a_target_that_its_quota_throttled_is_the_limit_and_the_quota_is_named() -> None:
+def test_a_throttled_target_is_the_limit_and_reports_its_quota() -> None:
     kind, reason = verdict(target_usage=make_usage(0.5, throttled_share=0.8))
     assert kind is VerdictKind.TARGET
     assert "the target's CPU quota stopped it in 80% of the quota's periods" in reason
     assert verdict(target_usage=make_usage(0.5, throttled_share=0.04))[0] is VerdictKind.IDLE
 
 
-def test_a_quota_that_throttled_both_limits_both() -> None:
+def test_a_quota_that_throttles_both_is_a_shared_limit() -> None:
     target, generator = (make_usage(cores, throttled_share=0.8) for cores in (0.5, 0.2))
     kind, reason = verdict(target_usage=target, generator_usage=generator)
     assert kind is VerdictKind.SHARED
@@ -512,7 +512,7 @@ def test_a_throttled_target_beside_a_full_generator_is_both() -> None:
     assert verdict(0.5, 0.99, target_usage=make_usage(0.5, throttled_share=0.8))[0] is VerdictKind.BOTH
 
 
-def test_a_target_that_fills_the_cpu_limit_of_its_container_is_the_limit_although_its_core_is_half_idle() -> None:
+def test_a_target_that_fills_its_cpu_limit_is_the_limit() -> None:
     used = make_usage(0.49)
     assert verdict(target_usage=used)[0] is VerdictKind.IDLE
     kind, reason = verdict(target_usage=used, target_cpus=0.5)
@@ -523,7 +523,7 @@ def test_a_target_that_fills_the_cpu_limit_of_its_container_is_the_limit_althoug
     assert reason == "the target's CPU quota stopped it in 90% of the quota's periods"
 
 
-def test_a_cpu_limit_that_is_not_reached_is_what_the_target_is_compared_with() -> None:
+def test_target_use_is_reported_relative_to_its_cpu_limit() -> None:
     kind, reason = verdict(target_usage=make_usage(0.2), target_cpus=0.5)
     assert kind is VerdictKind.IDLE
     assert "target 0.20 of 0.5 cores" in reason
@@ -540,19 +540,19 @@ def test_a_cpu_limit_above_the_cores_changes_nothing() -> None:
         assert judge(make_evidence(used, target_cpus=4.0)) == judge(make_evidence(used))
 
 
-def test_interrupts_do_not_count_towards_a_cpu_limit() -> None:
+def test_interrupts_do_not_count_toward_a_cpu_limit() -> None:
     kind, reason = verdict(target_usage=make_usage(0.3), occupancy=on_core(0.3, 0.25), target_cpus=0.5)
     assert kind is VerdictKind.IDLE
     assert "target 0.30 of 0.5 cores" in reason
 
 
-def test_a_full_target_under_a_quota_says_so_too() -> None:
+def test_a_full_target_reports_its_quota() -> None:
     kind, reason = verdict(target_usage=make_usage(0.99, throttled_share=0.1))
     assert kind is VerdictKind.TARGET
     assert "CPU quota" in reason
 
 
-def test_an_idle_target_that_waited_for_a_core_says_so() -> None:
+def test_an_idle_target_reports_its_wait_for_a_core() -> None:
     kind, reason = verdict(target_usage=make_usage(0.4, cpu_wait_cores_mean=0.3, threads=8))
     assert kind is VerdictKind.IDLE
     assert "target 0.40 of 1 core, waiting for a core 0.30 of the time" in reason
@@ -567,7 +567,7 @@ def test_an_idle_target_that_waited_for_a_core_says_so() -> None:
         (0.99, {"measurement": WRONG}),
     ],
 )
-def test_steal_is_always_said(target: float, changes: dict[str, Any]) -> None:
+def test_steal_is_always_reported(target: float, changes: dict[str, Any]) -> None:
     _, reason = verdict(target, occupancy=on_core(0.9, stolen=0.05), **changes)
     assert "steal: other virtual machines took 5% of core 0" in reason
     _, reason = verdict(target, occupancy=on_core(0.9, stolen=0.04), **changes)
@@ -580,7 +580,7 @@ shares = st.floats(min_value=0, max_value=2)
 
 
 @given(shares, shares, st.booleans(), st.integers(0, 100), st.integers(0, 100))
-def test_every_verdict_but_target_gives_its_reason(target: float, generator: float, shared: bool, wrong: int, lost: int) -> None:
+def test_every_verdict_except_target_has_a_reason(target: float, generator: float, shared: bool, wrong: int, lost: int) -> None:
     measurement = make_measurement(requests=Requests(completed=10_000, ok=10_000 - wrong), errors={"unexpected_body": wrong, "reset": lost})
     verdict = judge(make_evidence(target, generator, cores=SHARED if shared else APART, measurement=measurement))
     assert verdict.kind is not VerdictKind.FAILED
@@ -589,7 +589,7 @@ def test_every_verdict_but_target_gives_its_reason(target: float, generator: flo
 
 
 @given(shares, shares, shares)
-def test_more_cpu_time_of_the_target_never_moves_the_limit_to_the_generator(low: float, high: float, generator: float) -> None:
+def test_more_target_cpu_time_never_makes_the_generator_the_limit(low: float, high: float, generator: float) -> None:
     low, high = sorted((low, high))
     if kind_of(make_evidence(low, generator)) is VerdictKind.TARGET:
         assert kind_of(make_evidence(high, generator)) is VerdictKind.TARGET
@@ -602,13 +602,13 @@ BACKEND_SHARES = Cores(target=(1,), generator=(0,), harness=(0,), backend=(0,), 
 RISING = Load(rate_from_rps=100, rate_rps=300, rate_step_rps=100, step_s=1, duration_s=3)
 
 
-def test_a_backend_with_cores_of_its_own_is_the_limit_when_it_is_busy_and_the_proxy_is_not() -> None:
+def test_a_busy_backend_is_the_limit_of_an_idle_proxy() -> None:
     assert kind_of(make_evidence(0.5, 0.5, cores=BESIDE, backend_usage=make_usage(0.95))) is VerdictKind.BACKEND
     assert kind_of(make_evidence(0.5, 0.5, cores=BESIDE, backend_usage=make_usage(0.5))) is VerdictKind.IDLE
     assert kind_of(make_evidence(0.95, 0.5, cores=BESIDE, backend_usage=make_usage(0.95))) is VerdictKind.TARGET
 
 
-def test_a_backend_on_the_load_host_is_busy_when_its_cores_there_are() -> None:
+def test_a_backend_on_the_load_host_can_be_the_limit() -> None:
     there = make_load_host_use((0.5,), backend_cores=2)
     beside = BESIDE.model_copy(update={"generator": (), "backend": ()})
 
@@ -620,14 +620,14 @@ def test_a_backend_on_the_load_host_is_busy_when_its_cores_there_are() -> None:
     assert judged(0.95).kind is VerdictKind.IDLE
 
 
-def test_the_baseline_is_full_when_the_backend_on_the_load_host_is() -> None:
+def test_a_full_backend_on_the_load_host_limits_the_baseline() -> None:
     there = make_load_host_use((0.5,), backend_cores=2)
     nothing_here = BESIDE.model_copy(update={"target": (), "generator": (), "backend": ()})
     assert kind_of(make_evidence(1.9, 0.5, cores=nothing_here, load_host=there)) is VerdictKind.TARGET
     assert kind_of(make_evidence(0.95, 0.5, cores=nothing_here, load_host=there)) is VerdictKind.IDLE
 
 
-def test_of_backend_and_generator_on_one_full_core_the_backend_is_named_whoever_used_more() -> None:
+def test_a_full_core_shared_with_the_generator_makes_the_backend_the_limit() -> None:
     assert kind_of(make_evidence(0.5, 0.4, cores=BACKEND_SHARES, backend_usage=make_usage(0.58))) is VerdictKind.BACKEND
     assert kind_of(make_evidence(0.5, 0.58, cores=BACKEND_SHARES, backend_usage=make_usage(0.4))) is VerdictKind.BACKEND
     assert kind_of(make_evidence(0.5, 0.4, cores=BACKEND_SHARES, backend_usage=make_usage(0.4))) is VerdictKind.IDLE
@@ -641,7 +641,7 @@ def steps(*achieved: int) -> Evidence:
     return make_evidence(load=RISING, measurement=make_measurement(throughput_rps=1, steps=made))
 
 
-def test_a_rising_rate_counts_when_its_highest_was_held() -> None:
+def test_a_rising_rate_counts_if_its_highest_step_was_reached() -> None:
     assert judge(steps(100, 200, 295)).counts
     verdict = judge(steps(100, 196, 290))
     assert verdict.kind is VerdictKind.INVALID and sentence(verdict.reasons[0]).startswith("held 200 of 300 requests/s")
@@ -649,12 +649,12 @@ def test_a_rising_rate_counts_when_its_highest_was_held() -> None:
     assert sentence(judge(steps(100, 200)).reasons[0]).startswith("held 200 of 300 requests/s")
 
 
-def test_the_rate_held_ends_before_the_first_that_was_not() -> None:
+def test_the_rate_held_is_the_last_before_the_first_miss() -> None:
     assert rate_held(steps(100, 190, 300).measurement.steps) == 100
     assert rate_held(steps(90).measurement.steps) is None
 
 
-def test_a_generator_that_polls_is_not_busy_for_that() -> None:
+def test_a_polling_generator_is_not_busy() -> None:
     idle = make_evidence(0.3, 0.99, measurement=make_measurement(busy_cores=0.4))
     assert judge(idle).kind is VerdictKind.IDLE
     busy = make_evidence(0.3, 0.99, measurement=make_measurement(busy_cores=0.97))
@@ -678,11 +678,11 @@ def test_a_generator_that_fills_its_load_host_is_the_limit() -> None:
     assert "generator 1.97 of 2 cores on load1, target 0.50 of 1 core" in sentence(verdict.reasons[0])
 
 
-def test_a_target_that_is_full_under_load_from_another_host_is_the_limit() -> None:
+def test_a_full_target_is_the_limit_under_remote_load() -> None:
     assert kind_of(from_load_host(0.99, 0.6)) is VerdictKind.TARGET
 
 
-def test_what_the_load_host_lost_counts_too() -> None:
+def test_losses_on_the_load_host_count() -> None:
     lost = Network(retransmission_timeouts=1000)
     assert kind_of(from_load_host(0.3, 0.3, network=lost)) is VerdictKind.NETWORK
     assert kind_of(from_load_host(0.3, 0.3, network=Network())) is VerdictKind.IDLE
@@ -692,19 +692,19 @@ def test_what_the_load_host_lost_counts_too() -> None:
 
 
 def on_load_hosts(*full: float, target_cores: float = 0.5) -> Evidence:
-    """As many load hosts as there are numbers, each with its fullest thread."""
+    """Return evidence with one load host per number, each with its fullest thread."""
     hosts = tuple(make_host_share(f"load{number}", busy=busy) for number, busy in enumerate(full, 1))
     return make_evidence(target_cores, 0.02, measurement=make_measurement(load_hosts=hosts))
 
 
-def test_one_full_load_host_is_enough_for_the_verdict_generator() -> None:
+def test_one_full_load_host_makes_the_generator_the_limit() -> None:
     verdict = judge(on_load_hosts(0.3, 0.97, 0.3))
     assert verdict.kind is VerdictKind.GENERATOR
     assert "generator 0.98 of a core in its fullest thread, on load host load2" in sentence(verdict.reasons[0])
     assert kind_of(on_load_hosts(0.3, 0.6, 0.3)) is VerdictKind.IDLE
 
 
-def test_time_that_a_load_host_waited_for_a_cpu_counts_as_busy() -> None:
+def test_a_load_hosts_wait_for_a_cpu_counts_as_busy() -> None:
     waited = make_measurement(load_hosts=(make_host_share("load1", busy=0.5, waiting=0.5),))
     assert kind_of(make_evidence(0.5, 0.02, measurement=waited)) is VerdictKind.GENERATOR
 
@@ -720,47 +720,47 @@ DATABASE_SHARES = Cores(target=(1,), generator=(0,), harness=(0,), database=(0,)
 
 
 @pytest.mark.parametrize(("busy", "kind"), [(0.95, VerdictKind.DATABASE), (0.5, VerdictKind.IDLE)])
-def test_a_database_with_cores_of_its_own_is_the_limit_when_it_is_busy_and_the_target_is_not(busy: float, kind: VerdictKind) -> None:
+def test_a_busy_database_is_the_limit_of_an_idle_target(busy: float, kind: VerdictKind) -> None:
     assert kind_of(make_evidence(0.5, 0.5, cores=WITH_DATABASE, database_usage=make_usage(busy))) is kind
 
 
-def test_a_target_that_is_busy_is_the_limit_whatever_its_database_does() -> None:
+def test_a_busy_target_is_the_limit_whatever_its_database_does() -> None:
     assert kind_of(make_evidence(0.95, 0.5, cores=WITH_DATABASE, database_usage=make_usage(0.95))) is VerdictKind.TARGET
 
 
-def test_a_generator_that_is_busy_beside_a_database_is_the_limit() -> None:
+def test_a_busy_generator_beside_a_database_is_the_limit() -> None:
     assert kind_of(make_evidence(0.5, 0.97, cores=WITH_DATABASE, database_usage=make_usage(0.5))) is VerdictKind.GENERATOR
 
 
-def test_generator_and_database_can_fill_the_core_that_they_share() -> None:
+def test_generator_and_database_can_fill_their_shared_core() -> None:
     verdict = judge(make_evidence(0.5, 0.3, cores=DATABASE_SHARES, database_usage=make_usage(0.67)))
     said = "generator and database filled the cores that they share (generator 0.30 and database 0.67 of 1 shared core)"
     assert (verdict.kind, sentence(verdict.reasons[0])) == (VerdictKind.DATABASE, said)
 
 
-def test_a_generator_that_its_database_keeps_waiting_is_not_the_limit() -> None:
+def test_a_generator_kept_waiting_by_the_database_is_not_the_limit() -> None:
     generator = make_usage(0.3).model_copy(update={"cpu_wait_cores_mean": 0.5})
     evidence = make_evidence(0.5, cores=DATABASE_SHARES, generator_usage=generator, database_usage=make_usage(0.67))
     assert kind_of(evidence) is VerdictKind.DATABASE
 
 
 @pytest.mark.parametrize(("database", "kind"), [(0.5, VerdictKind.SHARED), (0.2, VerdictKind.IDLE)])
-def test_cores_that_three_share_are_full_if_all_of_them_fill_these(database: float, kind: VerdictKind) -> None:
-    """None of the three waits: what looks like time of two to spare is the third's."""
+def test_three_programs_together_can_fill_shared_cores(database: float, kind: VerdictKind) -> None:
+    """None of the three waits: the time that two of them seem to have left is used by the third."""
     cores = Cores(target=(0, 1), generator=(0, 1), harness=(0,), database=(0, 1), shared=True)
     verdict = judge(make_evidence(1.2, 0.3, cores=cores, database_usage=make_usage(database)))
     assert verdict.kind is kind
     assert f"generator 0.30, target 1.20 and database {database:.2f} of 2 shared cores" in sentence(verdict.reasons[0])
 
 
-def test_a_database_that_its_quota_stops_is_the_limit() -> None:
+def test_a_database_stopped_by_its_quota_is_the_limit() -> None:
     throttled = make_usage(0.2).model_copy(update={"throttled_share": 0.4})
     verdict = judge(make_evidence(0.5, 0.5, cores=WITH_DATABASE, database_usage=throttled))
     assert verdict.kind is VerdictKind.DATABASE
     assert sentence(verdict.reasons[0]) == "database-bound (a CPU quota stopped the database in 40% of its periods)"
 
 
-def test_a_database_is_no_stranger_on_its_own_cores() -> None:
+def test_a_database_does_not_disturb_on_its_own_cores() -> None:
     occupancy = tuple(CoreOccupancy(cpu=cpu, busy=0.9, interrupts=0.0, stolen=0.0) for cpu in (0, 1, 2))
     evidence = make_evidence(0.9, 0.9, cores=WITH_DATABASE, occupancy=occupancy, database_usage=make_usage(0.9))
     assert kind_of(evidence) is not VerdictKind.DISTURBED

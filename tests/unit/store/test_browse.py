@@ -1,4 +1,4 @@
-"""Lists of runs and targets: what fits, in pages, and without reading documents."""
+"""Lists of runs and targets: filters, pages, and queries that read no documents."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ COMMITS = ("a" * 40, "b" * 40 + "+changes", None, "abc" + "0" * 37)
 
 @pytest.fixture
 def store(tmp_path: Path) -> Iterator[Store]:
-    """Four runs, ``r0`` to ``r3``, a day apart."""
+    """Create four runs, ``r0`` to ``r3``, a day apart."""
     with Store(tmp_path / "results.db") as store:
         for day, commit in enumerate(COMMITS):
             trials = [make_trial(make_plan("c/a" if day % 2 else "golang/b", round_, round_)) for round_ in range(2)]
@@ -63,7 +63,7 @@ def ids(store: Store, **wanted: str) -> list[str]:
         ({"name": "'; DROP TABLE run; --"}, ""),
     ],
 )
-def test_a_search_finds_what_fits_newest_first(store: Store, wanted: dict[str, str], expected: str) -> None:
+def test_a_search_lists_matching_runs_newest_first(store: Store, wanted: dict[str, str], expected: str) -> None:
     assert ids(store, **wanted) == expected.split()
 
 
@@ -72,7 +72,7 @@ def test_a_list_comes_in_pages(store: Store) -> None:
     assert ([run.id for run in found], count) == (["r2", "r1"], 4)
 
 
-def test_a_listed_run_says_what_people_look_for(store: Store) -> None:
+def test_a_listed_run_has_all_searchable_fields(store: Store) -> None:
     (newest, _, named, _), _ = browse.runs(store, Wanted(), first=0, limit=10)
     assert (newest.status, newest.trials_done, newest.trials_planned, newest.tags) == (RunStatus.FINISHED, 1, 2, ("nightly", "%"))
     assert (named.name, named.targets, named.command) == ("Main", ("c/a",), "httpbench bench")
@@ -84,32 +84,32 @@ def test_a_search_reads_no_document(store: Store) -> None:
     assert any("COVERING INDEX run_by_words" in row[-1] for row in plan)
 
 
-def test_the_state_of_a_run(store: Store) -> None:
+def test_state_reports_the_progress_of_a_run(store: Store) -> None:
     assert browse.state(store, "r0") == browse.StoredState("r0", RunStatus.FINISHED, 2, 2, 2)
     assert browse.state(store, "none") is None
 
 
-def test_the_run_before_has_a_target_and_a_load_in_common(store: Store) -> None:
+def test_the_run_before_shares_a_target_and_a_load(store: Store) -> None:
     assert [browse.before(store, name) for name in ("r3", "r2", "r1", "r0", "none")] == ["r1", "r0", None, None, None]
 
 
-def test_targets_have_their_newest_run(store: Store) -> None:
+def test_targets_list_their_newest_run(store: Store) -> None:
     assert [(target.id, target.runs, target.last_run) for target in browse.targets(store)] == [("c/a", 2, "r3"), ("golang/b", 2, "r2")]
     assert browse.target_ids(store) == ["c/a", "golang/b"]
 
 
-def test_an_empty_store_has_nothing(tmp_path: Path) -> None:
+def test_an_empty_store_lists_nothing(tmp_path: Path) -> None:
     with Store(tmp_path / "none.db", reading=True) as store:
         assert browse.runs(store, Wanted(), first=0, limit=10) == ([], 0)
         assert (browse.targets(store), browse.target_ids(store)) == ([], [])
 
 
-def test_a_store_that_is_read_cannot_be_written_to(store: Store) -> None:
+def test_a_store_opened_for_reading_cannot_be_written(store: Store) -> None:
     with Store(store.path, reading=True) as reading, pytest.raises(Exception, match="readonly"):
         reading.select("DELETE FROM run")
 
 
-def test_trials_are_counted_without_reading_the_plan_for_each_of_them(store: Store) -> None:
+def test_counting_trials_does_not_read_the_plan_repeatedly(store: Store) -> None:
     steps = [row[-1] for row in store.select(f"EXPLAIN QUERY PLAN SELECT {MADE} FROM run")]
     counting = [step for step in steps if " trial " in step]
     assert len(counting) == 2

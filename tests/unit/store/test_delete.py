@@ -24,7 +24,7 @@ def fill(store: Store, *names: str) -> None:
             store.add(name, trial)
 
 
-def test_deleting_a_run_deletes_its_trials_and_gives_their_space_back(tmp_path: Path) -> None:
+def test_deleting_a_run_deletes_its_trials_and_frees_space(tmp_path: Path) -> None:
     with Store(tmp_path / "results.db") as store:
         fill(store, "a", "b", "c")
         before = store._connection.execute("PRAGMA page_count").fetchone()[0]
@@ -40,7 +40,7 @@ def test_deleting_a_run_deletes_its_trials_and_gives_their_space_back(tmp_path: 
         assert store.run("latest")[0].id == "d"
 
 
-def test_a_running_run_is_not_deleted(tmp_path: Path) -> None:
+def test_a_running_run_cannot_be_deleted(tmp_path: Path) -> None:
     with Store(tmp_path / "results.db") as store:
         fill(store, "a")
         store.begin(make_run([make_trial()], id="b", status=RunStatus.RUNNING))

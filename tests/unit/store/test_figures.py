@@ -1,4 +1,4 @@
-"""The figures of a target in many runs, without its documents; and those of stores that had none."""
+"""Results of a target over many runs without its documents, including stores that lacked the table."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def make(path: Path, *names: str) -> None:
                 store.add(name, trial)
 
 
-def test_figures_are_those_of_trials_that_count(tmp_path: Path) -> None:
+def test_only_trials_that_count_have_figures(tmp_path: Path) -> None:
     make(tmp_path / "results.db", "a")
     servers, clients = stored(tmp_path / "results.db")
     p99s = [round(trial.latency_us_p99) if trial.latency_us_p99 else None for trial in servers.trials]
@@ -66,7 +66,7 @@ def test_figures_are_those_of_trials_that_count(tmp_path: Path) -> None:
     assert [trial.wall_s for trial in clients.trials] == [0.2]
 
 
-def test_an_older_store_gets_the_same_figures_when_it_is_opened(tmp_path: Path) -> None:
+def test_opening_an_older_store_adds_the_same_figures(tmp_path: Path) -> None:
     path = tmp_path / "results.db"
     make(path, "a")
     expected = stored(path)
@@ -79,7 +79,7 @@ def test_an_older_store_gets_the_same_figures_when_it_is_opened(tmp_path: Path) 
     assert stored(path) == expected
 
 
-def test_a_run_that_this_version_cannot_read_is_an_error_and_not_left_out(tmp_path: Path) -> None:
+def test_an_unreadable_run_raises_instead_of_being_omitted(tmp_path: Path) -> None:
     make(tmp_path / "results.db", "a", "b")
     with Store(tmp_path / "results.db") as store:
         store._connection.execute("UPDATE run SET document = json_remove(document, '$.environment.kernel') WHERE id = 'a'")
@@ -87,7 +87,7 @@ def test_a_run_that_this_version_cannot_read_is_an_error_and_not_left_out(tmp_pa
             store.figures(CURL, 10)
 
 
-def test_the_newest_runs_come_in_the_order_in_which_they_began(tmp_path: Path) -> None:
+def test_the_newest_runs_are_sorted_by_start(tmp_path: Path) -> None:
     make(tmp_path / "results.db", "b", "c", "a")
     with Store(tmp_path / "results.db") as store:
         assert [run.id for run in store.figures(CURL, 2)] == ["c", "a"]

@@ -1,4 +1,4 @@
-"""Whenever a writer is killed, all that it reported as stored is there."""
+"""A killed writer loses nothing that it reported as stored."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def trial_of(number: int) -> Trial:
 
 
 def write(path: Path, run_id: str, trial: Trial, said: int) -> None:
-    """Store trials and print the number of each once it is stored, until killed."""
+    """Store trials until killed, and report each number once it is stored."""
     with Store(path) as store:
         store.begin(make_run([trial], id=run_id, status=RunStatus.RUNNING))
         for number in range(TRIALS):
@@ -33,7 +33,10 @@ def write(path: Path, run_id: str, trial: Trial, said: int) -> None:
 
 
 def killed_after(trials: int, delay_s: float, path: Path, run_id: str, trial: Trial) -> int:
-    """How many trials a writer said to have stored when it was killed, this long after the last of ``trials``."""
+    """Return how many trials a writer reported as stored when it was killed.
+
+    The kill comes ``delay_s`` after the last of ``trials``.
+    """
     reader, writer = os.pipe()
     child = os.fork()
     if child == 0:
@@ -49,7 +52,7 @@ def killed_after(trials: int, delay_s: float, path: Path, run_id: str, trial: Tr
         return len(said + pipe.read())
 
 
-def test_a_run_killed_at_200_random_instants_loses_at_most_the_trial_in_progress(tmp_path: Path) -> None:
+def test_a_killed_run_loses_at_most_the_trial_in_progress(tmp_path: Path) -> None:
     path = tmp_path / "results.db"
     trial = trial_of(0)
     chance = random.Random(200)

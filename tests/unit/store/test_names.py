@@ -1,4 +1,4 @@
-"""Which run is meant by a word."""
+"""Words that select a run."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ COMMIT = "0123456789abcdef0123456789abcdef01234567"
 
 @pytest.fixture
 def store(tmp_path: Path) -> Store:
-    """Five runs, one a minute."""
+    """Create five runs, one per minute."""
     made = Store(tmp_path / "results.db")
     for minute, (name, commit) in enumerate(
         [("main", COMMIT), (None, "f" * 40), ("main", COMMIT), ("pr", f"{COMMIT}+changes"), (None, None)]
@@ -42,21 +42,21 @@ def store(tmp_path: Path) -> Store:
         ("fffffff", 1),
     ],
 )
-def test_a_word_means_one_run(store: Store, word: str, minute: int) -> None:
+def test_a_word_selects_one_run(store: Store, word: str, minute: int) -> None:
     run, _ = store.run(word)
     assert run.id == f"20261121T080{minute}00-c0de"
 
 
 @pytest.mark.parametrize("word", ["latest~5", "latest~", "mai", COMMIT[:6], f"{COMMIT}+changes", "", "HEAD"])
-def test_a_word_that_means_none_is_an_error(store: Store, word: str) -> None:
+def test_an_unknown_word_raises(store: Store, word: str) -> None:
     with pytest.raises(SelectionError):
         store.run(word)
 
 
-def test_latest_is_the_run_that_was_begun_last_even_if_the_clock_was_set_back(store: Store) -> None:
+def test_latest_ignores_clock_changes(store: Store) -> None:
     store.begin(make_run(make_rounds("c/a", (1,)), id="19700101T000000-c0de", started_at="1970-01-01T00:00:00.000Z", name="main"))
     assert store.run("latest")[0].id == store.run("main")[0].id == store.runs()[0].id == "19700101T000000-c0de"
 
 
-def test_names_are_listed(store: Store) -> None:
+def test_runs_are_listed_with_their_names(store: Store) -> None:
     assert [line.name for line in store.runs()] == [None, "pr", "main", None, "main"]

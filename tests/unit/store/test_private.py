@@ -1,4 +1,4 @@
-"""Who may read the results database."""
+"""Permissions of the results database."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ def modes(folder: Path) -> dict[str, int]:
     return {path.name: path.stat().st_mode & 0o777 for path in folder.iterdir()}
 
 
-def test_only_its_owner_may_read_the_store_and_what_lies_beside_it(tmp_path: Path) -> None:
+def test_only_the_owner_can_read_the_store_files(tmp_path: Path) -> None:
     with Store(tmp_path / "results.db") as store:
         store.begin(make_run([make_trial()]))
         assert modes(tmp_path) == {"results.db": 0o600, "results.db-wal": 0o600, "results.db-shm": 0o600}
 
 
 def make_old(path: Path) -> None:
-    """Write a world-readable file of the first format with two runs."""
+    """Create a world-readable file in the first format, with two runs."""
     connection = sqlite3.connect(path, isolation_level=None)
     for statement in MIGRATIONS[0].split(";"):
         connection.execute(statement)
@@ -38,7 +38,7 @@ def make_old(path: Path) -> None:
     path.chmod(0o644)
 
 
-def test_a_store_of_an_earlier_version_becomes_private_and_keeps_its_runs_in_order(tmp_path: Path) -> None:
+def test_an_older_store_becomes_private_and_keeps_its_order(tmp_path: Path) -> None:
     make_old(tmp_path / "results.db")
     with Store(tmp_path / "results.db") as store:
         assert [line.id for line in store.runs()] == ["a", "b"]
@@ -49,7 +49,7 @@ def test_a_store_of_an_earlier_version_becomes_private_and_keeps_its_runs_in_ord
     assert modes(tmp_path)["results.db"] == 0o640
 
 
-def test_reading_a_store_of_an_earlier_version_leaves_it_as_it_is(tmp_path: Path) -> None:
+def test_reading_an_older_store_does_not_change_it(tmp_path: Path) -> None:
     make_old(tmp_path / "results.db")
     before = (tmp_path / "results.db").read_bytes()
     with Store(tmp_path / "results.db", reading=True) as store:

@@ -22,7 +22,7 @@ from tests.factories import make_distribution, make_disturbed, make_histogram, m
 
 @contextmanager
 def read_only(place: Path) -> Iterator[None]:
-    """Nobody may write there, not even root: a bind mount of a folder or file onto itself, or for others its permissions."""
+    """Make a folder or file read-only even for root with a bind mount onto itself; for other users, with its permissions."""
     if os.geteuid() == 0:
         subprocess.run(["mount", "--bind", str(place), str(place)], check=True)
         try:
@@ -40,7 +40,7 @@ def read_only(place: Path) -> Iterator[None]:
         place.chmod(0o755)
 
 
-def test_what_is_stored_comes_back_whole(tmp_path: Path) -> None:
+def test_stored_trials_are_read_back_unchanged(tmp_path: Path) -> None:
     trial = make_trial(measurement=make_measurement(service_time_us=make_distribution(histogram=make_histogram([1_000, 2_000]))))
     run = make_run([trial])
     assert trial.measurement
@@ -58,7 +58,7 @@ def test_what_is_stored_comes_back_whole(tmp_path: Path) -> None:
         assert store.run(run.id[:-1])[0].id == run.id
 
 
-def test_a_run_whose_process_is_gone_was_interrupted(tmp_path: Path) -> None:
+def test_a_run_without_its_process_is_interrupted(tmp_path: Path) -> None:
     run = make_run([make_trial()], status=RunStatus.RUNNING)
     with Store(tmp_path / "results.db") as store:
         store.begin(run)
@@ -69,7 +69,7 @@ def test_a_run_whose_process_is_gone_was_interrupted(tmp_path: Path) -> None:
         assert store.runs()[0].status is RunStatus.INTERRUPTED
 
 
-def test_runs_that_are_not_there_are_said(tmp_path: Path) -> None:
+def test_missing_runs_are_reported(tmp_path: Path) -> None:
     with Store(tmp_path / "results.db") as store:
         with pytest.raises(SelectionError, match="no run in"):
             store.run("latest")
@@ -81,7 +81,7 @@ def test_runs_that_are_not_there_are_said(tmp_path: Path) -> None:
             store.run("2026")
 
 
-def test_a_full_disk_is_said_and_loses_nothing_stored(tmp_path: Path) -> None:
+def test_a_full_disk_is_reported_and_loses_nothing_stored(tmp_path: Path) -> None:
     run = make_run([make_trial()])
     with Store(tmp_path / "results.db") as store:
         store.begin(run)
@@ -98,7 +98,7 @@ def test_a_full_disk_is_said_and_loses_nothing_stored(tmp_path: Path) -> None:
         assert store.runs()[0].trials_done == stored + 1
 
 
-def test_a_file_of_a_newer_version_is_refused(tmp_path: Path) -> None:
+def test_a_file_of_a_newer_version_is_rejected(tmp_path: Path) -> None:
     connection = sqlite3.connect(tmp_path / "results.db")
     connection.execute(f"PRAGMA user_version = {len(MIGRATIONS) + 1}")
     connection.close()
@@ -106,7 +106,7 @@ def test_a_file_of_a_newer_version_is_refused(tmp_path: Path) -> None:
         Store(tmp_path / "results.db")
 
 
-def test_a_place_that_cannot_be_written_is_said(tmp_path: Path) -> None:
+def test_an_unwritable_place_is_reported(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(StoreError, match=r"Not a directory|File exists"):
         Store(tmp_path / "file" / "results.db")
@@ -115,7 +115,7 @@ def test_a_place_that_cannot_be_written_is_said(tmp_path: Path) -> None:
         Store(tmp_path / "not.db")
 
 
-def test_reading_makes_nothing(tmp_path: Path) -> None:
+def test_reading_creates_nothing(tmp_path: Path) -> None:
     with Store(tmp_path / "deep" / "results.db", reading=True) as store:
         assert store.runs() == []
         with pytest.raises(SelectionError, match="no run in"):
@@ -123,7 +123,7 @@ def test_reading_makes_nothing(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_file_that_cannot_be_written_to_can_be_read(tmp_path: Path) -> None:
+def test_an_unwritable_file_can_be_read(tmp_path: Path) -> None:
     medium = tmp_path / "medium"
     medium.mkdir()
     run = make_run([make_trial()])
@@ -137,14 +137,14 @@ def test_a_file_that_cannot_be_written_to_can_be_read(tmp_path: Path) -> None:
             Store(medium / "results.db")
 
 
-def test_a_file_that_can_only_be_read_is_said_when_it_is_opened(tmp_path: Path) -> None:
+def test_a_read_only_file_is_reported_on_opening(tmp_path: Path) -> None:
     path = tmp_path / "results.db"
     Store(path).close()
     with read_only(path), pytest.raises(StoreError, match="readonly"):
         Store(path)
 
 
-def test_the_database_of_another_program_is_left_alone(tmp_path: Path) -> None:
+def test_a_database_of_another_program_is_not_changed(tmp_path: Path) -> None:
     path = tmp_path / "theirs.db"
     theirs = sqlite3.connect(path)
     theirs.execute("CREATE TABLE people (name)")
@@ -156,7 +156,7 @@ def test_the_database_of_another_program_is_left_alone(tmp_path: Path) -> None:
     assert path.read_bytes() == before
 
 
-def test_a_run_in_a_form_that_is_not_known_is_said(tmp_path: Path) -> None:
+def test_a_run_in_an_unknown_format_is_reported(tmp_path: Path) -> None:
     with Store(tmp_path / "results.db") as store:
         store.begin(make_run([make_trial()]))
         store._connection.execute("UPDATE run SET document = json_set(document, '$.colour', 'red')")
@@ -165,7 +165,7 @@ def test_a_run_in_a_form_that_is_not_known_is_said(tmp_path: Path) -> None:
         assert [line.trials_planned for line in store.runs()] == [1]
 
 
-def test_the_line_of_a_run(tmp_path: Path) -> None:
+def test_a_run_line_summarizes_a_run(tmp_path: Path) -> None:
     run = make_run([make_trial(), make_trial(make_plan(number=1))]).model_copy(update={"command": ("httpbench", "bench", "a b")})
     with Store(tmp_path / "results.db") as store:
         store.begin(run)
@@ -175,7 +175,7 @@ def test_the_line_of_a_run(tmp_path: Path) -> None:
     assert line.command == "httpbench bench 'a b'"
 
 
-def test_repeats_are_no_trials_of_the_plan(tmp_path: Path) -> None:
+def test_repeats_do_not_count_as_planned_trials(tmp_path: Path) -> None:
     first = make_disturbed(make_plan())
     repeat = make_trial(make_plan(number=2, attempt=1))
     run = make_run([first, make_trial(make_plan(number=1))], retries=2)
@@ -188,7 +188,7 @@ def test_repeats_are_no_trials_of_the_plan(tmp_path: Path) -> None:
         assert store.run("latest")[1] == [first, repeat], "all attempts are stored"
 
 
-def test_what_to_do_fits_what_is_wrong(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_hints_match_the_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("httpbench.store.store.BUSY_LIMIT_S", 0.1)
     path = tmp_path / "results.db"
     with Store(path) as store:
@@ -204,7 +204,7 @@ def test_what_to_do_fits_what_is_wrong(tmp_path: Path, monkeypatch: pytest.Monke
     assert ".recover" in str(caught.value.hint)
 
 
-def test_many_may_open_a_new_file_at_once(tmp_path: Path) -> None:
+def test_a_new_file_can_be_opened_concurrently(tmp_path: Path) -> None:
     for attempt in range(5):
         path = tmp_path / f"{attempt}.db"
         barrier = threading.Barrier(8)

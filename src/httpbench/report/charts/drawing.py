@@ -65,7 +65,7 @@ def data(values: Iterable[dict[str, Any]]) -> dict[str, Any]:
     return {"values": list(values)}
 
 
-def colour(field: str, names: Sequence[str], *, has_legend: bool = True) -> Any:
+def color(field: str, names: Sequence[str], *, has_legend: bool = True) -> Any:
     """Assign a color to each name, in the order of the names."""
     legend = alt.Undefined if has_legend else None
     return alt.Color(f"{field}:N", title=None, scale=alt.Scale(domain=list(names)), legend=legend)

@@ -15,7 +15,7 @@ import altair as alt
 
 from httpbench.analysis.rows import Group, Row
 from httpbench.model import Interval, Trial, Usage
-from httpbench.report.charts.drawing import WIDTH, Drawing, colour, dash, data, slug, wide
+from httpbench.report.charts.drawing import WIDTH, Drawing, color, dash, data, slug, wide
 from httpbench.report.words.loads import load_label, setup
 
 HEIGHT = 110
@@ -98,7 +98,7 @@ def _responses(slices: dict[str, list[Served]], names: list[str]) -> Iterator[An
     yield rate.encode(
         x=_TIME,
         y=alt.Y("rps:Q", title="responses/s", scale=alt.Scale(zero=False), axis=alt.Axis(format="~s", tickCount=4)),
-        color=colour("load", names, has_legend=len(names) > 1),
+        color=color("load", names, has_legend=len(names) > 1),
         strokeDash=dash("load", names, has_legend=len(names) > 1),
     ).properties(width=WIDTH, height=HEIGHT)
     times = [
@@ -115,7 +115,7 @@ def _responses(slices: dict[str, list[Served]], names: list[str]) -> Iterator[An
         yield latency.encode(
             x=_TIME,
             y=alt.Y("ms:Q", title="latency (ms)", scale=alt.Scale(type="log", nice=True), axis=alt.Axis(tickCount=4, grid=False)),
-            color=colour("load", names, has_legend=len(names) > 1),
+            color=color("load", names, has_legend=len(names) > 1),
             strokeDash=dash("load", names, has_legend=len(names) > 1),
             strokeWidth=width,
         ).properties(width=WIDTH, height=HEIGHT)
@@ -140,7 +140,7 @@ def _usage(slices: dict[str, list[Used]], names: list[str]) -> Iterator[Any]:
             .encode(
                 x=time,
                 y=alt.Y(f"{field}:Q", title=title, scale=alt.Scale(zero=True)),
-                color=colour("load", names, has_legend=len(names) > 1),
+                color=color("load", names, has_legend=len(names) > 1),
                 strokeDash=dash("load", names, has_legend=len(names) > 1),
             )
             .properties(width=WIDTH, height=HEIGHT)

@@ -28,7 +28,7 @@ ADDED = {"p50": "p50", "p90": "p90", "p99": "p99", "p99_9": "p99.9", "tm99_9": "
 TAIL = {"p99": "p99", "p99_9": "p99.9"}
 SLICES_MAX = 96
 """Maximum number of slices while the rate rises: enough for several per step."""
-GREY = "#999999"
+GRAY = "#999999"
 _TIME = alt.X("s:Q", title="time (s)", axis=alt.Axis(grid=False))
 _RIGHT = alt.Axis(orient="right", grid=False)
 
@@ -136,7 +136,7 @@ def _over_time(row: Row, trial: Trial, low: float, high: float) -> Any:
     flat = alt.Chart(data(tails)).mark_rule(strokeWidth=2).encode(x=_TIME, x2="end:Q", **encoded)
     rate = (
         alt.Chart(data(rates))
-        .mark_line(strokeDash=[4, 3], strokeWidth=1.5, color=GREY)
+        .mark_line(strokeDash=[4, 3], strokeWidth=1.5, color=GRAY)
         .encode(x=_TIME, y=alt.Y("rps:Q", title="offered (requests/s)", axis=_RIGHT))
     )
     return _beside(alt.layer(lines, flat), rate, row, trial)
@@ -166,7 +166,7 @@ def _usage(row: Row, trial: Trial) -> Any:
     )
     area = (
         alt.Chart(data(memory))
-        .mark_line(strokeDash=[4, 3], strokeWidth=1.5, color=GREY)
+        .mark_line(strokeDash=[4, 3], strokeWidth=1.5, color=GRAY)
         .encode(x=_TIME, y=alt.Y("mb:Q", title=f"memory of the {whose} (MB)", axis=_RIGHT, scale=alt.Scale(zero=True)))
     )
     return _beside(lines, area, row, trial)
@@ -233,7 +233,7 @@ def _throughput(group: Group) -> Drawing:
     proxy = alt.X("proxy:N", title=None, sort=names, axis=alt.Axis(labelAngle=0))
     bars = (
         alt.Chart(data(rates))
-        .mark_bar(opacity=0.35, color=GREY)
+        .mark_bar(opacity=0.35, color=GRAY)
         .encode(x=proxy, y=alt.Y("rps:Q", title="throughput (requests/s), bars", axis=_RIGHT))
     )
     points = (

@@ -13,7 +13,7 @@ import altair as alt
 
 from httpbench.analysis.rows import Group, Row
 from httpbench.model import Run
-from httpbench.report.charts.drawing import HEIGHT, SHAPES, WIDTH, Drawing, colour, dash, data, folded, label, slug, wide
+from httpbench.report.charts.drawing import HEIGHT, SHAPES, WIDTH, Drawing, color, dash, data, folded, label, slug, wide
 from httpbench.report.words import loads
 from httpbench.report.words.numbers import figure_text
 from httpbench.stats.figures import P99, THROUGHPUT, Figure
@@ -139,7 +139,7 @@ def _percentiles(group: Group) -> Drawing | None:
         .encode(
             x=alt.X("beyond:Q", title="percentile", scale=alt.Scale(type="log", nice=False), axis=_PERCENTILES),
             y=alt.Y("ms:Q", title="latency (ms)", scale=alt.Scale(type="log", nice=True), axis=alt.Axis(tickCount=5)),
-            color=colour("target", names),
+            color=color("target", names),
             strokeDash=dash("target", names),
         )
         .properties(width=WIDTH, height=2 * HEIGHT)
@@ -176,7 +176,7 @@ def _by_connections(found: Sequence[Group]) -> Drawing:
     ]
     numbers = [group.load.connections for group in found]
     x = alt.X("connections:O", title="connections", sort=numbers, axis=alt.Axis(labelAngle=0, grid=False))
-    hue = colour("target", names)
+    hue = color("target", names)
     base = alt.Chart(data(medians)).encode(x=x, color=hue)
     lines = base.mark_line(strokeWidth=1.7).encode(
         y=alt.Y("median:Q", title=CORRECT, axis=alt.Axis(format="~s")), strokeDash=dash("target", names)

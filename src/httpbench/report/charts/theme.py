@@ -67,8 +67,8 @@ def save(drawing: Drawing, folder: Path, name: str, *, png: bool = True) -> list
     """Write a chart in both themes as SVG and PNG, and return the files."""
     paths = []
     titled = drawing.chart.properties(title=alt.TitleParams(one_line(drawing.title), subtitle=list(map(one_line, drawing.notes))))
-    for theme, colours in THEMES.items():
-        svg = _svg(_themed(titled, colours))
+    for theme, colors in THEMES.items():
+        svg = _svg(_themed(titled, colors))
         paths.append(folder / f"{name}-{theme}.svg")
         paths[-1].write_text(svg, encoding="utf-8")
         if png:
@@ -108,18 +108,18 @@ def style() -> str:
     return f":root {{{_declared(LIGHT)}}}\n@media (prefers-color-scheme: dark) {{:root {{{_declared(DARK)}}}}}\n"
 
 
-def _declared(colours: dict[str, Any]) -> str:
-    hues = colours["hues"]
+def _declared(colors: dict[str, Any]) -> str:
+    hues = colors["hues"]
     series = [f"--series-{number + 1}:{hues[number % len(hues)]}" for number in range(SERIES_MAX)]
-    plain = [f"--{name}:{colours[name]}" for name in ("background", "ink", "faint")]
+    plain = [f"--{name}:{colors[name]}" for name in ("background", "ink", "faint")]
     return ";".join((*plain, *series))
 
 
-def _themed(chart: Any, colours: dict[str, Any]) -> Any:
-    ink, faint = colours["ink"], colours["faint"]
+def _themed(chart: Any, colors: dict[str, Any]) -> Any:
+    ink, faint = colors["ink"], colors["faint"]
     return (
         chart.configure(
-            background=colours["background"], font="sans-serif", padding=colours.get("padding", 12), aria=colours.get("aria", True)
+            background=colors["background"], font="sans-serif", padding=colors.get("padding", 12), aria=colors.get("aria", True)
         )
         .configure_axis(
             labelFontSize=FONT_SIZE,
@@ -135,10 +135,10 @@ def _themed(chart: Any, colours: dict[str, Any]) -> Any:
         .configure_legend(**LEGEND, labelFontSize=FONT_SIZE, labelColor=ink, titleColor=ink)
         .configure_header(labelColor=ink, titleColor=ink)
         .configure_title(color=ink, subtitleColor=ink, anchor="start", fontSize=14)
-        .configure_range(category=colours["hues"])
+        .configure_range(category=colors["hues"])
         .configure_view(stroke=None)
         .configure_rule(color=ink)
-        .configure_rect(color=colours["hues"][0])
+        .configure_rect(color=colors["hues"][0])
         .configure_text(color=ink)
         .configure_point(color=ink)
     )

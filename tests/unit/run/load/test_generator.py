@@ -1,4 +1,4 @@
-"""What is reported while a load generator runs."""
+"""Progress reports while a load generator runs."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Sampler:
         return Current(0.5, 1_000_000)
 
 
-def test_the_cost_of_a_target_is_read_by_who_shows_it_alone() -> None:
+def test_the_cost_of_a_target_is_read_only_for_display() -> None:
     reported: list[tuple[Progress, Callable[[], Current] | None]] = []
     sampler = Sampler()
     window = _Window.__new__(_Window)  # one that samples nothing

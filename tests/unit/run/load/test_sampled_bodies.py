@@ -1,4 +1,4 @@
-"""Whole responses of a load, compared with the rules of their workloads."""
+"""Whole responses of a load, checked against the rules of their workloads."""
 
 from __future__ import annotations
 
@@ -32,15 +32,15 @@ def sampled(*responses: KeptResponse) -> SampledBodies:
     return found
 
 
-def test_correct_rows_have_no_problem() -> None:
+def test_correct_rows_have_no_problems() -> None:
     assert sampled(*(kept(row()) for _ in range(100))) == SampledBodies(checked=100, wrong=0)
 
 
-def test_without_kept_responses_nothing_is_said() -> None:
+def test_without_kept_responses_nothing_is_reported() -> None:
     assert with_sampled_bodies(make_measurement(), ()).sampled_bodies is None
 
 
-def test_each_problem_is_named_once() -> None:
+def test_each_problem_is_reported_once() -> None:
     found = sampled(kept(row()), kept("{}"), kept("{}"), kept(row(), HEAD.replace("Server: x\r\n", "")), kept(row(), truncated=True))
     assert (found.checked, found.wrong) == (5, 4)
     assert len(found.problems) == 3
@@ -48,12 +48,12 @@ def test_each_problem_is_named_once() -> None:
     assert found.problems[1:] == ("no Server header", "a body of more than 64 KiB")
 
 
-def test_rows_that_are_correct_one_by_one_and_always_the_same_are_found() -> None:
+def test_repeated_identical_rows_are_detected() -> None:
     found = sampled(*(kept(row(17)) for _ in range(20)))
     assert (found.wrong, found.problems) == (0, ("db: 20 rows have the same id, 17",))
 
 
-def test_a_few_rows_may_be_alike_by_chance() -> None:
+def test_a_few_rows_may_be_equal_by_chance() -> None:
     assert sampled(*(kept(row(17)) for _ in range(9))).problems == ()
 
 

@@ -1,4 +1,4 @@
-"""When a warm-up ends, with a load generator that reports given rates: a real process, and no clock."""
+"""The end of a warm-up, with a load generator that reports given rates: a real process without a clock."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ time.sleep(float(sys.argv[2]))
 
 
 class FakeGenerator(Native):
-    """Reports these rates, then goes on for a while."""
+    """Reports these rates, then continues for a while."""
 
     def __init__(self, rates: Sequence[float], stays_s: object):
         self._argv = (sys.executable, "-c", REPORT_RATES, json.dumps(list(rates)), str(stays_s))
@@ -44,7 +44,7 @@ def warm_up(monkeypatch: pytest.MonkeyPatch, folder: Path, generator: FakeGenera
     return warm_up_until_steady(job, lambda: "exit code 1" if dies else None, reported.append), reported
 
 
-def test_it_ends_as_soon_as_throughput_is_steady(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_a_warm_up_ends_once_throughput_is_steady(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     generator = FakeGenerator([10.0 * i for i in range(10)] + [100.0] * 60, stays_s=600)
     settling, reported = warm_up(monkeypatch, tmp_path, generator)
     assert settling.is_steady
@@ -54,18 +54,18 @@ def test_it_ends_as_soon_as_throughput_is_steady(monkeypatch: pytest.MonkeyPatch
     assert (load.duration_s, load.warmup_s, load.rate_rps, load.step_s) == (58, 0, 100, None)
 
 
-def test_a_rate_that_rises_to_the_end_is_not_steady_and_its_series_is_kept(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_a_rate_rising_to_the_end_is_not_steady_and_its_series_is_kept(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     rising = [100.0 * i for i in range(1, 51)]
     settling, _ = warm_up(monkeypatch, tmp_path, FakeGenerator(rising, stays_s=0))
     assert (settling.is_steady, settling.throughput_rps) == (False, tuple(rising))
 
 
-def test_a_generator_that_fails_is_named_with_its_output(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_a_failed_generator_is_reported_with_its_output(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     with pytest.raises(LoadError, match="native ended with exit code 1 during the warm-up") as caught:
         warm_up(monkeypatch, tmp_path, FakeGenerator([1.0], stays_s="as long as it likes"))
     assert "could not convert string to float" in (caught.value.log_tail or "")
 
 
-def test_it_does_not_go_on_with_a_dead_target(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_a_warm_up_stops_if_the_target_dies(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     settling, _ = warm_up(monkeypatch, tmp_path, FakeGenerator([], stays_s=600), dies=True)
     assert (settling.is_steady, settling.throughput_rps) == (False, ())

@@ -1,4 +1,4 @@
-"""Which commands start a target, and on which cores."""
+"""The commands that start a target, and their cores."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ CORES = ((0, 2), (1, 3))
         (Scaling.PREFORK, 1, "1", [(0, 2)]),
     ],
 )
-def test_workers_fill_the_cores_unless_their_number_is_given(
+def test_workers_fill_the_cores_unless_a_number_is_given(
     scaling: Scaling, workers: int | None, words: str, cpus: list[tuple[int, ...]]
 ) -> None:
     commands = commands_of(TARGET, scaling, StartContext(Path("/build"), Path("/scratch"), CORES, workers=workers), 80)

@@ -1,4 +1,4 @@
-"""What a container's control groups say goes into the verdict."""
+"""Verdicts take the counters of a container's control groups into account."""
 
 from __future__ import annotations
 
@@ -20,26 +20,26 @@ def verdict_of(usage: Usage, death: str | None = None, problems: Sequence[str] =
     return draw(make_trial(target_usage=usage, generator_usage=make_usage(0.3), incidents=incidents))
 
 
-def test_a_process_that_the_kernel_killed_for_memory_makes_the_figures_invalid() -> None:
+def test_an_out_of_memory_kill_makes_the_trial_invalid() -> None:
     verdict = verdict_of(make_usage(oom_kills=2))
     assert verdict.kind is VerdictKind.INVALID
     assert verdict.reasons[0] == Reason.of(ReasonKind.OUT_OF_MEMORY, kills=2)
 
 
-def test_a_target_that_died_of_it_is_named_once() -> None:
+def test_a_target_killed_for_memory_is_reported_once() -> None:
     death = "out of memory: the kernel killed it at its limit, --memory 64m"
     verdict = verdict_of(make_usage(oom_kills=1), death)
     said = [sentence for sentence in sentences(verdict) if "out of memory" in sentence]
     assert said == [f"the target died under the load ({death})"]
 
 
-def test_a_target_that_its_cpu_limit_stopped_is_the_limit() -> None:
+def test_a_target_stopped_by_its_cpu_limit_is_the_limit() -> None:
     verdict = verdict_of(make_usage(0.5, throttled_share=0.99, oom_kills=0))
     assert verdict.kind is VerdictKind.TARGET
     assert "the target's CPU quota stopped it in 99% of the quota's periods" in sentences(verdict)
 
 
-def test_a_wrong_response_after_the_load_makes_it_invalid() -> None:
+def test_a_wrong_response_after_the_load_makes_the_trial_invalid() -> None:
     verdict = verdict_of(make_usage(0.99), problems=["responded with status 500"])
     assert (verdict.kind, sentences(verdict)) == (VerdictKind.INVALID, ["after the load the target responded with status 500"])
 

@@ -37,9 +37,9 @@ def start(folder: Path, script: str, **options: object) -> ProcessTree:
 
 def test_a_command_gets_its_folder_environment_and_cpus(tmp_path: Path) -> None:
     cpu = min(os.sched_getaffinity(0))
-    script = "pwd; echo $COLOUR; grep Cpus_allowed_list /proc/self/status"
+    script = "pwd; echo $COLOR; grep Cpus_allowed_list /proc/self/status"
     log = tmp_path / "log"
-    with ProcessTree([Command(("sh", "-c", script), tmp_path, {"COLOUR": "green"}, (cpu,))], stdout=log, stderr=log) as tree:
+    with ProcessTree([Command(("sh", "-c", script), tmp_path, {"COLOR": "green"}, (cpu,))], stdout=log, stderr=log) as tree:
         end = tree.wait(10)
     assert end is not None
     assert end.code == 0

@@ -94,8 +94,8 @@ def test_responses_shows_what_the_proxy_forwards(harness: Harness) -> None:
 
 def test_a_workload_of_another_kind_is_refused(harness: Harness) -> None:
     done = harness.run("bench", *OF_TESTS, f"{RELAYING}/good", "--workload", "plaintext")
-    assert done.returncode == 2 and "workload plaintext is for servers, not for proxys" not in done.stderr
-    assert "is for servers, not for proxies" in done.stderr
+    assert done.returncode == 2
+    assert "workload plaintext is for servers, not for proxies" in done.stderr
 
 
 def test_a_plan_shows_the_scaled_rates_and_the_cores_of_each_program(harness: Harness) -> None:

@@ -73,8 +73,8 @@ def test_a_gate_that_cannot_be_evaluated_does_not_pass(measured: Harness) -> Non
 
 def test_invalid_comparisons_are_refused(harness: Harness) -> None:
     for words, sentence in {
-        (): "no run «",
-        ("no-such", "latest"): "no run «no-such»",
+        (): 'no run "',
+        ("no-such", "latest"): 'no run "no-such"',
         ("a", "b", "--fail-if", "rps"): "\"rps\" is not a gate; write it as 'rps<-3%'",
         ("a", "b", "--fail-if", "speed<3%"): "with one of rps, mean, p50",
         ("a", "b", "--fail-if", "rps<-100%"): "a change must be above −100%",

@@ -202,7 +202,7 @@ def test_invalid_input_gives_one_sentence_and_exit_code_2(harness: Harness) -> N
         ("bench", "c/epoll", "--load-generator", "wrq"): "wrq",
         ("bench", "c/epoll", "--export-json", "/no/such/folder/x.json"): "cannot write the export /no/such/folder/x.json",
         ("list", "--targets", "/no/such/folder"): "/no/such/folder: is not a folder",
-        ("report", "nothing"): "no run «nothing»",
+        ("report", "nothing"): 'no run "nothing"',
         ("report",): "no run in",
     }.items():
         done = harness.run(*words)

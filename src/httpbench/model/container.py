@@ -31,7 +31,7 @@ def size_bytes(text: str) -> int:
     match = re.fullmatch(r"(\d+(?:\.\d+)?)([kmg]?)(?:i?b)?", text.strip().lower())
     found = int(float(match[1]) * _UNITS[match[2]]) if match else 0
     if found < SMALLEST_BYTES:
-        raise ValueError(f"«{text}» is not a size of at least 6m; write it as 64m or 1g")
+        raise ValueError(f'"{text}" is not a size of at least 6m; write it as 64m or 1g')
     return found
 
 

@@ -386,5 +386,5 @@ def status_of(status: str, owner: Owner) -> RunStatus:
 
 def _not_one(name: str, found: Sequence[str], path: Path) -> str:
     if found:
-        return f"«{name}» matches several runs: {', '.join(found[:5])}"
-    return f"no run in {path}" if name == "latest" else f"no run «{name}» in {path}"
+        return f'"{name}" matches several runs: {", ".join(found[:5])}'
+    return f"no run in {path}" if name == "latest" else f'no run "{name}" in {path}'

@@ -73,7 +73,7 @@ def test_missing_runs_are_reported(tmp_path: Path) -> None:
     with Store(tmp_path / "results.db") as store:
         with pytest.raises(SelectionError, match="no run in"):
             store.run("latest")
-        with pytest.raises(SelectionError, match="no run «2026»"):
+        with pytest.raises(SelectionError, match='no run "2026"'):
             store.run("2026")
         for suffix in ("a", "b"):
             store.begin(make_run([make_trial()]).model_copy(update={"id": f"2026{suffix}"}))

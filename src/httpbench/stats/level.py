@@ -10,7 +10,7 @@ from httpbench.model import Bound, Distribution, Figure, Frozen, Measurement, Re
 from httpbench.quantiles import PERCENTILES, samples_needed
 from httpbench.stats.disturbance import disturbance
 from httpbench.stats.evidence import evidence_of, generator_is_busy
-from httpbench.stats.search import Bounds, RateObservation, SearchPhase, Side, bounds, ends_retested, place, places, retested_place
+from httpbench.stats.search import Bounds, LimitSide, RateObservation, SearchPhase, bounds, ends_retested, place, places, retested_place
 
 SCOUT_WIDTH = 0.05
 """Width at which scouts stop. The trials that count begin at the ends of the interval that the scouts leave."""
@@ -170,7 +170,7 @@ def closed_loop_rps(trials: Sequence[Trial]) -> float | None:
 def held_in_most(point: RatePoint, search: Search) -> bool:
     """Return whether the rate is a lower bound."""
     results = [True] * point.held + [False] * (point.trials - point.held)
-    return Side.LOWER in (place(results, search.trials_per_rate), retested_place(results, search.trials_per_rate))
+    return LimitSide.LOWER in (place(results, search.trials_per_rate), retested_place(results, search.trials_per_rate))
 
 
 def _counting(rate: float, trials: Sequence[Trial], final: SearchPhase) -> list[Trial]:
@@ -192,8 +192,8 @@ def _point(search: Search, rate: float, trials: Sequence[Trial]) -> RatePoint:
     )
 
 
-def _inversions(found: dict[float, Side], known: Bounds) -> tuple[float, ...]:
-    return tuple(rate for rate, kind in found.items() if kind is Side.LOWER and known.upper is not None and rate > known.upper)
+def _inversions(found: dict[float, LimitSide], known: Bounds) -> tuple[float, ...]:
+    return tuple(rate for rate, kind in found.items() if kind is LimitSide.LOWER and known.upper is not None and rate > known.upper)
 
 
 def _times(measurement: Measurement) -> Distribution | None:

@@ -53,7 +53,7 @@ RETEST_AFTER_TRIALS = 4
 RETEST_WAIT_MAX_S = 30.0
 
 
-class Side(Enum):
+class LimitSide(Enum):
     LOWER = "lower"
     UPPER = "upper"
     UNDECIDED = "undecided"
@@ -102,28 +102,28 @@ class Bounds:
         return self.upper / self.lower - 1 <= width or _rounded(math.sqrt(self.lower * self.upper)) in (self.lower, self.upper)
 
 
-def place(held: Iterable[bool], trials: int) -> Side:
+def place(held: Iterable[bool], trials: int) -> LimitSide:
     """Classify a rate by its results so far, out of ``trials``."""
     results = list(held)
     wanted = max(trials, len(results))
     failed, missing = results.count(False), wanted - len(results)
     if failed + missing <= EXCEED_RATIO * wanted:
-        return Side.LOWER
-    return Side.UPPER if failed > EXCEED_RATIO * wanted else Side.UNDECIDED
+        return LimitSide.LOWER
+    return LimitSide.UPPER if failed > EXCEED_RATIO * wanted else LimitSide.UNDECIDED
 
 
-def retested_place(held: Sequence[bool], trials: int) -> Side:
+def retested_place(held: Sequence[bool], trials: int) -> LimitSide:
     """Classify an end of the interval by all its trials.
 
     It is decided when one result leads by more than ``trials``, or has the majority of the maximum number of trials.
     """
     lead = 2 * sum(held) - len(held)
     if abs(lead) <= trials and len(held) < RETEST_TRIALS * trials + 1:
-        return Side.UNDECIDED
-    return Side.LOWER if lead > 0 else Side.UPPER
+        return LimitSide.UNDECIDED
+    return LimitSide.LOWER if lead > 0 else LimitSide.UPPER
 
 
-def places(observations: Iterable[RateObservation], phase: SearchPhase) -> dict[float, Side]:
+def places(observations: Iterable[RateObservation], phase: SearchPhase) -> dict[float, LimitSide]:
     """Classify each rate that was tried for long enough, ascending.
 
     The decision from the first trials stands until a retest is decided.
@@ -141,15 +141,15 @@ def _results(observations: Iterable[RateObservation], phase: SearchPhase) -> dic
     return results
 
 
-def _standing(held: Sequence[bool], trials: int) -> Side:
+def _standing(held: Sequence[bool], trials: int) -> LimitSide:
     looks = (retested_place(held, trials), *(place(held[:count], trials) for count in range(1, len(held) + 1)))
-    return next((kind for kind in looks if kind is not Side.UNDECIDED), Side.UNDECIDED)
+    return next((kind for kind in looks if kind is not LimitSide.UNDECIDED), LimitSide.UNDECIDED)
 
 
-def bounds(found: dict[float, Side]) -> Bounds:
+def bounds(found: dict[float, LimitSide]) -> Bounds:
     """Return the lowest upper bound, and the highest lower bound below it."""
-    upper = min((rate for rate, kind in found.items() if kind is Side.UPPER), default=None)
-    lower = max((rate for rate, kind in found.items() if kind is Side.LOWER and (upper is None or rate < upper)), default=None)
+    upper = min((rate for rate, kind in found.items() if kind is LimitSide.UPPER), default=None)
+    lower = max((rate for rate, kind in found.items() if kind is LimitSide.LOWER and (upper is None or rate < upper)), default=None)
     return Bounds(lower, upper)
 
 
@@ -178,7 +178,7 @@ def _retest(observations: Sequence[RateObservation], phase: SearchPhase) -> Offe
     results = _results(observations, phase)
     known = bounds(places(observations, phase))
     for rate, held in results.items():
-        if rate in (known.lower, known.upper) and retested_place(held, phase.trials) is Side.UNDECIDED:
+        if rate in (known.lower, known.upper) and retested_place(held, phase.trials) is LimitSide.UNDECIDED:
             wait_s = _wait_s(rate, observations, phase) if _is_doubtful(observations, known, phase.width) else 0.0
             return Offer(rate, phase.duration_s(rate), wait_s)
     return None
@@ -195,7 +195,7 @@ def _wait_s(rate: float, observations: Sequence[RateObservation], phase: SearchP
     return min(max(RETEST_AFTER_TRIALS - others, 0) * phase.duration_s(rate), RETEST_WAIT_MAX_S)
 
 
-def _next_rate(found: dict[float, Side], known: Bounds, hints: Sequence[float], width: float, rate_min_rps: float) -> float | None:
+def _next_rate(found: dict[float, LimitSide], known: Bounds, hints: Sequence[float], width: float, rate_min_rps: float) -> float | None:
     if (open_rate := _undecided(found, known)) is not None:
         return open_rate
     if (hint := next((rate for rate in hints if rate not in found and _is_between(rate, known)), None)) is not None:
@@ -208,28 +208,28 @@ def _next_rate(found: dict[float, Side], known: Bounds, hints: Sequence[float], 
     return _rounded(math.sqrt(known.lower * known.upper))
 
 
-def _undecided(found: dict[float, Side], known: Bounds) -> float | None:
+def _undecided(found: dict[float, LimitSide], known: Bounds) -> float | None:
     """Return a rate whose missing trials could still change the result."""
-    return next((rate for rate, kind in found.items() if kind is Side.UNDECIDED and _is_between(rate, known)), None)
+    return next((rate for rate, kind in found.items() if kind is LimitSide.UNDECIDED and _is_between(rate, known)), None)
 
 
 def _is_between(rate: float, known: Bounds) -> bool:
     return (known.lower is None or rate > known.lower) and (known.upper is None or rate < known.upper)
 
 
-def _stride_down(found: dict[float, Side], upper: float, width: float, rate_min_rps: float) -> float | None:
+def _stride_down(found: dict[float, LimitSide], upper: float, width: float, rate_min_rps: float) -> float | None:
     if upper <= rate_min_rps:
         return None
-    return _rounded(max(upper / _stride(found, Side.UPPER, width), rate_min_rps))
+    return _rounded(max(upper / _stride(found, LimitSide.UPPER, width), rate_min_rps))
 
 
-def _stride_up(found: dict[float, Side], lower: float, width: float) -> float | None:
+def _stride_up(found: dict[float, LimitSide], lower: float, width: float) -> float | None:
     if lower >= RATE_MAX_RPS:
         return None
-    return _rounded(min(lower * _stride(found, Side.LOWER, width), RATE_MAX_RPS))
+    return _rounded(min(lower * _stride(found, LimitSide.LOWER, width), RATE_MAX_RPS))
 
 
-def _stride(found: dict[float, Side], kind: Side, width: float) -> float:
+def _stride(found: dict[float, LimitSide], kind: LimitSide, width: float) -> float:
     """Return the next stride as a factor: the width, doubled for each such rate after the first."""
     doublings = sum(own is kind for own in found.values()) - 1
     return float((1 + width) ** 2 ** min(doublings, STRIDES_MAX))

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from httpbench.stats.search import Bounds, Offer, RateObservation, SearchPhase, Side, bounds, next_offer, place, places, retested_place
+from httpbench.stats.search import Bounds, LimitSide, Offer, RateObservation, SearchPhase, bounds, next_offer, place, places, retested_place
 
 SCOUTS = SearchPhase(1, 0.05, lambda rate: 1.0)
 FINAL = SearchPhase(3, 0.01, lambda rate: 5.0)
@@ -33,28 +33,28 @@ def search(
 @pytest.mark.parametrize(
     ("held", "kind"),
     [
-        ([], Side.UNDECIDED),
-        ([True], Side.UNDECIDED),
-        ([True, True], Side.LOWER),
-        ([False, False], Side.UPPER),
-        ([True, False], Side.UNDECIDED),
-        ([True, False, True], Side.LOWER),
-        ([True, False, False], Side.UPPER),
+        ([], LimitSide.UNDECIDED),
+        ([True], LimitSide.UNDECIDED),
+        ([True, True], LimitSide.LOWER),
+        ([False, False], LimitSide.UPPER),
+        ([True, False], LimitSide.UNDECIDED),
+        ([True, False, True], LimitSide.LOWER),
+        ([True, False, False], LimitSide.UPPER),
     ],
 )
-def test_a_rate_is_decided_once_remaining_trials_cannot_change_it(held: list[bool], kind: Side) -> None:
+def test_a_rate_is_decided_once_remaining_trials_cannot_change_it(held: list[bool], kind: LimitSide) -> None:
     assert place(held, 3) is kind
 
 
 @given(st.lists(st.booleans(), max_size=9))
 def test_a_decided_rate_stays_decided(held: list[bool]) -> None:
-    decided = [kind for count in range(len(held) + 1) if (kind := place(held[:count], 9)) is not Side.UNDECIDED]
+    decided = [kind for count in range(len(held) + 1) if (kind := place(held[:count], 9)) is not LimitSide.UNDECIDED]
     assert len(set(decided)) <= 1
-    assert place([*held, *[True] * (9 - len(held))], 9) is not Side.UNDECIDED
+    assert place([*held, *[True] * (9 - len(held))], 9) is not LimitSide.UNDECIDED
 
 
 def test_a_rate_that_holds_above_a_failed_one_is_ignored() -> None:
-    found = {900.0: Side.LOWER, 1000.0: Side.UPPER, 1100.0: Side.LOWER, 1200.0: Side.UPPER}
+    found = {900.0: LimitSide.LOWER, 1000.0: LimitSide.UPPER, 1100.0: LimitSide.LOWER, 1200.0: LimitSide.UPPER}
     assert bounds(found) == Bounds(900.0, 1000.0)
 
 
@@ -125,16 +125,16 @@ def test_trial_duration_depends_on_the_rate() -> None:
 @pytest.mark.parametrize(
     ("held", "kind"),
     [
-        ([True] * 3, Side.UNDECIDED),
-        ([True] * 4, Side.LOWER),
-        ([False] * 4, Side.UPPER),
-        ([False, False, *[True] * 5], Side.UNDECIDED),
-        ([False, False, *[True] * 6], Side.LOWER),
-        ([True, False] * 6 + [True], Side.LOWER),
-        ([True, False] * 6 + [False], Side.UPPER),
+        ([True] * 3, LimitSide.UNDECIDED),
+        ([True] * 4, LimitSide.LOWER),
+        ([False] * 4, LimitSide.UPPER),
+        ([False, False, *[True] * 5], LimitSide.UNDECIDED),
+        ([False, False, *[True] * 6], LimitSide.LOWER),
+        ([True, False] * 6 + [True], LimitSide.LOWER),
+        ([True, False] * 6 + [False], LimitSide.UPPER),
     ],
 )
-def test_all_trials_at_an_end_decide_together(held: list[bool], kind: Side) -> None:
+def test_all_trials_at_an_end_decide_together(held: list[bool], kind: LimitSide) -> None:
     assert retested_place(held, 3) is kind
 
 

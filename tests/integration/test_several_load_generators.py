@@ -28,7 +28,7 @@ def test_each_load_generator_measures_every_target_in_every_round(harness: Harne
     assert sorted(first) == sorted(GENERATORS)
     printed = harness.run("report", "--format", "autocannon").stdout
     assert printed.count("│ Latency │") == printed.count("│ Bytes/Sec │") == len(GENERATORS)
-    assert "wrk reported no figures per second." in printed
+    assert "wrk reported no values per second." in printed
     assert printed.count("# of samples: ") == 2
 
 

@@ -105,7 +105,7 @@ def test_the_backend_of_a_proxy_may_run_on_the_load_host(hosts: Hosts) -> None:
     until(lambda: not hosts.load1.programs("nginx") and not hosts.left_on_load1(), GONE_S)
     assert re.search(r"load host load1: \d+ cores?, backend on CPUs? \d", done.stderr)
     shown = hosts.run("report", "--explain").stdout
-    assert "backend on load1" in shown and "what a proxy adds includes two round trips" in shown
+    assert "backend on load1" in shown and "the overhead of a proxy includes two round trips" in shown
 
 
 def test_a_backend_that_dies_on_the_load_host_is_named(hosts: Hosts) -> None:

@@ -78,7 +78,7 @@ def test_a_running_server_is_measured_and_left_running(harness: Harness) -> None
     with Server(Mode.OK) as server:
         done = run(harness, "--url", server.url, GOOD, "--name", "mine", "--name", "running", "--rounds", "1", "--explain")
         assert done.returncode == 0, done.stderr
-        assert "running: already running, and not restarted between rounds" in " ".join(done.stdout.split())
+        assert "running: already running and not restarted between rounds" in " ".join(done.stdout.split())
         before = server.requests
         again = run(harness, "--url", f"{server.url}", "--rounds", "1", "-q")
         assert again.returncode == 0, again.stderr
@@ -187,7 +187,7 @@ def test_gates_decide_the_exit_code(harness: Harness) -> None:
     assert "BREACHED rps>-99.9%: head against base" in breached.stdout
     unknown = run(harness, GOOD, GOOD, "--rounds", "2", "--fail-if", "rps<-99.9%")
     assert unknown.returncode == 1
-    assert "2 rounds have the figure of both; 3 or more are required" in unknown.stdout
+    assert "2 rounds are not enough; at least 3 with the figure of both targets are required" in unknown.stdout
 
 
 # --- errors --------------------------------------------------------------------------------------------------------------------

@@ -13,8 +13,8 @@ from tests.namespaces import Host
 CONDUCT = """
 import asyncio, json, sys
 from pathlib import Path
-from httpbench.cluster.dask.conductor import Trial, conduct
-print(json.dumps(asyncio.run(conduct(Trial.read(Path(sys.argv[1]))))))
+from httpbench.cluster.dask.conductor import ConductedTrial, conduct
+print(json.dumps(asyncio.run(conduct(ConductedTrial.read(Path(sys.argv[1]))))))
 """
 
 

@@ -18,7 +18,7 @@ KNOB = Path("/proc/sys/net/core/netdev_max_backlog")
 DIES_HALFWAY = """
 import os, signal, sys
 from pathlib import Path
-from httpbench.host import KNOBS, Tuning
+from httpbench.host import KNOBS, KnobTuning
 
 class OneMore(type(KNOBS["packet-queue"])):
     '''Always to be set, whatever its value here.'''
@@ -27,7 +27,7 @@ class OneMore(type(KNOBS["packet-queue"])):
         (found,) = super().settings(root)
         return [type(found)(found.path, found.now, str(int(found.now) + 1))]
 
-class Dies(Tuning):
+class Dies(KnobTuning):
     def _forget_restored(self):
         os.kill(os.getpid(), signal.SIGKILL)
 

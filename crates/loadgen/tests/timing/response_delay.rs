@@ -5,6 +5,7 @@
 //! position is late in every attempt. Attempts in which the server or the generator was kept from its CPU prove nothing. A case with too
 //! few undisturbed attempts is reported as undecided.
 
+use std::ops::RangeInclusive;
 use std::time::{Duration, Instant};
 
 use crate::common::recording::{self, Order, Served};
@@ -26,6 +27,9 @@ const TOLERANCE: f64 = 0.05;
 const SHARE_TOLERANCE: f64 = 0.05;
 /// How close percentiles must be to count as neighbors, as a share of what lies beyond: p49.5 and p50.5 are neighbors of p50.
 const NEXT_TO: f64 = 0.01;
+/// Comes before the measured window. The first requests arrive all at once, and each engine needs up to a millisecond to send them: the
+/// percentiles of a window with this start would depend on how fast the machine sends.
+const WARMUP: Duration = Duration::from_millis(50);
 const CONNECTIONS: [usize; 3] = [8, 64, 256];
 const SHARES: [f64; 4] = [0.25, 0.5, 0.9, 0.99];
 const BODY: &[f64] = &[0.25, 0.5, 0.9];
@@ -61,15 +65,19 @@ struct Seen {
 fn attempt(case: Case, engine: &str, cpus: (usize, usize)) -> Seen {
     let server = recording::serve(case.order, case.work_us * 1000, cpus.1);
     let (connections, cpu, address) = (case.connections.to_string(), cpus.0.to_string(), url(server.address));
-    let result = load(&["-c", &connections, "-d", "300ms", "--cpus", &cpu, "--engine", engine, &address]).expect("the server responds");
+    let warmup = format!("{}ms", WARMUP.as_millis());
+    let result = load(&["-c", &connections, "--warmup", &warmup, "-d", "300ms", "--cpus", &cpu, "--engine", engine, &address])
+        .expect("the server responds");
     let record = server.stop();
     assert_eq!(result.errors.total(), 0, "{case:?} {engine}: {:?}", result.errors);
-    let recorded_us = recorded_us(&record.served);
+    let from_ns = result.start_ns + WARMUP.as_nanos() as u64;
+    let served = in_window(&record.served, from_ns..=from_ns + (result.duration_s * 1e9) as u64);
+    let recorded_us = recorded_us(&served);
     let recorded =
         |share: f64| [share - NEXT_TO * (1.0 - share), share + NEXT_TO * (1.0 - share)].map(|share| quantile(&recorded_us, share));
     let percentiles: Vec<_> = SHARES.iter().map(|share| (reported_us(&result, *share), recorded(*share))).collect();
     let disturbed = record.disturbed > DISTURBED || result.generator.waiting.is_some_and(|waiting| waiting > DISTURBED);
-    Seen { percentiles, share: share_of_group(&record.served, case.order), disturbed }
+    Seen { percentiles, share: share_of_group(&served, case.order), disturbed }
 }
 
 /// Returns whether a percentile matches the recorded range within the tolerance. A range is necessary because a few responses more or less
@@ -77,6 +85,12 @@ fn attempt(case: Case, engine: &str, cpus: (usize, usize)) -> Seen {
 fn is_true((reported, [from, to]): (f64, [f64; 2])) -> bool {
     let tolerance = |us: f64| TOLERANCE_US.max(TOLERANCE * us);
     (from - tolerance(from)..=to + tolerance(to)).contains(&reported)
+}
+
+/// Returns what was served in the measured window. Responses sent later, until the connections close, count as missing.
+fn in_window(record: &[Served], window_ns: RangeInclusive<u64>) -> Vec<Served> {
+    let seen = record.iter().filter(|one| one.responded_ns.is_none_or(|responded_ns| responded_ns >= *window_ns.start()));
+    seen.map(|one| Served { responded_ns: one.responded_ns.filter(|responded_ns| window_ns.contains(responded_ns)), ..*one }).collect()
 }
 
 /// Returns the times that the generator must have seen, sorted: the time from each request to its response, and the ages of unanswered

@@ -91,8 +91,9 @@ def test_a_disturbance_in_round_2_is_reported_and_round_2_is_repeated(harness: H
     if any(result["summary"]["rounds_counting"] < 3 for result in results):
         pytest.skip(f"other programs disturbed all {retries + 1} attempts at a trial")
     assert process.returncode == 0, progress.lines
-    ranks = {result["target"]: result["rank"] for result in results}
-    assert max(ranks[name] for name in FAST) < ranks[GOOD], ranks
+    # Not by rank: on some machines the generator is as busy as the fast targets, which are not ranked then.
+    medians = {result["target"]: result["summary"]["throughput_rps"]["median"] for result in results}
+    assert min(medians[name] for name in FAST) > medians[GOOD], medians
     said = " ".join(harness.run("report", "--explain").stdout.split())
     assert re.search(rf"trials were disturbed and repeated, by .*spinner \(pid {pid}\), up to 0\.\d\d of a core in {PLANNED}", said), said
 

@@ -65,7 +65,7 @@ def main() -> int:
 
 
 def measure(db: Path, made: tuple[Run, list[Trial]], trials: int) -> bool:
-    """Print the table of one store, and return whether all pages keep their limits."""
+    """Print the table of one store, and return whether all pages stay within their limits."""
     rounds = made[1]
     copies = max(round(trials / len(rounds)) - 1, 2 * TIMES)
     ids = stored(db) if db.exists() else make_store(db, made, copies)

@@ -73,7 +73,7 @@ def require_backend(host: str, backend: Target, seen: Mapping[str, Any]) -> None
 
 
 def _own(connection: SshConnection, seen: Mapping[str, Any], install: Callable[[str], None] | None, *, required: bool) -> Found | None:
-    """Find the native load generator: the same build in the cache there, or the same version in PATH."""
+    """Find the native load generator on the load host: the same build in its cache, or the same version in its PATH."""
     if not required and programs.locate(PROGRAM) is None:
         return None
     here = Path(programs.require(PROGRAM))

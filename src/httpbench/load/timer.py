@@ -1,4 +1,4 @@
-"""Timers of whole processes, which run a program once and report its times, with an adapter for each.
+"""Adapters for timers, which run a program once and report the times of the whole process.
 
 Like load generators, the adapters start nothing: they return a command line and parse the report that it writes to a file.
 """

@@ -76,7 +76,7 @@ def around(low: float, high: float, log_error: float, rounds: int, resolution: f
     ``low`` and ``high`` are centers, which are equal unless they come from :func:`centers`. They and ``log_error`` are logarithms. t has
     ``rounds`` − 1 degrees of freedom, and ``resolution`` is the relative step of the recorded values.
 
-    Source: Student, "The probable error of a mean", Biometrika 6, 1908; on logarithms, the interval of a geometric mean.
+    Source: Student, "The probable error of a mean", Biometrika 6, 1908. Applied to logarithms, it gives the interval of a geometric mean.
     """
     reach = quantile(rounds) * log_error + resolution
     return ConfidenceInterval(low=math.exp(low - reach), high=math.exp(high + reach))

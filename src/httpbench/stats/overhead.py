@@ -3,7 +3,7 @@
 The baseline is the same load on the same backend without a proxy, measured within minutes of the proxy's own trial, so effects of the
 machine on both cancel. The result is the median over rounds, as everywhere. Otherwise, a round in which the machine delayed one of them by
 50 ms would dominate. Its interval is Student's interval of the mean (see :mod:`httpbench.stats.interval` for the reasons), on a linear
-scale because a difference may be negative. Such a round widens it.
+scale because a difference may be negative. A round with such a delay widens the interval.
 
 A difference of percentiles isn't a percentile of differences. It shows how far the tail moved, not how much longer the slowest request
 took.

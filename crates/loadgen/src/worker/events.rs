@@ -269,7 +269,7 @@ impl<P: Protocol> Worker<P> {
         }
     }
 
-    /// Fails the requests sent before `overdue_ns`. Requests sent later survive if the protocol can give up single requests.
+    /// Fails the requests sent before `overdue_ns`. Requests sent later survive if the protocol can abandon individual requests.
     ///
     /// If nothing else is in flight on the connection, and nothing has arrived since the oldest request was sent, the connection is dead
     /// and is closed.

@@ -102,7 +102,7 @@ impl Pacing {
         self.waiting.push_back((until_ns, place));
     }
 
-    /// Returns a place that may send now, and the time since when.
+    /// Returns a place that may send now, and the time from which it was allowed to send.
     pub fn take_free(&mut self, now_ns: u64) -> Option<(u64, Place)> {
         self.waiting.pop_front_if(|(until_ns, _)| *until_ns <= now_ns)
     }

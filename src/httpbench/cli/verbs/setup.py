@@ -115,7 +115,7 @@ def _asks_database(known: Catalog, workloads: Sequence[str]) -> bool:
 
 
 def _required_at(places: Sequence[Runtime], target: Target) -> Sequence[Requirement]:
-    """Return the requirements of a target at these places; in a container, it requires only the engine."""
+    """Return what a target requires to run in all of these runtimes. In a container, that is only the engine."""
     from httpbench.model import Engine, Runtime
     from httpbench.run import requirement_of
 

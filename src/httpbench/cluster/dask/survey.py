@@ -97,7 +97,7 @@ async def read_clocks(cluster: DaskHosts) -> dict[Host, Offset]:
 
 
 def check_versions(facts: Mapping[Host, HostFacts]) -> None:
-    """Raise :class:`LostHostError` unless each load host has the versions of this machine."""
+    """Raise :class:`LostHostError` unless each load host has the same versions as this machine."""
     ours = get("native").version()
     for host, fact in facts.items():
         if fact.loadgen is None:

@@ -53,7 +53,7 @@ def claims(run: Run, group: Group) -> list[str]:
 
 
 def comparisons(run: Run, group: Group) -> list[str]:
-    """Compare each row with the baseline, or without a baseline, the first of two rows with the second."""
+    """Compare each row with the baseline. If there is no baseline and there are two rows, compare the first with the second."""
     baseline = run.baseline or (group.rows[1].target.id if len(group.rows) == 2 else None)
     compared = against(group, baseline) if baseline else []
     return [_sentence(each, len(compared), _noise(run, group)) for each in compared]

@@ -115,7 +115,7 @@ def test_grandchildren_die_when_keeper_and_guard_are_killed_together(tmp_path: P
         with pytest.raises(StopError, match=GONE):
             tree.wait(5)
         tree.kill()
-        assert gone(family)
+        until(lambda: gone(family), limit_s=2)
         assert not any(gone([pid]) for pid in untouched)
 
 

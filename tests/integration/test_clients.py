@@ -61,7 +61,7 @@ def test_a_cheating_client_gets_a_reason_instead_of_a_result(harness: Harness) -
         assert reason in shown, mode
         assert found["summary"]["client"] is None
         assert found["summary"]["throughput_rps"] is None
-        assert found["rank"] is None
+        assert found["rank_best"] is None
     assert results[f"{PREFIX}/honest"]["summary"]["client"]["requests"] == 40
     assert "out of luck" in shown, "the log of a crash is shown"
 

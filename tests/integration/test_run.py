@@ -113,7 +113,7 @@ def test_targets_at_a_fixed_rate_are_compared_by_latency_and_cost(harness: Harne
     done = run(harness, GOOD, GOOD, "--name", "old", "--name", "new", "--rate", "2k", "-d", "1s", "--rounds", "3", "--export-json", "-")
     found = document(done)
     assert {comparison["figure"] for comparison in found["comparisons"]} <= {"latency_us_p99", "cpu_us_per_request"}
-    assert all(result["load"]["rate_rps"] == 2000 and result["rank"] is None for result in found["results"])
+    assert all(result["load"]["rate_rps"] == 2000 and result["rank_best"] is None for result in found["results"])
 
 
 def test_a_scan_doubles_the_connections_up_to_the_end(harness: Harness) -> None:

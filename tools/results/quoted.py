@@ -24,7 +24,7 @@ from httpbench.analysis.rows import Group, Row
 from httpbench.errors import UsageError
 from httpbench.model import Run, Trial
 from httpbench.report.markdown.parts import escape
-from httpbench.report.words.numbers import four_digits, percentage
+from httpbench.report.words.numbers import four_digits, percentage, rank_text
 from httpbench.stats.figures import THROUGHPUT
 from httpbench.stats.overhead import share_of
 from tools.results.folder import ANALYSIS
@@ -126,7 +126,7 @@ def _cells(quoted: Quoted | None, name: str) -> tuple[str, str]:
     if quoted is None or row is None:
         return (NOT_MEASURED, "")
     rank = ranking(quoted.group).get(row.target.id)
-    return (_figure(quoted, row), str(rank) if rank else str(row.summary.verdict.kind))
+    return (_figure(quoted, row), rank_text(rank) if rank else str(row.summary.verdict.kind))
 
 
 def _figure(quoted: Quoted, row: Row) -> str:
@@ -150,19 +150,19 @@ def _order(quoted: Quoted, published: Mapping[str, float]) -> Iterator[str]:
     places = ranking(quoted.group)
     rows = [(row, value) for name, value in published.items() if (row := quoted.row(name)) and row.target.id in places]
     rows.sort(key=lambda pair: pair[1], reverse=not less_is_better)
-    same = reverse = equal = 0
+    same = reverse = undecided = 0
     for index, (better, value) in enumerate(rows):
         others = [row for row, other in rows[index + 1 :] if other != value]
         for compared in ahead(quoted.group, better, others):
-            (comparison,) = compared.figures.values()
-            if comparison is None or not comparison.differs:
-                equal += 1
+            ((figure, comparison),) = compared.figures.items()
+            if comparison is None or not compared.holds(figure):
+                undecided += 1
             elif comparison.ratio > 1:
                 same += 1
             else:
                 reverse += 1
-    if pairs := same + reverse + equal:
+    if pairs := same + reverse + undecided:
         yield (
             f"Pairs of targets with a rank here: {pairs}. In the published order: {same}; in the reverse order: {reverse}; "
-            f"not told apart: {equal}."
+            f"not told apart: {undecided}."
         )

@@ -1,24 +1,34 @@
 """Comparisons within one run: rows with the baseline, the ranks of all rows, the overhead of proxies, and the composite score.
 
-Holm's correction treats each metric of a table as a separate family: higher throughput and a lower p99 are different claims.
+All pairs of rows of a table are tested together for each metric. Each metric is a separate family for Holm's correction, because higher
+throughput and a lower p99 are different claims.
 """
 
 from __future__ import annotations
 
+import math
 import statistics
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from httpbench.analysis.rows import Group, Row
-from httpbench.model import Trial
+from httpbench.model import Reason, Trial, VerdictKind
 from httpbench.stats.attempts import last_attempts
 from httpbench.stats.composite import WEIGHTS, Composite, composite
 from httpbench.stats.figures import CPU, P99, SPEED, THROUGHPUT, WALL, Figure
-from httpbench.stats.interval import ROUNDS_MIN
+from httpbench.stats.gates import lost_rounds
+from httpbench.stats.interval import LEFT_OUT, ROUNDS_MIN
 from httpbench.stats.overhead import Difference, overhead
-from httpbench.stats.paired import Comparison, Rounds, compare, corrected
-from httpbench.stats.ranks import pooled, ranks, rounds_to_rank
+from httpbench.stats.paired import Comparison, Rounds, compare
+from httpbench.stats.ranks import AllPairs, RankRange, pooled
 from httpbench.stats.summary import cells
+
+LOST = (VerdictKind.FAILED, VerdictKind.INVALID)
+"""Verdicts of rounds that a target lost by itself."""
+
+HIGHER_IS_BETTER = (THROUGHPUT.name, SPEED.name)
+LIMITED = (*HIGHER_IS_BETTER, WALL.name)
+"""Metrics of which a row may have only a bound, because something other than the target was full."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +38,15 @@ class Compared:
     row: Row
     baseline: Row
     figures: dict[str, Comparison | None]
-    """Comparisons by metric, the headline first. ``None``: no round has the metric for both rows."""
+    """Comparisons by metric, the headline first. ``None``: a row lost too many rounds, or no round has the metric for both rows."""
+
+    def holds(self, figure: str) -> bool:
+        """Return whether the difference in a metric is significant, and no lower bound could reverse it."""
+        found = self.figures[figure]
+        if found is None or not found.differs:
+            return False
+        slower = self.row if (found.ratio < 1) == (figure in HIGHER_IS_BETTER) else self.baseline
+        return figure not in LIMITED or not slower.is_lower_bound
 
 
 def figures(group: Group) -> tuple[Figure, ...]:
@@ -44,37 +62,54 @@ def against(group: Group, baseline: str) -> list[Compared]:
     if theirs is None:
         return []
     others = [row for row in group.rows if row is not theirs]
-    columns = {figure.name: corrected([_compare(row, theirs, figure) for row in others]) for figure in figures(group)}
+    columns = {figure.name: _comparisons(group, figure, [(row, theirs) for row in others]) for figure in figures(group)}
     return [Compared(row, theirs, {name: column[index] for name, column in columns.items()}) for index, row in enumerate(others)]
 
 
 def ahead(group: Group, leader: Row, others: Sequence[Row]) -> list[Compared]:
     """Compare one row with each of the other rows by its headline: throughput, p99 at a rate, or the speed of a client."""
-    figure = SPEED if group.client_work is not None else figures(group)[0]
-    found = corrected([_compare(leader, other, figure) for other in others])
+    figure = _headline(group)
+    found = _comparisons(group, figure, [(leader, other) for other in others])
     return [Compared(leader, other, {figure.name: comparison}) for other, comparison in zip(others, found, strict=True)]
 
 
-def ranking(group: Group) -> dict[str, int]:
-    """Return the rank of each target by throughput, or by time for clients, in table order.
+def ranking(group: Group) -> dict[str, RankRange]:
+    """Return the range of ranks of each target by throughput, or by time for clients, in table order.
 
-    Lower bounds, flaky rows and rows with too few valid rounds have no rank. A table with a rate has no ranks.
+    The baseline of proxies and rows that aren't compared have no rank. A table with a rate has no ranks.
     """
     if group.load.rate_rps is not None:
         return {}
-    rows = _ranked(group)
-    return dict(zip((row.target.id for row in rows), ranks(_speeds(group, rows)), strict=True))
+    rows, tested = _tested(group, _headline(group))
+    ranked = [index for index, row in enumerate(rows) if row.target.id != group.proxy_baseline]
+    bounds = [index for index, row in enumerate(rows) if row.is_lower_bound]
+    return dict(zip((rows[index].target.id for index in ranked), tested.ranges(ranked, bounds), strict=True))
+
+
+def is_undecided(places: Mapping[str, RankRange]) -> bool:
+    """Return whether every target may have every rank."""
+    return all(rank == RankRange(1, len(places)) for rank in places.values())
 
 
 def rounds_to_tell(group: Group) -> int | None:
     """Return how many rounds would tell at least two rows apart, or ``None`` if more than is practical."""
-    return rounds_to_rank(_speeds(group, _ranked(group)))
+    _, tested = _tested(group, _headline(group))
+    return tested.rounds_to_rank()
+
+
+def lost_too_many(row: Row) -> Reason | None:
+    """Return why a row isn't compared: it lost more rounds than an interval may ignore. ``None`` if it didn't.
+
+    The rounds that a row survived are those in which it did well.
+    """
+    lost = sum(trial.verdict.kind in LOST for trial in row.trials)
+    return lost_rounds(row.trials) if lost * LEFT_OUT > len(row.trials) else None
 
 
 def flaky(group: Group) -> list[Row]:
-    """Return the rows that lost so many rounds that including them would leave all other rows without ranks."""
-    ranked = _ranked(group)
-    return [row for row in _eligible(group) if row not in ranked]
+    """Return the rows that aren't compared because including them would cost all other rows too many rounds."""
+    rows, _ = _tested(group, _headline(group))
+    return [row for row in _eligible(group) if row not in rows]
 
 
 def differences(group: Group, baseline: str | None) -> dict[str, dict[str, Difference]]:
@@ -99,22 +134,38 @@ def composite_of(trials: Sequence[Trial]) -> Composite | None:
     return composite(figures)
 
 
-def _ranked(group: Group) -> list[Row]:
+def _headline(group: Group) -> Figure:
+    return SPEED if group.client_work is not None else figures(group)[0]
+
+
+def _tested(group: Group, figure: Figure) -> tuple[list[Row], AllPairs]:
+    """Test all pairs of comparable rows by one metric. Ranks and claims come from the same test, so they can't contradict each other."""
     rows = _eligible(group)
-    return [rows[index] for index in pooled(_speeds(group, rows))]
+    rounds = [figure.rounds(row.trials) for row in rows]
+    kept = pooled(rounds)
+    return [rows[index] for index in kept], AllPairs([rounds[index] for index in kept], figure.resolution)
 
 
 def _eligible(group: Group) -> list[Row]:
-    return [row for row in group.rows if row.summary.rounds_counting >= ROUNDS_MIN and not row.is_lower_bound]
+    return [row for row in group.rows if row.summary.rounds_counting >= ROUNDS_MIN and not lost_too_many(row)]
 
 
-def _speeds(group: Group, rows: list[Row]) -> list[Rounds]:
-    figure = SPEED if group.client_work is not None else THROUGHPUT
-    return [figure.rounds(row.trials) for row in rows]
+def _comparisons(group: Group, figure: Figure, pairs: Sequence[tuple[Row, Row]]) -> list[Comparison | None]:
+    """Compare pairs of rows by one metric. ``None``: a row of the pair lost too many rounds, or no round has the metric for both."""
+    rows, tested = _tested(group, figure)
+    places = {row.target.id: index for index, row in enumerate(rows)}
 
+    def compared(ours: Row, theirs: Row) -> Comparison | None:
+        if lost_too_many(ours) or lost_too_many(theirs):
+            return None
+        if ours.target.id in places and theirs.target.id in places:
+            return tested.comparison(places[ours.target.id], places[theirs.target.id])
+        found = compare(figure.rounds(ours.trials), figure.rounds(theirs.trials), figure.resolution)
+        if found is None or found.p is None:
+            return found
+        return found.model_copy(update={"p_adjusted": min(found.p * math.comb(len(group.rows), 2), 1.0)})
 
-def _compare(ours: Row, theirs: Row, figure: Figure) -> Comparison | None:
-    return compare(figure.rounds(ours.trials), figure.rounds(theirs.trials), figure.resolution)
+    return [compared(ours, theirs) for ours, theirs in pairs]
 
 
 def _throughputs(cell: Sequence[Trial]) -> Rounds:

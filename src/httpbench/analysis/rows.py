@@ -113,6 +113,8 @@ class Group:
     """Machines that sent the load. ``None``: the target's own machine."""
     client_work: ClientWork | None = None
     """Work that the clients did. ``None``: the targets are not clients."""
+    proxy_baseline: str | None = None
+    """Id of the baseline of proxies, which has no rank because it is not a proxy. ``None``: the targets are not proxies."""
 
     def row(self, target: str | None) -> Row | None:
         """Return the row of a target, or ``None`` if this table lacks it."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from httpbench.stats.evidence import Evidence
 from httpbench.stats.interval import ConfidenceInterval
-from httpbench.stats.paired import Comparison, compare, corrected
+from httpbench.stats.paired import Comparison, compare
 from httpbench.stats.summary import Estimate, Latency, Summary, summarize
 from httpbench.stats.verdict import judge
 
@@ -16,7 +16,6 @@ __all__ = [
     "Latency",
     "Summary",
     "compare",
-    "corrected",
     "judge",
     "summarize",
 ]

@@ -84,7 +84,7 @@ def compare(ours: Rounds, theirs: Rounds, resolution: float = 0.0) -> Comparison
         rounds=rounds,
         p=p,
         p_adjusted=p,
-        p_rank=_rank_test(ratios) if rounds >= RANK_ROUNDS_MIN else None,
+        p_rank=rank_test(ratios) if rounds >= RANK_ROUNDS_MIN else None,
     )
 
 
@@ -92,16 +92,6 @@ def log_ratios(ours: Rounds, theirs: Rounds) -> Floats:
     """Return ln(ours / theirs) for each round that both have, in ascending order of rounds."""
     common = sorted(number for number in ours.keys() & theirs.keys() if ours[number] > 0 and theirs[number] > 0)
     return np.array([math.log(ours[number]) - math.log(theirs[number]) for number in common], dtype=np.float64)
-
-
-def corrected(comparisons: Sequence[Comparison | None]) -> list[Comparison | None]:
-    """Return the comparisons of one result in one table, with Holm's correction in ``p_adjusted``."""
-    known = [comparison.p for comparison in comparisons if comparison is not None and comparison.p is not None]
-    adjusted = iter(holm(known))
-    return [
-        comparison if comparison is None or comparison.p is None else comparison.model_copy(update={"p_adjusted": next(adjusted)})
-        for comparison in comparisons
-    ]
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
@@ -129,7 +119,7 @@ def _p(ratios: Floats, resolution: float) -> float:
     return p_value(distance, standard_error(ratios), len(ratios) - 1)
 
 
-def _rank_test(ratios: Floats) -> float:
+def rank_test(ratios: Floats) -> float:
     """Return the p-value of Wilcoxon's signed-rank test.
 
     Rounds without any difference are left out, as in the original. The p-value is exact, or a normal approximation if distances tie:

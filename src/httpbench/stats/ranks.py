@@ -1,4 +1,9 @@
-"""Rank the targets of a table by significant differences.
+"""Test all pairs of rows of a table, and rank the rows by the differences that are significant.
+
+A rank is a range, because rounds rarely prove a complete order. The best rank of a row is 1 plus the number of rows that are significantly
+better; its worst rank is the number of rows minus those that are significantly worse. All pairs are tested together, so in at least 95% of
+tables, every range contains the true rank (M. Mogstad, J. P. Romano, A. M. Shaikh, D. Wilhelm, "Inference for ranks with applications to
+mobility across neighbourhoods and academic achievement across countries", Review of Economic Studies 91, 2024).
 
 A table asks a lot of a few rounds: ten rows make 45 pairs, and a pair with three rounds has two degrees of freedom. On their own, such
 pairs hardly show any difference, not even between servers whose throughput differs by a factor of three. But all rows of a round were
@@ -7,68 +12,139 @@ measured within the same minutes. Together they show how the round affected all 
     result of row i in round j = row i + round j + noise with a variance σᵢ² of row i
 
 Source: F. E. Grubbs, "On estimating precision of measuring instruments and product variability", Journal of the American Statistical
-Association 43, 1948. A few rounds may be close together by chance, so no row counts as less noisy than the average of the table. The
-degrees of freedom of a pair's variance follow F. E. Satterthwaite, "An approximate distribution of estimates of variance components",
-Biometrics Bulletin 2, 1946. ``tests/unit/stats/test_interval_coverage.py`` simulates the error rate for identical targets, including
-targets with unequal noise.
+Association 43, 1948. A few rounds may be close together by chance, so each row's variance is moderated: it is averaged with that of the
+whole table, as in G. K. Smyth, "Linear models and empirical Bayes methods for assessing differential expression in microarray experiments",
+Statistical Applications in Genetics and Molecular Biology 3, 2004. The more alike the rows' variances are, the more the table's variance
+weighs (:func:`moderated`). The degrees of freedom of a pair's variance follow F. E. Satterthwaite, "An approximate distribution of
+estimates of variance components", Biometrics Bulletin 2, 1946.
+
+``benchmarks/ranks.py`` simulates error rates and power.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
+import numpy.typing as npt
 
-from httpbench.stats.interval import CONFIDENCE, ROUNDS_MIN, Floats, centers, nearest_to_zero, p_value
-from httpbench.stats.paired import ROUNDING, ROUNDS_PATIENCE, Rounds, holm, log_ratios
+from httpbench.stats.interval import CONFIDENCE, ROUNDS_MIN, ConfidenceInterval, Floats, centers, nearest_to_zero, p_value
+from httpbench.stats.paired import RANK_ROUNDS_MIN, ROUNDING, ROUNDS_PATIENCE, Comparison, Rounds, holm, log_ratios, rank_test
 
 ROWS_MIN = 4
 """Minimum number of rows for separating their noise. With fewer rows, each pair is compared on its own."""
 
+OUTLIER = 0.0003
+"""p-value below which a row is too noisy to share the noise of the other rows."""
+
+
+@dataclass(frozen=True, slots=True)
+class RankRange:
+    """The ranks that a row may have, according to the rounds."""
+
+    best: int
+    worst: int
+
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """Two rows, with their distance and its uncertainty."""
+    """Two rows, with their log ratios and the variance of these."""
 
     one: int
     other: int
-    distance: float
-    """Mean logarithm of the ratio ``one`` / ``other``, whichever seventh of the rounds is left out."""
-    variance: float
-    """Variance of that logarithm over rounds."""
-    rounds: int
-    freedom: float = 1.0
-    """Degrees of freedom of the variance per round after the first."""
+    logs: Floats
+    """ln(one / other) by round."""
+    variances: tuple[float, ...]
+    """Variance of each row's logarithms over rounds, or the variance of the log ratios alone."""
+    priors: tuple[float, ...]
+    """Degrees of freedom of each variance that come from the other rows of the table."""
+    resolution: float
+    """Relative step of the recorded values."""
 
     def p(self, rounds: int) -> float:
-        """Return how often identical targets would be this far apart in this number of equally noisy rounds."""
-        distance = max(abs(self.distance) - ROUNDING, 0.0)
-        return p_value(distance, math.sqrt(self.variance / rounds), self.freedom * (rounds - 1))
+        """Return how often equal targets would be this far apart in this number of equally noisy rounds."""
+        distance = max(abs(nearest_to_zero(*centers(self.logs))) - max(self.resolution, ROUNDING), 0.0)
+        return p_value(distance, self._error(rounds), self._freedom(rounds))
+
+    def interval(self) -> ConfidenceInterval:
+        """Return the 95% interval of the ratio, whichever seventh of the rounds is left out."""
+        from scipy.special import stdtrit  # slow to import, and few commands need it
+
+        rounds = len(self.logs)
+        quantile = float(stdtrit(self._freedom(rounds), (1 + CONFIDENCE) / 2))
+        reach = quantile * self._error(rounds) + self.resolution
+        low, high = centers(self.logs)
+        return ConfidenceInterval(low=math.exp(low - reach), high=math.exp(high + reach))
+
+    def _error(self, rounds: int) -> float:
+        return math.sqrt(sum(self.variances) / rounds)
+
+    def _freedom(self, rounds: int) -> float:
+        """Return Satterthwaite's degrees of freedom of the sum of the variances."""
+        parts = (variance**2 / (prior + rounds - 1) for variance, prior in zip(self.variances, self.priors, strict=True))
+        return sum(self.variances) ** 2 / divisor if (divisor := sum(parts)) else rounds - 1
 
 
-def ranks(rows: Sequence[Rounds]) -> list[int]:
-    """Return for each row 1 + the number of rows that are significantly higher, corrected for the number of pairs.
+class AllPairs:
+    """All pairs of rows of a table, tested together with Holm's correction. Higher results are better."""
 
-    Rows that tie with the best share rank 1, and so on. A row with noisy rounds may have a better rank than its median suggests, because no
-    other row is significantly above it.
-    """
-    pairs = list(_pairs(rows))
-    adjusted = holm([pair.p(pair.rounds) for pair in pairs])
-    above = [0] * len(rows)
-    for pair, p in zip(pairs, adjusted, strict=True):
-        if p <= 1 - CONFIDENCE:
-            above[pair.other if pair.distance > 0 else pair.one] += 1
-    return [1 + count for count in above]
+    def __init__(self, rows: Sequence[Rounds], resolution: float = 0.0) -> None:
+        """Test all pairs of ``rows``, which are results by round. ``resolution`` is the relative step of the recorded values."""
+        self._pairs = {(pair.one, pair.other): pair for pair in _pairs(rows, resolution)}
+        self._p = {key: pair.p(len(pair.logs)) for key, pair in self._pairs.items()}
+        self._adjusted = dict(zip(self._p, holm(list(self._p.values())), strict=True))
+
+    def ranges(self, ranked: Collection[int], bounds: Collection[int] = ()) -> list[RankRange]:
+        """Return the range of ranks of each of the ``ranked`` rows among these rows.
+
+        The results of the rows in ``bounds`` are lower bounds: no row is proven to be above them.
+        """
+        better, worse = dict.fromkeys(ranked, 0), dict.fromkeys(ranked, 0)
+        for (one, other), p in self._adjusted.items():
+            above, below = (one, other) if self._pairs[one, other].logs.mean() > 0 else (other, one)
+            if p <= 1 - CONFIDENCE and above in better and below in better and below not in bounds:
+                better[below] += 1
+                worse[above] += 1
+        return [RankRange(1 + better[row], len(better) - worse[row]) for row in ranked]
+
+    def comparison(self, ours: int, theirs: int) -> Comparison | None:
+        """Compare two rows; ``None`` if they have fewer than three rounds in common."""
+        key = (min(ours, theirs), max(ours, theirs))
+        pair = self._pairs.get(key)
+        if pair is None:
+            return None
+        log_ratio, interval = float(pair.logs.mean()), pair.interval()
+        if ours > theirs:
+            log_ratio, interval = -log_ratio, ConfidenceInterval(low=1 / interval.high, high=1 / interval.low)
+        return Comparison(
+            ratio=math.exp(log_ratio),
+            interval=interval,
+            rounds=len(pair.logs),
+            p=self._p[key],
+            p_adjusted=self._adjusted[key],
+            p_rank=rank_test(pair.logs) if len(pair.logs) >= RANK_ROUNDS_MIN else None,
+        )
+
+    def rounds_to_rank(self) -> int | None:
+        """Return the number of rounds that would separate at least one pair of rows, if the noise stays the same.
+
+        This is the smallest n with p(n) · pairs ≤ 5% for the clearest pair, or ``None`` if it exceeds :data:`ROUNDS_PATIENCE`.
+        """
+        pairs = self._pairs.values()
+        if not pairs:
+            return None
+        counts = range(min(len(pair.logs) for pair in pairs) + 1, ROUNDS_PATIENCE + 1)
+        return next((n for n in counts if min(pair.p(n) for pair in pairs) * len(pairs) <= 1 - CONFIDENCE), None)
 
 
 def pooled(rows: Sequence[Rounds]) -> list[int]:
     """Return the rows to rank together: those that keep the most results in the rounds they have in common.
 
-    Rows are ranked over common rounds. A row that failed in two of five rounds would cost all others these rounds, so it is left out. A row
-    that failed in one of fifteen rounds is kept. Below :data:`ROWS_MIN` each pair uses its own rounds, and all rows are kept.
+    Rows are ranked over common rounds. A row that lost two of five rounds would cost all other rows these rounds, so it is left out. A row
+    that lost one of fifteen rounds is kept. Below :data:`ROWS_MIN` each pair uses its own rounds, and all rows are kept.
     """
     everyone = list(range(len(rows)))
     if len(rows) < ROWS_MIN:
@@ -81,51 +157,75 @@ def pooled(rows: Sequence[Rounds]) -> list[int]:
     return kept[max(kept, key=lambda rounds: (len(kept[rounds]) * len(rounds), len(kept[rounds]), sorted(rounds)))]
 
 
-def rounds_to_rank(rows: Sequence[Rounds]) -> int | None:
-    """Return the number of rounds that would separate at least one pair of rows, if the noise stays the same.
-
-    This is the smallest n with p(n) · pairs ≤ 5% for the clearest pair, or ``None`` if it exceeds :data:`ROUNDS_PATIENCE`.
-    """
-    pairs = list(_pairs(rows))
-    if not pairs:
-        return None
-    counts = range(min(pair.rounds for pair in pairs) + 1, ROUNDS_PATIENCE + 1)
-    return next((n for n in counts if min(pair.p(n) for pair in pairs) * len(pairs) <= 1 - CONFIDENCE), None)
-
-
-def _pairs(rows: Sequence[Rounds]) -> Iterator[Pair]:
+def _pairs(rows: Sequence[Rounds], resolution: float) -> Iterator[Pair]:
     common = set.intersection(*(set(row) for row in rows)) if rows else set()
     if len(rows) < ROWS_MIN or len(common) < ROUNDS_MIN or min(row[number] for row in rows for number in common) <= 0:
-        yield from _pairs_alone(rows)
+        yield from _pairs_alone(rows, resolution)
         return
     logs = np.log(np.array([[row[number] for number in sorted(common)] for row in rows], dtype=np.float64))
-    count = len(rows)
-    own = noise_of_rows(logs)
-    floor = max(float(own.mean()), ROUNDING**2)
-    variance = np.maximum(own, floor)
-    freedom = np.where(own > floor, 1.0, count - 1.0)
-    for one, other in combinations(range(count), 2):
-        both = variance[[one, other]]
-        apart = nearest_to_zero(*centers(logs[one] - logs[other]))
-        pooled = float(both.sum() ** 2 / (both**2 / freedom[[one, other]]).sum())
-        yield Pair(one, other, apart, float(both.sum()), len(common), pooled)
+    variances, priors = (found.tolist() for found in moderated(logs))
+    for one, other in combinations(range(len(rows)), 2):
+        both = (variances[one], variances[other])
+        yield Pair(one, other, logs[one] - logs[other], both, (priors[one], priors[other]), resolution)
 
 
-def _pairs_alone(rows: Sequence[Rounds]) -> Iterator[Pair]:
+def _pairs_alone(rows: Sequence[Rounds], resolution: float) -> Iterator[Pair]:
     for one, other in combinations(range(len(rows)), 2):
         logs = log_ratios(rows[one], rows[other])
         if len(logs) >= ROUNDS_MIN:
-            yield Pair(one, other, nearest_to_zero(*centers(logs)), float(logs.var(ddof=1)), len(logs))
+            yield Pair(one, other, logs, (float(logs.var(ddof=1)),), (0.0,), resolution)
+
+
+def moderated(logs: Floats) -> tuple[Floats, Floats]:
+    """Return the moderated variance of each row (first axis) over rounds (second axis), and the degrees of freedom that the table adds.
+
+    With n rounds, d = n − 1, a row's own variance s² and the table's mean variance s₀², it is (d₀ s₀² + d s²) / (d₀ + d). Smyth estimates
+    d₀ from how much the rows' variances differ: 2 · trigamma⁻¹(variance of ln s² − trigamma(d / 2)). Because a table has few rows, this
+    function is more cautious in four ways:
+
+    - s₀² is the arithmetic mean. A noisy row that looks steady by chance must not get the variance of the steady rows.
+    - The variance of ln s² is increased by its standard error, √(2 / (k − 1)) of it for k rows.
+    - d₀ is at most a quarter of (k − 2) d, because a few rows may look more alike than they are.
+    - A row that is noisier than the other rows by an F test keeps its own variance and doesn't count for s₀² and d₀. B. Phipson and others
+      do this gradually ("Robust hyperparameter estimation protects against hypervariable genes and improves power to detect differential
+      expression", Annals of Applied Statistics 10, 2016), which requires many rows.
+    """
+    from scipy.special import fdtrc, polygamma  # slow to import, and few commands need it
+
+    count, rounds = logs.shape
+    freedom = rounds - 1
+    own = np.maximum(noise_of_rows(logs), ROUNDING**2)
+    others = (own.sum() - own) / (count - 1)
+    usual: npt.NDArray[np.bool_] = fdtrc(freedom, (count - 1) * freedom, own / others) >= OUTLIER
+    spread = float(np.log(own[usual]).var(ddof=1)) * (1 + math.sqrt(2 / (usual.sum() - 1)))
+    excess = spread - float(polygamma(1, freedom / 2))
+    limit = (count - 2) * freedom / 4
+    prior = np.where(usual, min(2 * _trigamma_inverse(excess), limit) if excess > 0 else limit, 0.0)
+    variance: Floats = (prior * own[usual].mean() + freedom * own) / (prior + freedom)
+    return variance, prior
 
 
 def noise_of_rows(logs: Floats) -> Floats:
     """Return the variance of each row (first axis) over rounds (second axis), without the effect of each round on all rows.
 
-    For k rows, it is (k (k − 1) Sᵢ − Σ S) / ((k − 1) (k − 2)), but not below zero. Sᵢ is the mean square of row i after subtracting its own
-    mean and the mean of each round.
+    For k rows, Grubbs's estimate is (k (k − 1) Sᵢ − Σ S) / ((k − 1) (k − 2)). Sᵢ is the mean square of row i after subtracting its own mean
+    and the mean of each round. By chance, the estimate of a steady row may be near or below zero. With n rounds, it therefore isn't below
+    2 / (n − 1) · Sᵢ k / (k − 1): with three rounds, this includes a k-th of the noise of all rows.
     """
     count, rounds = logs.shape
     rest = logs - logs.mean(axis=1, keepdims=True) - logs.mean(axis=0, keepdims=True) + logs.mean()
     squares = (rest**2).sum(axis=1) / (rounds - 1)
-    found: Floats = np.maximum((count * (count - 1) * squares - squares.sum()) / ((count - 1) * (count - 2)), 0.0)
+    found: Floats = (count * (count - 1) * squares - squares.sum()) / ((count - 1) * (count - 2))
+    at_least: Floats = 2 / (rounds - 1) * squares * count / (count - 1)
+    return np.maximum(found, at_least)
+
+
+def _trigamma_inverse(value: float) -> float:
+    """Return the argument at which the trigamma function is ``value``, by Newton's method on its reciprocal (Smyth, appendix)."""
+    from scipy.special import polygamma
+
+    found = 0.5 + 1 / value
+    for _ in range(20):
+        trigamma = float(polygamma(1, found))
+        found += trigamma * (1 - trigamma / value) / float(polygamma(2, found))
     return found

@@ -6,6 +6,7 @@ Student's t is cautious with heavy tails.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
 import numpy as np
@@ -14,7 +15,7 @@ import pytest
 from httpbench.stats.histogram import merged_intervals
 from httpbench.stats.interval import Floats, interval, quantile, standard_error
 from httpbench.stats.paired import compare
-from httpbench.stats.ranks import ranks
+from httpbench.stats.ranks import AllPairs
 from httpbench.stats.unpaired import change
 from tests.factories import make_distribution, make_histogram
 
@@ -23,6 +24,8 @@ FALSE_CLAIMS_MAX = 0.065
 DRIFT = 0.03
 
 Noise = Callable[[np.random.Generator, tuple[int, int]], Floats]
+
+Noise3 = Callable[[np.random.Generator, tuple[int, int, int]], Floats]
 
 NOISES: dict[str, Noise] = {
     "normal": lambda random, shape: random.normal(0, 0.01, shape),
@@ -55,6 +58,17 @@ def claimed(ours: Floats, theirs: Floats) -> float:
     """Return the share of runs (rows) that claim a difference."""
     found = [compare(by_round(one), by_round(other)) for one, other in zip(ours, theirs, strict=True)]
     return sum(comparison is not None and comparison.differs for comparison in found) / len(found)
+
+
+def pairs_told(figures: Floats) -> list[float]:
+    """Return for each table (first axis) the share of pairs of rows that ranks tell apart."""
+    ranked = [AllPairs([by_round(row) for row in table]).ranges(range(len(table))) for table in figures]
+    return [sum(row.best - 1 for row in found) / math.comb(len(found), 2) for found in ranked]
+
+
+def false_ranks(figures: Floats) -> float:
+    """Return the share of tables (first axis) of equal rows that tell any two rows apart."""
+    return float(np.mean([told > 0 for told in pairs_told(figures)]))
 
 
 @pytest.mark.parametrize("rounds", [3, 4, 5, 10])
@@ -108,8 +122,7 @@ def test_equal_rows_rarely_differ_in_rank_if_one_is_disturbed(rows: int, rounds:
     random = np.random.default_rng(16)
     logs = random.normal(0, 0.005, (200, rows, rounds)) + random.normal(0, DRIFT, (200, 1, rounds))
     logs[:, 0] += disturbed(random, (200, rounds), 0.03)
-    ranked = [ranks([by_round(row) for row in table]) for table in np.exp(logs)]
-    assert sum(set(found) != {1} for found in ranked) / len(ranked) <= 0.08
+    assert false_ranks(np.exp(logs)) <= 0.08
 
 
 @pytest.mark.parametrize(("deviation", "least"), [(0.01, 0.99), (0.02, 0.75)])
@@ -144,8 +157,25 @@ def test_equal_rows_rarely_differ_in_rank(steadiness: str, rows: int, rounds: in
     random = np.random.default_rng(4)
     noise = STEADINESS[steadiness](rows)[:, np.newaxis]
     figures = 1e5 * np.exp(random.normal(0, 1, (400, rows, rounds)) * noise + random.normal(0, DRIFT, (400, 1, rounds)))
-    ranked = [ranks([by_round(row) for row in table]) for table in figures]
-    assert sum(set(found) != {1} for found in ranked) / len(ranked) <= 0.08  # ± 2 standard errors of 5% in 400
+    assert false_ranks(figures) <= 0.08  # ± 2 standard errors of 5% in 400
+
+
+@pytest.mark.parametrize(
+    ("noise", "least"),
+    [
+        (lambda random, shape: random.normal(0, 0.05, shape), 0.96),
+        (lambda random, shape: random.standard_t(3, shape) * 0.05 / math.sqrt(3), 0.95),
+        (lambda random, shape: random.normal(0, 1, shape) * np.where(np.arange(10) % 2, 0.025, 0.066)[:, np.newaxis], 0.95),
+        (lambda random, shape: random.normal(0, 0.05, shape) - 0.15 * (random.random(shape) < 0.1), 0.88),
+    ],
+    ids=["normal", "heavy tails", "variances differ 7-fold", "dips in a tenth"],
+)
+def test_three_rounds_tell_most_rows_apart(noise: Noise3, least: float) -> None:
+    """Ten rows differ by 18% each. Without moderated variances, ranks told 88%, 92%, 89% and 76% of the pairs apart."""
+    random = np.random.default_rng(19)
+    shape = (300, 10, 3)
+    logs = noise(random, shape) + random.normal(0, DRIFT, (300, 1, 3)) + 0.18 * np.arange(10)[:, np.newaxis]
+    assert np.mean(pairs_told(np.exp(logs))) >= least
 
 
 def test_intervals_contain_the_true_center() -> None:

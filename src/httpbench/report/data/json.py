@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, Field, PlainSerializer
+from pydantic import BaseModel, BeforeValidator, Field, PlainSerializer, model_validator
 
 from httpbench.analysis.compared import against, composite_of, differences, ranking
 from httpbench.analysis.gates import RunGate, gated
@@ -71,6 +71,7 @@ from httpbench.stats.interval import ConfidenceInterval
 from httpbench.stats.level import RatePoint, Saturation, saturation
 from httpbench.stats.overhead import Difference
 from httpbench.stats.paired import Comparison
+from httpbench.stats.ranks import RankRange
 from httpbench.stats.steady import not_shown_steady, unsteady
 from httpbench.stats.summary import Summary, with_merged
 
@@ -252,14 +253,22 @@ class Result(Frozen):
     """How the requests were made."""
     verdict: InWords
     """``generator`` if any round that counts has it; otherwise the most common verdict of these rounds, or why none counts."""
-    rank: int | None
-    """Rank by throughput. Ties share a rank. Null: too few rounds count, the load generator was the limit, or the load has a rate."""
+    rank_best: int | None = None
+    """Best rank that the rounds allow: 1 + the number of rows that are significantly faster. Null: the row isn't ranked."""
+    rank_worst: int | None = None
+    """Worst rank that the rounds allow: the number of ranked rows minus those that are significantly slower. Null: the row isn't ranked."""
     summary: ExportedSummary
     """Results over the rounds that count."""
     overhead: dict[str, Difference]
     """For proxies, by metric: difference from the baseline in the same rounds, in µs."""
     rounds: tuple[Round, ...]
     """All rounds, including those that don't count and disturbed attempts that were repeated."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _without_single_rank(cls, values: Any) -> Any:
+        """Ignore the single rank of earlier versions."""
+        return {name: value for name, value in values.items() if name != "rank"} if isinstance(values, dict) else values
 
 
 class Against(Frozen):
@@ -434,10 +443,11 @@ def _results(run: Run, group: Group) -> Iterator[Result]:
         yield _result(row, ranks.get(row.target.id), added.get(row.target.id, {}))
 
 
-def _result(row: Row, rank: int | None, added: dict[str, Difference]) -> Result:
+def _result(row: Row, rank: RankRange | None, added: dict[str, Difference]) -> Result:
     return Result(
         **same_fields(row.summary, Result, but={"rounds"}),
-        rank=rank,
+        rank_best=rank.best if rank else None,
+        rank_worst=rank.worst if rank else None,
         summary=ExportedSummary(**same_fields(with_merged(row.summary, row.trials), ExportedSummary)),
         overhead=added,
         rounds=tuple(map(_round, row.attempts)),

@@ -25,7 +25,7 @@ from httpbench.report.words import curves, loads, notes, tables
 from httpbench.report.words.answer import answer as answer_lines
 from httpbench.report.words.claims import claims, unranked
 from httpbench.report.words.columns import Column, columns
-from httpbench.report.words.numbers import figure_text
+from httpbench.report.words.numbers import figure_text, rank_text
 from httpbench.report.words.run import machine, origin, precision, title
 from httpbench.stats.level import saturation
 
@@ -172,7 +172,7 @@ def _table(group: Group, every: Sequence[Column]) -> HtmlTable:
         [
             link(row.target.id, short(row)),
             verdict(row.summary.verdict.kind, judged.shown(row)),
-            str(places.get(row.target.id, "")),
+            rank_text(places[row.target.id]) if row.target.id in places else "",
             *(_cell(column, row) for column in shown),
         ]
         for row in group.rows

@@ -7,16 +7,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from itertools import takewhile
 
-from httpbench.analysis.compared import Compared, ahead, ranking
+from httpbench.analysis.compared import Compared, ahead, is_undecided, ranking
 from httpbench.analysis.rows import Group, Row
 from httpbench.model import Run, Table
-from httpbench.report.words.claims import NO_RANKS, comparisons, headline, no_difference, times
-from httpbench.report.words.numbers import plus_minus
+from httpbench.report.words.claims import NO_RANKS, SHARED, comparisons, headline, no_difference, span, times
 from httpbench.report.words.targets import label
 from httpbench.stats.interval import ROUNDS_MIN
-from httpbench.stats.paired import Comparison
 from httpbench.text import listed
 
 TIES_NAMED = 3
@@ -29,8 +26,7 @@ def answer(run: Run, group: Group) -> list[str]:
         return list(_clients(group))
     if len(group.rows) == 2 or (run.baseline is not None and run.table is not Table.TCP_PROXIES):
         return comparisons(run, group)
-    has_ranks = run.baseline is None and group.load.rate_rps is None
-    return list(_ranked(group) if has_ranks else _best(group, run.baseline))
+    return list(_ranked(group) if group.load.rate_rps is None else _best(group, run.baseline))
 
 
 def _ranked(group: Group) -> Iterator[str]:
@@ -42,42 +38,36 @@ def _ranked(group: Group) -> Iterator[str]:
     places = ranking(group)
     if len(places) < 2:
         return
-    if set(places.values()) == {1}:
+    if is_undecided(places):
         yield no_difference(group)
         return
     ranked = [row for row in group.rows if row.target.id in places]
-    first = list(takewhile(lambda row: places[row.target.id] == 1, ranked))
-    others = [row for row in ranked if row not in first]
-    unsteady = [row for row in others if places[row.target.id] == 1]
-    yield from _lead(group, first, [row for row in others if row not in unsteady])
-    if unsteady:
-        yield f"rounds too far apart for a rank of its own: {_named(unsteady)}"
+    yield _lead(group, [row for row in ranked if places[row.target.id].best == 1], ranked)
 
 
 def _best(group: Group, baseline: str | None) -> Iterator[str]:
-    """Name the best of rows without ranks: the lowest p99 at a rate, else the highest throughput. The baseline doesn't compete."""
+    """Name the target with the lowest p99 at a rate. The baseline doesn't compete."""
     known = [row for row in group.rows if row.counts and not row.is_lower_bound and row.target.id != baseline]
-    if group.load.rate_rps is not None:
-        known.sort(key=_p99_us)
     if len(known) > 1:
-        yield from _lead(group, known[:1], known[1:])
+        known.sort(key=_p99_us)
+        yield _lead(group, known[:1], known)
 
 
-def _lead(group: Group, first: Sequence[Row], others: Sequence[Row]) -> Iterator[str]:
-    """Compare the first row with the nearest significantly slower row, and name the rows that share its rank."""
-    found = ahead(group, first[0], others)
-    shown = next((each for each in found if any(one and one.differs for one in each.figures.values())), None)
+def _lead(group: Group, first: Sequence[Row], rows: Sequence[Row]) -> str:
+    """Compare the first row with the nearest row that is significantly worse. ``first`` are the rows that may be the best."""
+    leader, *others = rows
+    found = ahead(group, leader, others)
+    shown = next((each for each in found if any(map(each.holds, each.figures))), None)
     if shown is None and len(first) == 1:
         shown = found[0]
-    parts = [f"{_named(first)} share rank 1"] if len(first) > 1 else []
+    parts = [f"rank 1 is undecided {_between(first)}"] if len(first) > 1 else []
     if shown is not None:
-        ((figure, comparison),) = shown.figures.items()
-        parts.append(headline(figure, comparison, label(shown.row.target), label(shown.baseline.target), len(found)))
-    yield "; ".join(parts)
+        parts += [headline(shown, figure, group) for figure in shown.figures]
+    return "; ".join(parts)
 
 
-def _named(rows: Sequence[Row]) -> str:
-    return listed(label(row.target) for row in rows) if len(rows) <= TIES_NAMED else f"{len(rows)} targets"
+def _between(rows: Sequence[Row]) -> str:
+    return f"between {listed(label(row.target) for row in rows)}" if len(rows) <= TIES_NAMED else f"among {len(rows)} targets"
 
 
 def _clients(group: Group) -> Iterator[str]:
@@ -89,21 +79,19 @@ def _clients(group: Group) -> Iterator[str]:
         yield NO_RANKS
         return
     first, *others = known
-    yield f"{_client(first)} ran"
+    yield f"{_client(first)} was"
     for each in ahead(group, first, others):
-        yield f"  {_faster(each)}"
+        yield f"  {_faster(each, group)}"
 
 
-def _faster(compared: Compared) -> str:
-    (comparison,) = compared.figures.values()
+def _faster(compared: Compared, group: Group) -> str:
+    ((figure, comparison),) = compared.figures.items()
     name = _client(compared.baseline)
     if comparison is None or comparison.interval is None:
-        return f"and {name} cannot be compared: fewer than {ROUNDS_MIN} rounds have both"
-    return f"{times(comparison)} faster than {name}" if comparison.differs else f"as fast as {name}{_noise(comparison)}"
-
-
-def _noise(comparison: Comparison) -> str:
-    return f", within the noise ({plus_minus(comparison.interval.half_width)})" if comparison.interval else ""
+        return f"not compared with {name}: fewer than {ROUNDS_MIN} common rounds are valid"
+    if compared.holds(figure):
+        return f"faster than {name} ({SHARED})" if group.cores_shared else f"{times(comparison)} faster than {name}"
+    return f"not distinguishable from {name}" + (f" ({SHARED})" if group.cores_shared else f": {span(comparison.interval)}")
 
 
 def _client(row: Row) -> str:

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from httpbench.analysis.compared import ranking
+from httpbench.analysis.compared import is_undecided, ranking
 from httpbench.analysis.rows import Group, Row
 from httpbench.model import Load, Table
 from httpbench.report.words.columns import ALWAYS, Column, columns, further
+from httpbench.report.words.numbers import rank_text
 from httpbench.report.words.targets import short_name
 
 RANK_NEED, BAR_NEED = 5, 20
 """Needs of the columns for rank and bar. Bars are omitted first, because they repeat another column."""
-
-TIE = "="
-"""Mark after a rank that several rows share."""
 
 SERVERS = ("rank", "target", "rps", "spread", "p50", "p99", "cpu", "memory", "verdict")
 
@@ -93,10 +90,9 @@ def _of_group(group: Group) -> list[Column]:
 
 
 def _rank_texts(group: Group) -> dict[str, str]:
-    """Return each target's rank as text: ``1``, or ``1=`` if it is shared. Empty if all targets share one rank."""
+    """Return each target's range of ranks as text. Empty if every target may have every rank."""
     places = ranking(group)
-    sizes = Counter(places.values())
-    return {name: f"{place}{TIE if sizes[place] > 1 else ''}" for name, place in places.items()} if len(sizes) > 1 else {}
+    return {} if is_undecided(places) else {name: rank_text(rank) for name, rank in places.items()}
 
 
 def _length(row: Row, load: Load) -> float | None:

@@ -1,7 +1,7 @@
 """The claims of a table: which target is faster, by how much, and what the rounds can't show.
 
-A claim requires that :mod:`httpbench.stats.paired` finds the difference significant. Otherwise, the sentence gives the width of the noise
-instead of the difference.
+A claim requires a significant difference (:mod:`httpbench.analysis.compared`). Otherwise, the sentence gives the interval that contains the
+ratio, because nothing shows that two targets are equal.
 """
 
 from __future__ import annotations
@@ -9,15 +9,14 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 
-from httpbench.analysis.compared import Compared, against, flaky, ranking, rounds_to_tell
+from httpbench.analysis.compared import Compared, against, flaky, is_undecided, lost_too_many, ranking, rounds_to_tell
 from httpbench.analysis.rows import Group, Row
 from httpbench.model import Noise, Run, VerdictKind
-from httpbench.report.words.numbers import plural, plus_minus
+from httpbench.report.words.numbers import plural, plus_minus, rank_text
 from httpbench.report.words.reasons import sentence
 from httpbench.report.words.targets import label
 from httpbench.stats.figures import CPU, P99, THROUGHPUT, WALL
-from httpbench.stats.gates import lost_rounds
-from httpbench.stats.interval import CONFIDENCE, LEFT_OUT, ROUNDS_MIN
+from httpbench.stats.interval import CONFIDENCE, LEFT_OUT, ROUNDS_MIN, ConfidenceInterval
 from httpbench.stats.noise import floor, other_load
 from httpbench.stats.paired import ROUNDS_PATIENCE, Comparison
 
@@ -26,9 +25,6 @@ WIDE = 0.25
 
 LOPSIDED = 0.1
 """Distance of a ratio from the middle of its interval, relative to the half-width, beyond which both ends are printed."""
-
-BLIND = 1.0
-"""Half-width from which an interval reaches from half to double, so that the rounds show nothing."""
 
 BOUNDS = {
     VerdictKind.GENERATOR: "generator-bound",
@@ -40,6 +36,8 @@ BOUNDS = {
 
 LIMIT_KNOWN = (VerdictKind.TARGET, VerdictKind.SHARED)
 """Verdicts that need no note in a ranking. With ``shared``, the cores were full, and the title says that they are shared."""
+
+SHARED = "shared cores: the ratio is unknown"
 
 NO_RANKS = f"No ranks: {ROUNDS_MIN} or more rounds required"
 
@@ -56,7 +54,7 @@ def comparisons(run: Run, group: Group) -> list[str]:
     """Compare each row with the baseline. If there is no baseline and there are two rows, compare the first with the second."""
     baseline = run.baseline or (group.rows[1].target.id if len(group.rows) == 2 else None)
     compared = against(group, baseline) if baseline else []
-    return [_sentence(each, len(compared), _noise(run, group)) for each in compared]
+    return [_sentence(each, group, _noise(run, group)) for each in compared]
 
 
 def unranked(group: Group) -> str | None:
@@ -86,10 +84,23 @@ def times(comparison: Comparison) -> str:
     half = (interval.high - interval.low) / 2
     if half > WIDE * ratio:
         return f"{_rough(ratio)} times ({_rough(interval.low)} to {_rough(interval.high)})"
-    digits = 2 if half == 0 else min(max(-math.floor(math.log10(half)), 0 if ratio >= 10 else 2), 4)
+    digits = _digits(half, ratio)
     if comparison.rounds >= LEFT_OUT and abs((interval.low + interval.high) / 2 - ratio) > LOPSIDED * half:
         return f"{ratio:.{digits}f} times ({interval.low:.{digits}f} to {interval.high:.{digits}f})"
     return f"{ratio:.{digits}f} ± {half:.{digits}f} times"
+
+
+def span(interval: ConfidenceInterval) -> str:
+    """Format the interval of a ratio: ``0.967 to 1.004 times``."""
+    half = (interval.high - interval.low) / 2
+    if half > WIDE * interval.low:
+        return f"{_rough(interval.low)} to {_rough(interval.high)} times"
+    digits = min(_digits(half, interval.low) + 1, 4)
+    return f"{interval.low:.{digits}f} to {interval.high:.{digits}f} times"
+
+
+def _digits(half_width: float, ratio: float) -> int:
+    return 2 if half_width == 0 else min(max(-math.floor(math.log10(half_width)), 0 if ratio >= 10 else 2), 4)
 
 
 def _rough(ratio: float) -> str:
@@ -105,47 +116,79 @@ def _noise(run: Run, group: Group) -> Noise | None:
     return run.noise
 
 
-def _sentence(compared: Compared, family: int, noise: Noise | None) -> str:
-    ours, theirs = label(compared.row.target), label(compared.baseline.target)
-    missing = [name for name, row in ((ours, compared.row), (theirs, compared.baseline)) if not row.counts]
-    if missing:
-        return f"{ours} cannot be compared with {theirs}: {' or '.join(missing)} has no valid round"
-    (first, found), *others = compared.figures.items()
-    clauses = [headline(first, found, ours, theirs, family)]
-    clauses += [_clause(name, other, family) for name, other in others if other is not None and other.interval is not None]
+def _sentence(compared: Compared, group: Group, noise: Noise | None) -> str:
+    first, *others = compared.figures
+    clauses = [headline(compared, first, group)]
+    clauses += [
+        _clause(name, other, group) for name in others if (other := compared.figures[name]) is not None and other.interval is not None
+    ]
     clauses += _within_noise(compared, noise)
     clauses += [f"{label(row.target)} is {bound([row])}" for row in (compared.row, compared.baseline) if row.is_lower_bound]
     return "; ".join(clauses)
 
 
-def headline(figure: str, comparison: Comparison | None, ours: str, theirs: str, family: int) -> str:
-    """Compare two targets by one metric. ``family`` is the number of comparisons that were corrected together."""
+def headline(compared: Compared, figure: str, group: Group) -> str:
+    """Compare two rows by one metric, or say why they aren't compared."""
+    ours, theirs, comparison = label(compared.row.target), label(compared.baseline.target), compared.figures[figure]
+    if obstacle := _obstacle(compared, comparison):
+        return f"{ours} is not compared with {theirs}: {obstacle}"
+    assert comparison is not None
+    is_throughput, subject = figure == THROUGHPUT.name, SUBJECTS.get(figure, "")
+    if not compared.holds(figure):
+        by = "" if is_throughput else f" by {subject}"
+        return f"{ours} is not distinguishable from {theirs}{by}{_known(comparison, group)}"
+    if group.cores_shared:
+        is_higher = comparison.ratio > 1
+        verb = (
+            f"serves {'more' if is_higher else 'fewer'} requests"
+            if is_throughput
+            else f"has a {'higher' if is_higher else 'lower'} {subject}"
+        )
+        return f"{ours} {verb} than {theirs} ({SHARED}){_doubt(comparison)}"
+    if is_throughput:
+        return f"{ours} serves {_limit(compared)}{times(comparison)} the requests of {theirs}{_doubt(comparison)}"
+    return f"the {subject} of {ours} is {times(comparison)} that of {theirs}{_doubt(comparison)}"
+
+
+def _obstacle(compared: Compared, comparison: Comparison | None) -> str | None:
+    """Return why two rows aren't compared, or ``None`` if they are."""
+    for row in (compared.row, compared.baseline):
+        name = label(row.target)
+        if not row.counts:
+            return f"{name} has no valid round"
+        if lost := lost_too_many(row):
+            return f"{name} lost rounds ({sentence(lost)})"
     if comparison is None:
-        return f"{ours} and {theirs} cannot be compared: no round has this result for both"
+        return "no round has this result for both"
     if comparison.interval is None:
         verb = "is" if comparison.rounds == 1 else "are"
-        return f"{ours} and {theirs}: {plural(comparison.rounds, 'round')} {verb} too few for a claim; use {ROUNDS_MIN} or more"
-    if not comparison.differs:
-        subject = "" if figure == THROUGHPUT.name else f", {SUBJECTS[figure]}"
-        return f"{ours} and {theirs}{subject}: {_tie(comparison, family)}"
-    if figure == THROUGHPUT.name:
-        return f"{ours} serves {times(comparison)} the requests of {theirs}{_doubt(comparison)}"
-    return f"the {SUBJECTS[figure]} of {ours} is {times(comparison)} that of {theirs}{_doubt(comparison)}"
+        return f"{plural(comparison.rounds, 'common round')} {verb} too few; use {ROUNDS_MIN} or more"
+    return None
 
 
-def _clause(figure: str, comparison: Comparison, family: int) -> str:
-    if comparison.differs:
-        return f"{SUBJECTS[figure]} is {times(comparison)}"
-    return f"{SUBJECTS[figure]}: {_tie(comparison, family)}"
+def _limit(compared: Compared) -> str:
+    """Return the words before a ratio of throughputs of which one is a lower bound."""
+    return "at least " if compared.row.is_lower_bound else "at most " if compared.baseline.is_lower_bound else ""
 
 
-def _tie(comparison: Comparison, family: int) -> str:
+def _known(comparison: Comparison, group: Group) -> str:
+    """Return what is known about a ratio that supports no claim."""
     assert comparison.interval is not None
-    if comparison.interval.half_width >= BLIND:
-        return f"{comparison.rounds} rounds vary too much for a claim ({plus_minus(comparison.interval.half_width)})"
+    if comparison.differs:  # but what looks slower is only a lower bound
+        return ""
+    if group.cores_shared:
+        return f" ({SHARED})"
     by_itself = comparison.p is not None and comparison.p <= 1 - CONFIDENCE
-    corrected = f" after correction for {family} comparisons" if by_itself else ""
-    return f"no difference above the noise{corrected} ({plus_minus(comparison.interval.half_width)})"
+    return f"{' after correction for all pairs' if by_itself else ''}: {span(comparison.interval)}"
+
+
+def _clause(figure: str, comparison: Comparison, group: Group) -> str:
+    assert comparison.interval is not None
+    if not comparison.differs:
+        return f"{SUBJECTS[figure]} is not distinguishable: {span(comparison.interval)}"
+    if group.cores_shared and figure != CPU.name:
+        return f"{SUBJECTS[figure]} is {'higher' if comparison.ratio > 1 else 'lower'}"
+    return f"{SUBJECTS[figure]} is {times(comparison)}"
 
 
 def _within_noise(compared: Compared, noise: Noise | None) -> Iterator[str]:
@@ -173,32 +216,32 @@ def _ranks(group: Group) -> Iterator[str]:
 
 
 def _unranked(group: Group) -> Iterator[str]:
-    """List the rows without a rank by reason: ``(generator-bound): c/nginx``."""
+    """List the rows without a rank by reason: ``(2 of 5 rounds failed or are invalid): c/nginx``."""
     if group.load.rate_rps is not None:
         return
-    if limited := [row for row in group.rows if row.is_lower_bound]:
-        yield f"({bound(limited)}): {', '.join(label(row.target) for row in limited)}"
-    if partly := [label(row.target) for row in group.rows if row.counts_partly and row.summary.rounds_counting < ROUNDS_MIN]:
-        yield f"(fewer than {ROUNDS_MIN} valid rounds): {', '.join(partly)}"
-    for row in flaky(group) if group.rounds >= ROUNDS_MIN else []:
-        lost = lost_rounds(row.trials)
-        reason = sentence(lost) if lost else f"{row.summary.rounds_counting} of {group.rounds} rounds are valid"
-        yield f"({reason}): {label(row.target)}"
+    partly = [row for row in group.rows if row.counts_partly and row.summary.rounds_counting < ROUNDS_MIN]
+    if partly:
+        yield f"(fewer than {ROUNDS_MIN} valid rounds): {', '.join(label(row.target) for row in partly)}"
+    if group.rounds < ROUNDS_MIN:
+        return
+    for row in group.rows:
+        if row.counts and row not in partly and (lost := lost_too_many(row)):
+            yield f"({sentence(lost)}): {label(row.target)}"
+    for row in flaky(group):
+        yield f"({row.summary.rounds_counting} of {group.rounds} rounds are valid): {label(row.target)}"
 
 
 def _shared_ranks(group: Group) -> Iterator[str]:
     places = ranking(group)
     if len(places) < 2:
         return
-    if set(places.values()) == {1}:
+    if is_undecided(places):
         yield no_difference(group)
         return
-    names = {row.target.id: label(row.target) for row in group.rows}
-    shared = {place: [names[name] for name, own in places.items() if own == place] for place in sorted(set(places.values()))}
-    listed = " · ".join(f"{place} {', '.join(members)}" for place, members in shared.items())
-    yield f"Ranks (ties share a rank): {listed}"
-    kinds = {row.target.id: row.summary.verdict.kind for row in group.rows}
+    rows = {row.target.id: row for row in group.rows}
+    yield f"Ranks: {' · '.join(f'{label(rows[name].target)} {rank_text(rank)}' for name, rank in places.items())}"
     if group.client_work is not None:
         return  # waiting is part of a client's time
-    if others := [f"{names[name]} ({kinds[name]})" for name in places if kinds[name] not in LIMIT_KNOWN]:
+    kinds = {name: rows[name].summary.verdict.kind for name in places if not rows[name].is_lower_bound}
+    if others := [f"{label(rows[name].target)} ({kind})" for name, kind in kinds.items() if kind not in LIMIT_KNOWN]:
         yield f"Ranked, limit unknown: {', '.join(others)}"

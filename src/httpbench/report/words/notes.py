@@ -132,7 +132,7 @@ def _marks(rows: Sequence[Row]) -> Iterator[str]:
     if any(row.odd_size for row in rows):
         yield f"{ODD_SIZE} Response size differs from that of the other rows by more than {SIZE_TOLERANCE:.0%}."
     if any(row.is_lower_bound for row in rows):
-        yield f"{LOWER_BOUND.strip()} {_limits_named(rows)} the limit: the target may be faster than measured, and its rank may be too low."
+        yield f"{LOWER_BOUND.strip()} {_limits_named(rows)} the limit: the target may be faster than measured."
     if any(row.counts_partly for row in rows):
         yield f"{PARTLY} Some rounds are not valid; results come from the other rounds."
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 
+from httpbench.stats.ranks import RankRange
+
 DIGITS = 4
 """Number of significant digits in tables. Further digits are below the noise of any machine."""
 
@@ -14,6 +16,11 @@ def percentage(share: float) -> str:
     """Format a share: ``1.8%``, ``25%``, ``0.04%``."""
     value = share * 100
     return f"{value:.2g}%" if value < 0.1 else f"{value:.{1 if value < 10 else 0}f}%"
+
+
+def rank_text(rank: RankRange) -> str:
+    """Format a range of ranks: ``1``, ``2–4``."""
+    return str(rank.best) if rank.best == rank.worst else f"{rank.best}–{rank.worst}"
 
 
 def plus_minus(half_width: float) -> str:

@@ -43,22 +43,21 @@ def test_the_fastest_is_compared_with_the_nearest_slower_target() -> None:
     assert line.endswith(" times the requests of c/a")
 
 
-def test_targets_that_share_rank_1_are_listed() -> None:
+def test_targets_that_may_have_rank_1_are_listed() -> None:
     trials = [*make_rounds("c/one", STEADY), *make_rounds("c/two", SAME), *make_rounds("c/slow", scaled(0.5))]
     (line,) = said(trials)
-    assert line.startswith("c/two and c/one share rank 1; c/two serves ")
+    assert line.startswith("rank 1 is undecided between c/two and c/one; c/two serves ")
     assert line.endswith(" times the requests of c/slow")
 
 
-def test_a_slow_target_with_noisy_rounds_does_not_share_rank_1() -> None:
+def test_a_target_with_noisy_rounds_may_have_rank_1() -> None:
     steady = [
         trial
         for factor in (1.0, 0.92, 0.59, 0.5, 0.41, 0.12)
         for trial in make_rounds(f"c/{factor}", [factor * rate for rate in (182_000, 180_000, 185_000)])
     ]
-    leading, unsteady = said([*steady, *make_rounds("c/wild", (24_000, 47_000, 35_000))])
-    assert leading.startswith("c/1.0 and c/0.92 share rank 1; c/1.0 serves 1.69")
-    assert unsteady == "rounds too far apart for a rank of its own: c/wild"
+    (line,) = said([*steady, *make_rounds("c/wild", (24_000, 47_000, 35_000))])
+    assert line.startswith("rank 1 is undecided between c/1.0, c/0.92 and c/wild; c/1.0 serves 1.69 ± 0.")
 
 
 def test_without_differences_the_answer_is_one_sentence() -> None:
@@ -95,8 +94,8 @@ def test_at_a_rate_the_lowest_p99_leads() -> None:
 
 def test_the_summary_of_clients_is_like_that_of_hyperfine() -> None:
     lines = clients(slow=(2.0, 2.02, 2.01), fast=(1.0, 1.01, 1.005), same=(1.01, 1.0, 1.006))
-    assert lines[0] == "c/fast ran"
-    assert lines[1].startswith("  as fast as c/same, within the noise (± ")
+    assert lines[0] == "c/fast was"
+    assert lines[1].startswith("  not distinguishable from c/same: 0.9")
     assert lines[2].startswith("  2.0")
     assert lines[2].endswith(" times faster than c/slow")
 
@@ -113,4 +112,4 @@ def test_unranked_rows_are_listed_on_one_line() -> None:
     numbered = [*trials, *(trial.model_copy(update={"plan": make_plan("c/d", round_=n)}) for n, trial in enumerate(flaky))]
     run = make_run(numbered)
     (group,) = groups(run, numbered)
-    assert unranked(group) == "Not ranked (generator-bound): c/c; (fewer than 3 valid rounds): c/d"
+    assert unranked(group) == "Not ranked (fewer than 3 valid rounds): c/d"

@@ -55,7 +55,7 @@ def test_column_names_of_searches_and_changes_are_documented() -> None:
         assert f"`{name}`" in PAGE, name
 
 
-def test_shared_ranks_are_marked_and_unranked_rows_are_blank() -> None:
+def test_ranks_are_ranges_and_unranked_rows_are_blank() -> None:
     trials = [
         *make_rounds("a/a", (1000, 1010, 1020)),
         *make_rounds("a/b", (1001, 1009, 1021)),
@@ -65,7 +65,7 @@ def test_shared_ranks_are_marked_and_unranked_rows_are_blank() -> None:
     run = make_run(trials)
     found = groups(run, trials)
     rank = chosen(found, found[0], run.table, View())[0]
-    assert {row.target.id: rank.text(row) for row in found[0].rows} == {"a/a": "1=", "a/b": "1=", "a/c": "3", "a/d": ""}
+    assert {row.target.id: rank.text(row) for row in found[0].rows} == {"a/a": "1–2", "a/b": "1–2", "a/c": "3", "a/d": ""}
 
 
 def test_without_significant_differences_there_are_no_ranks() -> None:

@@ -46,27 +46,27 @@ def test_a_difference_is_a_ratio_with_its_interval_and_names_the_baseline_last()
     assert line == "new serves 1.130 ± 0.010 times the requests of old; p99 is 0.885 ± 0.009 times"
 
 
-def test_without_a_difference_the_claim_states_the_noise() -> None:
+def test_without_a_difference_the_claim_states_the_interval() -> None:
     (line,) = said([*make_rounds(OLD, STEADY), *make_rounds(NEW, SAME)])
-    assert line.startswith("new and old: no difference above the noise (± 0.5%); p99: no difference above the noise (± 0.")
+    assert line == "new is not distinguishable from old: 0.9959 to 1.0049 times; p99 is not distinguishable: 0.9941 to 1.0051 times"
 
 
 def test_too_few_rounds_say_how_many_a_claim_requires() -> None:
     lines = said([*make_rounds(OLD, STEADY[:2]), *make_rounds(NEW, FASTER[:2])])
-    assert lines == ["new and old: 2 rounds are too few for a claim; use 3 or more"]
+    assert lines == ["new is not compared with old: 2 common rounds are too few; use 3 or more"]
 
 
 def test_a_row_without_results_is_not_compared() -> None:
     lines = said([*make_rounds(OLD, STEADY), *(make_failed(make_plan(NEW, round_=number)) for number in range(5))])
-    assert lines == ["new cannot be compared with old: new has no valid round"]
+    assert lines == ["new is not compared with old: new has no valid round"]
 
 
-def test_a_single_valid_round_is_not_compared() -> None:
+def test_a_row_that_lost_rounds_is_not_compared() -> None:
     wrong = Verdict(kind=VerdictKind.INVALID, reasons=("7 responses were wrong",))
     trials = [*make_rounds(OLD, STEADY[:4]), *make_rounds(NEW, FASTER[:4])]
     trials[0] = trials[0].model_copy(update={"verdict": wrong})
     trials[7] = trials[7].model_copy(update={"verdict": wrong})
-    assert said(trials) == ["new and old: 2 rounds are too few for a claim; use 3 or more"]
+    assert said(trials) == ["new is not compared with old: new lost rounds (1 of 4 rounds failed or are invalid: 7 responses were wrong)"]
 
 
 def test_a_generator_bound_row_is_labeled() -> None:
@@ -87,11 +87,13 @@ def test_with_a_rate_latency_and_cpu_time_are_compared() -> None:
         ]
 
     (line,) = said([*rounds(OLD, (900, 910, 905)), *rounds(NEW, (450, 452, 456))])
-    assert line.startswith("the p99 of new is 0.500 ± 0.009 times that of old; CPU time per request: no difference")
+    assert line.startswith(
+        "the p99 of new is 0.500 ± 0.009 times that of old; CPU time per request is not distinguishable: 1.000 to 1.000 times"
+    )
     (line,) = said([*rounds(OLD, (900, 910, 905)), *rounds(NEW, (902, 909, 905))])
-    assert line.startswith("new and old, p99: no difference above the noise (± ")
+    assert line.startswith("new is not distinguishable from old by p99: 0.9")
     (line,) = said([*rounds(OLD, (900, 910, 905)), *rounds(NEW, (300, 905, 2700))])
-    assert line.startswith("new and old, p99: 3 rounds vary too much for a claim (± ")
+    assert line.startswith("new is not distinguishable from old by p99: 0.06")
 
 
 def test_two_rows_without_a_baseline_are_compared() -> None:
@@ -111,10 +113,10 @@ def rank_lines(trials: list[Trial]) -> list[str]:
     return claims(run, group)
 
 
-def test_rows_without_significant_differences_share_a_rank() -> None:
+def test_rows_without_significant_differences_have_the_same_range() -> None:
     trials = [*make_rounds("c/one", STEADY), *make_rounds("c/two", SAME), *make_rounds("c/fast", [3 * rate for rate in SAME])]
     (line,) = rank_lines(trials)
-    assert line == "Ranks (ties share a rank): 1 c/fast · 2 c/two, c/one"
+    assert line == "Ranks: c/fast 1 · c/two 2–3 · c/one 2–3"
 
 
 def test_a_table_without_differences_has_no_ranks() -> None:
@@ -124,7 +126,7 @@ def test_a_table_without_differences_has_no_ranks() -> None:
     assert line.endswith(("would be enough", "would be required"))
 
 
-def test_rows_limited_by_the_generator_or_with_few_rounds_are_not_ranked() -> None:
+def test_lower_bounds_are_ranked_and_rows_with_few_rounds_are_not() -> None:
     failed = [make_failed(make_plan("c/partly", round_=number)) for number in range(2, 5)]
     trials = [
         *make_rounds("c/one", STEADY),
@@ -134,24 +136,43 @@ def test_rows_limited_by_the_generator_or_with_few_rounds_are_not_ranked() -> No
         *failed,
     ]
     assert rank_lines(trials) == [
-        "Ranks (ties share a rank): 1 c/fast · 2 c/one",
-        "Not ranked (generator-bound): c/limited",
+        "Ranks: c/fast 1–2 · c/limited 1–3 · c/one 2–3",
         "Not ranked (fewer than 3 valid rounds): c/partly",
     ]
 
 
-def test_rows_limited_by_target_and_generator_are_not_ranked() -> None:
-    trials = [*make_rounds("c/one", STEADY), *make_rounds("c/fast", FASTER), *make_rounds("c/both", STEADY, verdict=BOTH)]
-    assert rank_lines(trials) == ["Ranks (ties share a rank): 1 c/fast · 2 c/one", "Not ranked (bound by both): c/both"]
-    trials += make_rounds("c/limited", STEADY, verdict=GENERATOR)
-    assert rank_lines(trials)[-1] == "Not ranked (generator-bound or bound by both): c/both, c/limited"
+def test_a_claim_about_a_lower_bound_says_so() -> None:
+    one, fast = make_rounds("c/one", STEADY), make_rounds("c/fast", FASTER, verdict=BOTH)
+    run = make_run([*one, *fast])
+    (group,) = groups(run, [*one, *fast])
+    (line,) = claims(run, group)
+    assert line.startswith("c/fast serves at least 1.130 ± 0.010 times the requests of c/one; ")
+    assert line.endswith("; c/fast is bound by both")
+
+
+def test_what_looks_slower_is_not_slower_if_it_is_a_lower_bound() -> None:
+    trials = [*make_rounds("c/one", STEADY, verdict=GENERATOR), *make_rounds("c/fast", FASTER)]
+    run = make_run(trials)
+    (group,) = groups(run, trials)
+    (line,) = claims(run, group)
+    assert line.startswith("c/fast is not distinguishable from c/one; ")
+    assert line.endswith("; c/one is generator-bound")
+
+
+def test_ratios_on_shared_cores_are_unknown() -> None:
+    plan = {"cores": make_plan("c/one").cores.model_copy(update={"shared": True})}
+    trials = [*make_rounds("c/one", STEADY, plan=plan), *make_rounds("c/fast", FASTER, plan=plan)]
+    run = make_run(trials)
+    (group,) = groups(run, trials)
+    (line,) = claims(run, group)
+    assert line == "c/fast serves more requests than c/one (shared cores: the ratio is unknown); p99 is lower"
 
 
 def test_rows_on_full_shared_cores_are_ranked() -> None:
     shared = Verdict(kind=VerdictKind.SHARED, reasons=("full",))
     rows = {"c/one": STEADY, "c/fast": FASTER, "c/slow": [rate / 2 for rate in STEADY]}
     trials = [trial for name, rates in rows.items() for trial in make_rounds(name, rates, verdict=shared)]
-    assert rank_lines(trials) == ["Ranks (ties share a rank): 1 c/fast · 2 c/one · 3 c/slow"]
+    assert rank_lines(trials) == ["Ranks: c/fast 1 · c/one 2 · c/slow 3"]
 
 
 def test_one_flaky_target_does_not_cost_the_table_its_ranks() -> None:
@@ -162,7 +183,7 @@ def test_one_flaky_target_does_not_cost_the_table_its_ranks() -> None:
     others = [trial for name, own in zip(names, rates, strict=True) for trial in make_rounds(name, own.tolist())]
     flaky = [make_failed(make_plan("c/flaky", number), "exited with status 139") for number in (3, 4)]
     expected = rank_lines(others)
-    assert expected[0].startswith("Ranks (ties share a rank): 1 ")
+    assert expected[0].startswith("Ranks: c/one 1–3 · c/three 1–3 · c/two 1–3 · ")
     assert rank_lines([*others, *make_rounds("c/flaky", STEADY[:3]), *flaky]) == [
         *expected,
         "Not ranked (2 of 5 rounds failed or are invalid: exited with status 139): c/flaky",

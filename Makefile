@@ -36,7 +36,7 @@ bench: install
 	-$(BIN)/httpbench setup --yes --suite quick
 	$(BIN)/httpbench bench --suite quick --skip-missing
 
-# RESULTS_OPTIONS: options for bench, such as "--rounds 5 -d 3s". RESULTS_FLAGS: --dry-run, --even-if-busy.
+# RESULTS_OPTIONS: options for bench, such as "--rounds 5 -d 3s". RESULTS_FLAGS: --dry-run, --even-if-busy, --pages-only.
 results: install
 	$(BIN)/python -m tools.results.measure $(RESULTS_FLAGS) --options "$(RESULTS_OPTIONS)" $(SUITES)
 

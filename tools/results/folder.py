@@ -1,4 +1,7 @@
-"""Writes the folder ``MACHINE/SUITE`` of one run. Everything in it is generated except the hand-written part of the analysis."""
+"""Writes the folder ``MACHINE/SUITE`` of one run.
+
+The data and the list of skipped targets are measured. The pages are made from them, except the hand-written part of the analysis.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +22,7 @@ from httpbench.text import printable
 from tools.results.analysis import analysis_page
 from tools.results.machine import machine_name
 
-DATA, REPORT, TABLE, ANALYSIS = "run.json.zst", "report.html", "table.md", "analysis.md"
+DATA, SKIPPED, REPORT, TABLE, ANALYSIS = "run.json.zst", "skipped.txt", "report.html", "table.md", "analysis.md"
 CHARTS = ("chart-light.svg", "chart-dark.svg")
 LEVEL = 19
 """Compression level. It is high because the data is written once and cloned often."""
@@ -35,23 +38,37 @@ def write_folder(export: bytes, results: Path, suite: str, skipped: Sequence[str
     with TemporaryDirectory(dir=results, prefix=".new-") as name:
         new = Path(name)
         (new / DATA).write_bytes(zstandard.compress(export, LEVEL))
-        run, trials = read_export(new / DATA)
+        if skipped:
+            (new / SKIPPED).write_text("".join(f"{line}\n" for line in skipped), encoding="utf-8")
+        run, _ = read_export(new / DATA)
         folder = results / machine_name(run.environment) / suite
-        charts = _charts(run, trials, new)
-        before = (folder / ANALYSIS).read_text(encoding="utf-8") if (folder / ANALYSIS).exists() else ""
-        texts = {
-            REPORT: render_html(run, trials),
-            TABLE: table_page(run, trials, suite),
-            ANALYSIS: analysis_page(run, trials, suite, charts, skipped, before),
-        }
-        for file, text in texts.items():
-            (new / file).write_text(printable(text), encoding="utf-8")
+        _write_pages(new, suite, folder)
         folder.mkdir(parents=True, exist_ok=True)
-        for old in CHARTS:
-            (folder / old).unlink(missing_ok=True)
+        for name in (SKIPPED, *CHARTS):
+            (folder / name).unlink(missing_ok=True)
         for path in sorted(new.iterdir()):
             path.replace(folder / path.name)
     return folder
+
+
+def rewrite(folder: Path) -> None:
+    """Write the pages of a folder again from its data, with the rules and words of this version."""
+    _write_pages(folder, folder.name, folder)
+
+
+def _write_pages(folder: Path, suite: str, before: Path) -> None:
+    """Write the pages from the data in ``folder``. The hand-written part is that of the folder ``before``."""
+    run, trials = read_export(folder / DATA)
+    skipped = (folder / SKIPPED).read_text(encoding="utf-8").splitlines() if (folder / SKIPPED).exists() else []
+    analysis = (before / ANALYSIS).read_text(encoding="utf-8") if (before / ANALYSIS).exists() else ""
+    charts = _charts(run, trials, folder)
+    texts = {
+        REPORT: render_html(run, trials),
+        TABLE: table_page(run, trials, suite),
+        ANALYSIS: analysis_page(run, trials, suite, charts, skipped, analysis),
+    }
+    for file, text in texts.items():
+        (folder / file).write_text(printable(text), encoding="utf-8")
 
 
 def table_page(run: Run, trials: Sequence[Trial], suite: str) -> str:

@@ -26,7 +26,7 @@ from httpbench.errors import HttpbenchError, SelectionError
 from httpbench.model import Run, Trial
 from httpbench.report import render_terminal
 from httpbench.report.html import check_html
-from tools.results.folder import write_folder
+from tools.results.folder import DATA, rewrite, write_folder
 from tools.results.own_paths import without_own_paths
 from tools.results.pages import write_pages
 
@@ -65,6 +65,7 @@ class ResultsOptions:
     results: Path = option("--results", type=click.Path(file_okay=False, path_type=Path), default="results", help="Folder of the results.")
     options: str = option("--options", default="", help="Further options of bench, such as '--rounds 5 -d 3s'; they override ours.")
     dry_run: bool = option("--dry-run", is_flag=True, help="Show what would be measured and how long it takes, and exit.")
+    pages_only: bool = option("--pages-only", is_flag=True, help="Measure nothing: write the pages again from the data that is there.")
     even_if_busy: bool = option("--even-if-busy", is_flag=True, help="Measure although other programs use the CPUs.")
 
 
@@ -82,6 +83,8 @@ class Planned:
 def results(options: ResultsOptions) -> ExitCode:
     """Measure suites on this machine (by default all of them), and write RESULTS/MACHINE/SUITE for each."""
     check_html()
+    if options.pages_only:
+        return _rewrite(options)
     known = catalog.load()
     suites = [known.suite(name).name for name in options.suites or known.suites]
     planned = list(_planned(suites, shlex.split(options.options)))
@@ -96,13 +99,28 @@ def results(options: ResultsOptions) -> ExitCode:
         codes[plan.suite] = _measure(plan, options.results)
         if codes[plan.suite] == ExitCode.INTERRUPTED:
             break
-    for path in write_pages(options.results, _as_on_a_terminal):
-        console.echo(f"written: {path}")
+    _write_index(options.results)
     if lost := [suite for suite, code in codes.items() if code not in MADE]:
         console.error(f"not measured: {', '.join(lost)}", "the lines above say why")
     if ExitCode.INTERRUPTED in codes.values():
         return ExitCode.INTERRUPTED
     return ExitCode.FAILED if lost else ExitCode.OK
+
+
+def _rewrite(options: ResultsOptions) -> ExitCode:
+    folders = [
+        path.parent for path in sorted(options.results.glob(f"*/*/{DATA}")) if path.parent.name in options.suites or not options.suites
+    ]
+    for folder in folders:
+        rewrite(folder)
+        console.echo(f"written: {folder}")
+    _write_index(options.results)
+    return ExitCode.OK
+
+
+def _write_index(results: Path) -> None:
+    for path in write_pages(results, _as_on_a_terminal):
+        console.echo(f"written: {path}")
 
 
 def _planned(suites: Sequence[str], further: Sequence[str]) -> Iterator[Planned]:

@@ -37,6 +37,10 @@ from httpbench.stats.paired import RANK_ROUNDS_MIN, ROUNDING, ROUNDS_PATIENCE, C
 ROWS_MIN = 4
 """Minimum number of rows for separating their noise. With fewer rows, each pair is compared on its own."""
 
+CAUTION = 1.25
+"""Factor on the table's mean variance, with which at most 5% of tables of equal rows have a false claim, however their noise differs
+(``benchmarks/ranks.py``)."""
+
 OUTLIER = 0.0003
 """p-value below which a row is too noisy to share the noise of the other rows."""
 
@@ -183,7 +187,7 @@ def moderated(logs: Floats) -> tuple[Floats, Floats]:
     d₀ from how much the rows' variances differ: 2 · trigamma⁻¹(variance of ln s² − trigamma(d / 2)). Because a table has few rows, this
     function is more cautious in four ways:
 
-    - s₀² is the arithmetic mean. A noisy row that looks steady by chance must not get the variance of the steady rows.
+    - s₀² is the arithmetic mean, times :data:`CAUTION`. A noisy row that looks steady by chance must not get the variance of steady rows.
     - The variance of ln s² is increased by its standard error, √(2 / (k − 1)) of it for k rows.
     - d₀ is at most a quarter of (k − 2) d, because a few rows may look more alike than they are.
     - A row that is noisier than the other rows by an F test keeps its own variance and doesn't count for s₀² and d₀. B. Phipson and others
@@ -201,7 +205,7 @@ def moderated(logs: Floats) -> tuple[Floats, Floats]:
     excess = spread - float(polygamma(1, freedom / 2))
     limit = (count - 2) * freedom / 4
     prior = np.where(usual, min(2 * _trigamma_inverse(excess), limit) if excess > 0 else limit, 0.0)
-    variance: Floats = (prior * own[usual].mean() + freedom * own) / (prior + freedom)
+    variance: Floats = (prior * CAUTION * own[usual].mean() + freedom * own) / (prior + freedom)
     return variance, prior
 
 

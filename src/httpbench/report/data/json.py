@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, Field, PlainSerializer, model_validator
+from pydantic import BaseModel, BeforeValidator, Field, PlainSerializer
 
 from httpbench.analysis.compared import against, composite_of, differences, ranking
 from httpbench.analysis.gates import RunGate, gated
@@ -253,6 +253,8 @@ class Result(Frozen):
     """How the requests were made."""
     verdict: InWords
     """``generator`` if any round that counts has it; otherwise the most common verdict of these rounds, or why none counts."""
+    rank: int | None
+    """Same as ``rank_best``, as earlier versions named it."""
     rank_best: int | None = None
     """Best rank that the rounds allow: 1 + the number of rows that are significantly faster. Null: the row isn't ranked."""
     rank_worst: int | None = None
@@ -263,12 +265,6 @@ class Result(Frozen):
     """For proxies, by metric: difference from the baseline in the same rounds, in µs."""
     rounds: tuple[Round, ...]
     """All rounds, including those that don't count and disturbed attempts that were repeated."""
-
-    @model_validator(mode="before")
-    @classmethod
-    def _without_single_rank(cls, values: Any) -> Any:
-        """Ignore the single rank of earlier versions."""
-        return {name: value for name, value in values.items() if name != "rank"} if isinstance(values, dict) else values
 
 
 class Against(Frozen):
@@ -446,6 +442,7 @@ def _results(run: Run, group: Group) -> Iterator[Result]:
 def _result(row: Row, rank: RankRange | None, added: dict[str, Difference]) -> Result:
     return Result(
         **same_fields(row.summary, Result, but={"rounds"}),
+        rank=rank.best if rank else None,
         rank_best=rank.best if rank else None,
         rank_worst=rank.worst if rank else None,
         summary=ExportedSummary(**same_fields(with_merged(row.summary, row.trials), ExportedSummary)),

@@ -9,7 +9,7 @@ import pytest
 from httpbench.errors import UsageError
 from httpbench.report import read_export, render_html, render_json
 from tests.factories import make_mixed_run
-from tools.results.folder import write_folder
+from tools.results.folder import rewrite, write_folder
 
 FILES = {"analysis.md", "chart-dark.svg", "chart-light.svg", "report.html", "run.json.zst", "table.md"}
 
@@ -41,3 +41,14 @@ def test_an_invalid_export_changes_nothing(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="not a JSON export"):
         write_folder(b"{}", tmp_path, "quick")
     assert [path.name for path in tmp_path.iterdir()] == ["machine"]
+
+
+def test_pages_can_be_written_again_from_the_data(tmp_path: Path) -> None:
+    skipped = ("nim/httpbeast: requires nim ≥ 1.6",)
+    folder = write_folder(render_json(*make_mixed_run()).encode(), tmp_path, "quick", skipped)
+    pages = {path.name: path.read_bytes() for path in folder.iterdir()}
+    assert skipped[0].encode() in pages["analysis.md"]
+    for name in ("analysis.md", "report.html"):
+        (folder / name).write_text("old")
+    rewrite(folder)
+    assert {path.name: path.read_bytes() for path in folder.iterdir()} == pages

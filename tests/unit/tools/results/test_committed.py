@@ -1,0 +1,43 @@
+"""The committed results: their pages follow from their data, and ranks and sentences agree."""
+
+from __future__ import annotations
+
+from itertools import permutations
+from pathlib import Path
+
+import pytest
+
+from httpbench.analysis.compared import ahead, ranking
+from httpbench.analysis.groups import groups
+from httpbench.paths import root
+from httpbench.report import read_export
+from tools.results.analysis import MARK, analysis_page
+from tools.results.folder import ANALYSIS, CHARTS, DATA, SKIPPED, TABLE, table_page
+
+FOLDERS = sorted(path.parent for path in (root() / "results").glob(f"*/*/{DATA}"))
+
+
+@pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.name)
+def test_pages_follow_from_the_data(folder: Path) -> None:
+    run, trials = read_export(folder / DATA)
+    skipped = (folder / SKIPPED).read_text(encoding="utf-8").splitlines() if (folder / SKIPPED).exists() else []
+    charts = CHARTS if (folder / CHARTS[0]).exists() else ()
+    table, analysis = ((folder / name).read_text(encoding="utf-8") for name in (TABLE, ANALYSIS))
+    hint = "run: make results RESULTS_FLAGS=--pages-only"
+    assert table == table_page(run, trials, folder.name), hint
+    assert analysis == analysis_page(run, trials, folder.name, charts, skipped, before=f"{MARK}{analysis.partition(MARK)[2]}"), hint
+
+
+@pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.name)
+def test_every_rank_agrees_with_every_comparison(folder: Path) -> None:
+    """A row's range leaves out exactly the rows that a sentence would call faster or slower."""
+    for group in groups(*read_export(folder / DATA)):
+        places = ranking(group)
+        rows = [row for row in group.rows if row.target.id in places]
+        best, worst = dict.fromkeys(places, 1), dict.fromkeys(places, len(places))
+        for ours, theirs in permutations(rows, 2):
+            ((figure, comparison),) = ahead(group, ours, [theirs])[0].figures.items()
+            if comparison is not None and comparison.ratio > 1 and ahead(group, ours, [theirs])[0].holds(figure):
+                best[theirs.target.id] += 1
+                worst[ours.target.id] -= 1
+        assert {name: (rank.best, rank.worst) for name, rank in places.items()} == {name: (best[name], worst[name]) for name in places}

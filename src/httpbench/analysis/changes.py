@@ -13,7 +13,7 @@ from httpbench.analysis.groups import groups
 from httpbench.analysis.rows import Row
 from httpbench.model import Frozen, Gate, Load, Reason, Run, Scaling, Target, Trial, VerdictKind
 from httpbench.stats.figures import BY_NAME
-from httpbench.stats.gates import Passage, leaves_doubt, lost_rounds, passage
+from httpbench.stats.gates import Passage, lost_rounds, passage, rounds_to_decide
 from httpbench.stats.summary import Summary
 from httpbench.stats.unpaired import Change, change
 
@@ -96,9 +96,12 @@ class ChangeGate:
         return self.at.figures.get(self.gate.figure) if isinstance(self.at, Cell) else None
 
     @property
-    def leaves_doubt(self) -> bool:
-        """Whether the interval includes the bound of the gate, so that the data neither shows nor excludes a breach."""
-        return self.change is not None and self.change.interval is not None and leaves_doubt(self.gate, self.change.interval)
+    def rounds_enough(self) -> int | None:
+        """Number of rounds in each run that would decide an inconclusive gate. ``None``: more than is practical."""
+        found = self.change
+        if found is None or found.interval is None:
+            return None
+        return rounds_to_decide(self.gate, found.ratio, found.interval, min(found.rounds_base, found.rounds_head))
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +117,8 @@ class Changes:
     cells: tuple[Cell, ...]
     not_compared: tuple[Alone, ...]
     gates: tuple[ChangeGate, ...]
+    fails_if_inconclusive: bool = False
+    """Whether an inconclusive gate counts as failed."""
 
     @property
     def breached(self) -> bool:
@@ -121,9 +126,10 @@ class Changes:
         return any(judged.passage is Passage.BREACHED for judged in self.gates)
 
     @property
-    def unknown(self) -> bool:
-        """Whether at least one gate could not be judged."""
-        return any(judged.passage is Passage.UNKNOWN for judged in self.gates)
+    def undecided(self) -> bool:
+        """Whether at least one gate could not be judged, or was inconclusive although it must not be."""
+        failing = (Passage.UNKNOWN, Passage.INCONCLUSIVE) if self.fails_if_inconclusive else (Passage.UNKNOWN,)
+        return any(judged.passage in failing for judged in self.gates)
 
     @property
     def figures(self) -> list[str]:
@@ -131,7 +137,9 @@ class Changes:
         return list(dict.fromkeys(name for cell in self.cells for name in cell.figures))
 
 
-def changes(base: RunAndTrials, head: RunAndTrials, gates: Sequence[Gate] = (), further: Sequence[str] = ()) -> Changes:
+def changes(
+    base: RunAndTrials, head: RunAndTrials, gates: Sequence[Gate] = (), further: Sequence[str] = (), *, fails_if_inconclusive: bool = False
+) -> Changes:
     """Compare each cell that both runs have, in the order of head's tables. ``further`` lists metrics to compare beyond ``SHOWN``."""
     before, after = _cells(base), _cells(head)
     common = [key for key in after if key in before]
@@ -148,6 +156,7 @@ def changes(base: RunAndTrials, head: RunAndTrials, gates: Sequence[Gate] = (), 
         toolchains=tuple(toolchains(base[0].environment, head[0].environment)),
         cells=tuple(found),
         not_compared=(*_alone(before, after, "base"), *_alone(after, before, "head")),
+        fails_if_inconclusive=fails_if_inconclusive,
         gates=tuple(
             judged
             for gate in gates

@@ -62,14 +62,14 @@ def against(group: Group, baseline: str) -> list[Compared]:
     if theirs is None:
         return []
     others = [row for row in group.rows if row is not theirs]
-    columns = {figure.name: _comparisons(group, figure, [(row, theirs) for row in others]) for figure in figures(group)}
+    columns = {figure.name: comparisons(group, figure, [(row, theirs) for row in others]) for figure in figures(group)}
     return [Compared(row, theirs, {name: column[index] for name, column in columns.items()}) for index, row in enumerate(others)]
 
 
 def ahead(group: Group, leader: Row, others: Sequence[Row]) -> list[Compared]:
     """Compare one row with each of the other rows by its headline: throughput, p99 at a rate, or the speed of a client."""
     figure = _headline(group)
-    found = _comparisons(group, figure, [(leader, other) for other in others])
+    found = comparisons(group, figure, [(leader, other) for other in others])
     return [Compared(leader, other, {figure.name: comparison}) for other, comparison in zip(others, found, strict=True)]
 
 
@@ -150,7 +150,7 @@ def _eligible(group: Group) -> list[Row]:
     return [row for row in group.rows if row.summary.rounds_counting >= ROUNDS_MIN and not lost_too_many(row)]
 
 
-def _comparisons(group: Group, figure: Figure, pairs: Sequence[tuple[Row, Row]]) -> list[Comparison | None]:
+def comparisons(group: Group, figure: Figure, pairs: Sequence[tuple[Row, Row]]) -> list[Comparison | None]:
     """Compare pairs of rows by one metric. ``None``: a row of the pair lost too many rounds, or no round has the metric for both."""
     rows, tested = _tested(group, figure)
     places = {row.target.id: index for index, row in enumerate(rows)}

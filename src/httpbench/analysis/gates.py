@@ -6,13 +6,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum, auto
 
+from httpbench.analysis.compared import comparisons, lost_too_many
 from httpbench.analysis.groups import groups
 from httpbench.analysis.rows import Group, Row
 from httpbench.model import Gate, Reason, Run, RunStatus, Trial
 from httpbench.stats.figures import BY_NAME
-from httpbench.stats.gates import Passage, lost_rounds, passage
+from httpbench.stats.gates import Passage, lost_rounds, passage, rounds_to_decide
 from httpbench.stats.interval import ConfidenceInterval
-from httpbench.stats.paired import Comparison, compare
+from httpbench.stats.paired import Comparison
 
 
 class Obstacle(Enum):
@@ -25,7 +26,7 @@ class Obstacle(Enum):
     FIXED_BY_RATE = auto()
     """The load has a rate, which fixes throughput."""
     LOST_ROUNDS = auto()
-    """Rounds of the target failed or were invalid."""
+    """Rounds of the target, or too many of the baseline, failed or were invalid."""
     NO_ROUNDS = auto()
     """A run has no valid round with the metric."""
     TOO_FEW_ROUNDS = auto()
@@ -51,6 +52,8 @@ class RunGate:
     """Why the gate could not be judged. ``None``: it was judged."""
     rounds: int = 0
     """Number of rounds in which both have the metric."""
+    rounds_enough: int | None = None
+    """Number of rounds that would decide an inconclusive gate. ``None``: more than is practical."""
     lost: Reason | None = None
     """The rounds that failed or were invalid, if they are the obstacle."""
 
@@ -73,14 +76,16 @@ def _of_table(group: Group, baseline: str | None, gates: Sequence[Gate]) -> Iter
 
 
 def _judged(gate: Gate, row: Row, theirs: Row, group: Group) -> RunGate:
-    figure = BY_NAME[gate.figure]
-    found = compare(figure.rounds(row.trials), figure.rounds(theirs.trials), figure.resolution)
-    lost = lost_rounds(row.trials)
+    (found,) = comparisons(group, BY_NAME[gate.figure], [(row, theirs)])
+    lost = lost_rounds(row.trials) or lost_too_many(theirs)
     obstacle = _obstacle(gate, group, lost, found)
     if obstacle is not None or found is None:
         rounds = found.rounds if found else 0
         return RunGate(gate, group, theirs.target.id, row, Passage.UNKNOWN, obstacle=obstacle, rounds=rounds, lost=lost)
-    return RunGate(gate, group, theirs.target.id, row, passage(gate, found.interval), found.ratio, found.interval)
+    kind = passage(gate, found.interval)
+    undecided = found.interval if kind is Passage.INCONCLUSIVE else None
+    enough = rounds_to_decide(gate, found.ratio, undecided, found.rounds) if undecided else None
+    return RunGate(gate, group, theirs.target.id, row, kind, found.ratio, found.interval, rounds=found.rounds, rounds_enough=enough)
 
 
 def _obstacle(gate: Gate, group: Group, lost: Reason | None, found: Comparison | None) -> Obstacle | None:

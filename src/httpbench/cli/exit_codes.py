@@ -12,7 +12,7 @@ class ExitCode(IntEnum):
 
     meaning: str
 
-    OK = 0, "Done. No trial failed or is invalid, each target has an undisturbed round, and every gate passed."
+    OK = 0, "Done. No trial failed or is invalid, each target has an undisturbed round, and no gate was breached."
     FAILED = 1, "A trial failed or is invalid, all rounds of a target were disturbed, a gate could not be judged, or something is missing."
     USAGE = 2, "Wrong usage or configuration. Nothing was measured."
     BREACHED = 3, "A gate was breached."

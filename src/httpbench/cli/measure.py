@@ -140,7 +140,8 @@ def exit_code(outcome: Outcome, passages: Sequence[Passage] = ()) -> ExitCode:
         return ExitCode.INTERRUPTED
     if Passage.BREACHED in passages:
         return ExitCode.BREACHED
-    if Passage.UNKNOWN in passages or not _is_fine(outcome.run, outcome.trials):
+    fails = (Passage.UNKNOWN, Passage.INCONCLUSIVE) if outcome.run.fails_if_inconclusive else (Passage.UNKNOWN,)
+    if any(passage in fails for passage in passages) or not _is_fine(outcome.run, outcome.trials):
         return ExitCode.FAILED
     return ExitCode.OK
 

@@ -74,6 +74,8 @@ class Run(Frozen):
     """Search for the highest rate; ``plan`` then contains only the first trial. Null: no search."""
     gates: tuple[Gate, ...] = ()
     """Gates of the targets against the baseline."""
+    fails_if_inconclusive: bool = False
+    """Whether a gate that the rounds don't decide counts as failed."""
     name: str | None = None
     """Name of the run, for ``report`` and ``compare``. Null: none."""
     tags: tuple[str, ...] = ()

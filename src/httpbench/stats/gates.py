@@ -1,21 +1,24 @@
 """Evaluate gates, which limit how much a result may change.
 
-A gate fails only if the whole interval is beyond its bound, so noise can't break it. A target that fails in some rounds is never judged:
-the rounds it survived are those in which it did well.
+A gate passes if the whole interval is within its bound, and is breached if the whole interval is beyond it. If the interval contains the
+bound, the rounds don't decide. A target that fails in some rounds is never judged: the rounds it survived are those in which it did well.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from enum import StrEnum
 
 from httpbench.model import Gate, Reason, ReasonKind, Trial, VerdictKind
-from httpbench.stats.interval import ConfidenceInterval
+from httpbench.stats.interval import ConfidenceInterval, quantile
+from httpbench.stats.paired import ROUNDS_PATIENCE
 
 
 class Passage(StrEnum):
     PASSED = "passed"
     BREACHED = "breached"
+    INCONCLUSIVE = "inconclusive"  # the interval contains the bound
     UNKNOWN = "unknown"  # there is no interval, or rounds of the judged target failed or are invalid
 
 
@@ -24,16 +27,22 @@ def passage(gate: Gate, interval: ConfidenceInterval | None) -> Passage:
     if interval is None:
         return Passage.UNKNOWN
     limit = 1 + gate.change
-    is_beyond = interval.high < limit if gate.side == "<" else interval.low > limit
+    if interval.low < limit < interval.high:
+        return Passage.INCONCLUSIVE
+    is_beyond = interval.low < limit if gate.side == "<" else interval.high > limit
     return Passage.BREACHED if is_beyond else Passage.PASSED
 
 
-def leaves_doubt(gate: Gate, interval: ConfidenceInterval) -> bool:
-    """Return whether the bound lies within the interval.
+def rounds_to_decide(gate: Gate, ratio: float, interval: ConfidenceInterval, rounds: int) -> int | None:
+    """Return how many rounds would exclude the bound, or ``None`` if more than :data:`ROUNDS_PATIENCE`.
 
-    A change beyond the bound is then neither shown nor excluded, and the gate passes.
+    Ratio and noise are assumed to stay the same, so that the logarithmic half-width of the interval of n rounds is proportional to
+    t(n − 1) / √n.
     """
-    return interval.low < 1 + gate.change < interval.high
+    limit = 1 + gate.change
+    distance = abs(math.log(ratio / limit)) if limit > 0 else math.inf
+    reach = math.log(interval.high / interval.low) / 2 / (quantile(rounds) / math.sqrt(rounds))
+    return next((count for count in range(rounds + 1, ROUNDS_PATIENCE + 1) if reach * quantile(count) / math.sqrt(count) < distance), None)
 
 
 def lost_rounds(trials: Sequence[Trial]) -> Reason | None:

@@ -53,7 +53,7 @@ def test_a_row_that_no_longer_counts_cannot_pass_a_gate() -> None:
     base = measured(make_rounds("c/a", (100_000, 101_000, 99_000)))
     head = measured(make_rounds("c/a", (100_000, 101_000, 99_000), verdict=invalid))
     found = changes(base, head, [SLOWER])
-    assert found.unknown
+    assert found.undecided
     assert not found.breached
     assert (
         "NOT JUDGED rps&lt;-3%: c/a, plaintext single -c 64: in head 3 of 3 rounds failed or are invalid: 1 of 10 responses"
@@ -68,7 +68,7 @@ def test_a_gate_is_unknown_if_one_round_of_head_failed() -> None:
     found = changes(base, head, [SLOWER])
     reason = "in head 1 of 4 rounds failed or are invalid: exited with status 139"
     assert [(judged.passage, change_gate_reason(judged)) for judged in found.gates] == [("unknown", reason), ("passed", None)]
-    assert found.unknown
+    assert found.undecided
     sentence = f"NOT JUDGED rps&lt;-3%: c/a, plaintext single -c 64: {reason}"
     assert sentence in render_changes_markdown(found)
     assert sentence.replace("&lt;", "<") in shown(found)
@@ -79,12 +79,12 @@ def test_a_breach_with_failed_rounds_is_unknown() -> None:
     base = measured(make_rounds("c/a", (100_000, 101_000, 99_000)))
     head = measured([*make_rounds("c/a", (50_000, 50_100, 50_200)), make_failed(make_plan("c/a", 3))])
     found = changes(base, head, [SLOWER])
-    assert (found.unknown, found.breached) == (True, False)
+    assert (found.undecided, found.breached) == (True, False)
 
 
 def test_failed_rounds_of_base_do_not_affect_the_gate() -> None:
     base = measured([*make_rounds("c/a", (100_000, 101_000, 99_000)), make_failed(make_plan("c/a", 3))])
-    assert not changes(base, measured(make_rounds("c/a", (100_000, 101_000, 99_000))), [SLOWER]).unknown
+    assert not changes(base, measured(make_rounds("c/a", (100_000, 101_000, 99_000))), [SLOWER]).undecided
 
 
 def test_a_gate_is_unknown_for_a_target_that_head_lacks() -> None:
@@ -99,7 +99,9 @@ def test_a_gate_is_unknown_for_a_target_that_head_lacks() -> None:
     assert sentence in shown(found)
     assert sentence.replace("<", "&lt;") in render_changes_markdown(found)
     assert reason in render_changes_json(found)
-    assert not changes(measured(make_rounds("c/a", (1000, 1010, 1020))), base, [SLOWER]).unknown, "a target that is new in head has no base"
+    assert not changes(measured(make_rounds("c/a", (1000, 1010, 1020))), base, [SLOWER]).undecided, (
+        "a target that is new in head has no base"
+    )
 
 
 def test_a_gate_on_the_memory_of_clients_is_judged() -> None:
@@ -145,7 +147,7 @@ def test_with_a_rate_throughput_is_not_compared() -> None:
     found = changes(run, run, [SLOWER])
     assert "rps" not in found.cells[0].figures
     assert "p99" in found.cells[0].figures
-    assert found.unknown
+    assert found.undecided
 
 
 def test_containers_with_other_limits_are_not_compared() -> None:

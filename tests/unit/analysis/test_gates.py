@@ -39,6 +39,20 @@ def test_a_gate_is_unknown_if_the_baseline_was_not_measured() -> None:
     assert sentence.endswith("the baseline c/old was not measured")
 
 
+def test_a_gate_is_inconclusive_if_the_interval_contains_its_bound() -> None:
+    slower = [rate * factor for rate, factor in zip(STEADY, (0.95, 0.99, 0.96, 0.98), strict=True)]
+    ((kind, sentence),) = judged([*make_rounds("c/old", STEADY), *make_rounds("c/new", slower)])
+    assert kind is Passage.INCONCLUSIVE
+    assert sentence.startswith("INCONCLUSIVE rps<-3%: c/new against c/old, plaintext")
+    assert sentence.endswith(" rounds would be required")
+
+
+def test_a_gate_is_unknown_if_the_baseline_lost_rounds() -> None:
+    crashed = make_failed(make_plan("c/old", 4), "exited with status 139")
+    ((kind, _),) = judged([*make_rounds("c/old", STEADY), *make_rounds("c/new", STEADY), crashed])
+    assert kind is Passage.UNKNOWN
+
+
 def test_json_has_the_outcome_and_reason_of_each_gate() -> None:
     never = Gate(figure="rps", side="<", change=-0.99)
     crashed = make_failed(make_plan("c/new", 4), "exited with status 139")

@@ -27,14 +27,14 @@ def exported(path: Path, trials: Sequence[Trial]) -> str:
     ("head", "code", "said"),
     [
         (make_rounds("c/a", STEADY), 0, "1 of 1 gates passed"),
-        (make_rounds("c/a", [101_000, 90_000, 109_000]), 0, "1 of them cannot exclude a change beyond the bound"),
+        (make_rounds("c/a", [101_000, 90_000, 109_000]), 0, "INCONCLUSIVE rps<-3%: c/a"),
         (make_rounds("c/a", [rate * 1.2 for rate in STEADY]), 0, "1 of 1 gates passed = marks"),
         (make_rounds("c/a", [rate / 2 for rate in STEADY]), 3, "BREACHED rps<-3%: c/a"),
         ([*make_rounds("c/a", STEADY), *CRASHED], 1, "in head 12 of 15 rounds failed or are invalid: exited with status 139"),
         ([*make_rounds("c/a", [rate / 2 for rate in STEADY]), *CRASHED], 1, "NOT JUDGED rps<-3%: c/a"),
         (make_rounds("c/b", STEADY), 1, "head lacks this target under this load"),
     ],
-    ids=["passed", "passed in doubt", "passed without doubt", "breached", "rounds failed", "breached and rounds failed", "target missing"],
+    ids=["passed", "inconclusive", "passed and faster", "breached", "rounds failed", "breached and rounds failed", "target missing"],
 )
 def test_the_exit_code_depends_on_the_gate(
     head: list[Trial], code: int, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
@@ -43,6 +43,17 @@ def test_the_exit_code_depends_on_the_gate(
     ended = cli.main(["compare", *words, "--fail-if", "rps<-3%", "--db", str(tmp_path / "x.db")], standalone_mode=False)
     assert ended == code
     assert said in " ".join(capsys.readouterr().out.split())
+
+
+def test_an_inconclusive_gate_fails_only_on_request(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    head = make_rounds("c/a", [101_000, 90_000, 109_000])
+    words = ["compare", exported(tmp_path / "base.json", make_rounds("c/a", STEADY)), exported(tmp_path / "head.json", head)]
+    words += ["--fail-if", "rps<-3%", "--db", str(tmp_path / "x.db"), "--export-junit", str(tmp_path / "gates.xml")]
+    assert cli.main(words, standalone_mode=False) == 0
+    assert "rounds in each run would decide" in " ".join(capsys.readouterr().out.split())
+    assert "<skipped" in (tmp_path / "gates.xml").read_text()
+    assert cli.main([*words, "--fail-if-inconclusive"], standalone_mode=False) == 1
+    assert "<error" in (tmp_path / "gates.xml").read_text()
 
 
 def test_gates_are_written_as_junit(tmp_path: Path) -> None:

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from typing import Literal
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from httpbench.model import Gate, Reason, ReasonKind, Verdict, VerdictKind
-from httpbench.stats.gates import Passage, lost_rounds, passage
-from httpbench.stats.interval import ConfidenceInterval
+from httpbench.stats.gates import Passage, lost_rounds, passage, rounds_to_decide
+from httpbench.stats.interval import ConfidenceInterval, around
+from httpbench.stats.paired import ROUNDS_PATIENCE
 from tests.factories import make_failed, make_plan, make_rounds
 
 
@@ -16,17 +20,38 @@ from tests.factories import make_failed, make_plan, make_rounds
     ("side", "limit", "interval", "kind"),
     [
         ("<", -0.03, (0.95, 0.969), Passage.BREACHED),
-        ("<", -0.03, (0.95, 0.971), Passage.PASSED),  # the true value may be within the bound
+        ("<", -0.03, (0.95, 0.971), Passage.INCONCLUSIVE),
         ("<", -0.03, (1.10, 1.20), Passage.PASSED),
         (">", 0.10, (1.101, 1.3), Passage.BREACHED),
-        (">", 0.10, (1.099, 1.3), Passage.PASSED),
+        (">", 0.10, (1.099, 1.3), Passage.INCONCLUSIVE),
+        (">", 0.10, (0.933, 1.234), Passage.INCONCLUSIVE),
+        (">", 0.10, (0.9, 1.1), Passage.PASSED),
         ("<", 0.05, (1.0, 1.04), Passage.BREACHED),  # "at least 5% faster"
     ],
 )
-def test_a_gate_fails_if_the_whole_interval_is_beyond_it(
+def test_a_gate_is_decided_only_by_the_whole_interval(
     side: Literal["<", ">"], limit: float, interval: tuple[float, float], kind: Passage
 ) -> None:
     assert passage(Gate(figure="rps", side=side, change=limit), ConfidenceInterval(low=interval[0], high=interval[1])) is kind
+
+
+@given(deviation=st.floats(0.001, 0.3), rounds=st.integers(3, 20), within=st.floats(-0.99, 0.99), side=st.sampled_from("<>"))
+def test_the_suggested_rounds_decide(deviation: float, rounds: int, within: float, side: Literal["<", ">"]) -> None:
+    """With the same ratio and noise, the suggested number of rounds decides the gate, and one round less does not."""
+    ratio = 1.1
+
+    def after(count: int) -> ConfidenceInterval:
+        return around(math.log(ratio), math.log(ratio), deviation / math.sqrt(count), count)
+
+    limit = math.log(ratio) + within * math.log(after(rounds).half_width + 1)
+    gate = Gate(figure="rps", side=side, change=math.expm1(limit))
+    assert passage(gate, after(rounds)) is Passage.INCONCLUSIVE
+    enough = rounds_to_decide(gate, ratio, after(rounds), rounds)
+    if enough is None:
+        assert passage(gate, after(ROUNDS_PATIENCE)) is Passage.INCONCLUSIVE
+    else:
+        assert passage(gate, after(enough)) is not Passage.INCONCLUSIVE
+        assert enough == rounds + 1 or passage(gate, after(enough - 1)) is Passage.INCONCLUSIVE
 
 
 def test_unknown_results_do_not_pass() -> None:

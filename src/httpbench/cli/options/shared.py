@@ -84,6 +84,14 @@ def gates_option() -> Any:
     return option("--fail-if", type=GATE, multiple=True, help=text)
 
 
+NO_GATES = ("--fail-if-inconclusive requires a gate", "add a gate, such as --fail-if 'rps<-3%'")
+"""Error and hint if an option about gates is given without any."""
+
+
+def inconclusive_option() -> Any:
+    return option("--fail-if-inconclusive", is_flag=True, help="Exit with code 1 if the rounds don't decide a gate.")
+
+
 @dataclass(frozen=True, slots=True)
 class Selection:
     """The targets that a verb works on."""

@@ -10,7 +10,7 @@ from httpbench.cli.exit_codes import ExitCode
 from httpbench.cli.options.choices import GATES
 from httpbench.cli.options.fields import argument, command, group, option
 from httpbench.cli.options.output import Exports, TableOptions, db_option, export_option, run_named
-from httpbench.cli.options.shared import gates_option
+from httpbench.cli.options.shared import NO_GATES, gates_option, inconclusive_option
 from httpbench.cli.terminal import console
 from httpbench.errors import SelectionError, UsageError
 
@@ -24,6 +24,7 @@ class CompareOptions:
     base: str = argument(default="latest~1")
     head: str = argument(default="latest")
     gates: tuple[Gate, ...] = gates_option()
+    fail_if_inconclusive: bool = inconclusive_option()
     across_environments: bool = option(
         "--across-environments", is_flag=True, help="Compare runs from different environments, with a warning."
     )
@@ -40,8 +41,9 @@ def compare(options: CompareOptions) -> ExitCode:
     """Show what changed from one run to another.
 
     BASE and HEAD are runs: an id or the beginning of one, latest, latest~1, the name of a run, a git commit, or a JSON export. A gate is
-    breached (exit code 3) only if the whole 95% interval lies beyond its bound. A gate is unknown (exit code 1) if rounds of HEAD
-    failed or are invalid, or if HEAD lacks a target. If BASE was published by another project, a table shows the order of both.
+    breached (exit code 3) only if the whole 95% interval lies beyond its bound, and inconclusive if the interval contains the bound. A gate
+    is unknown (exit code 1) if rounds of HEAD failed or are invalid, or if HEAD lacks a target. If BASE was published by another project, a
+    table shows the order of both.
 
     \b
     httpbench compare                                         the last two runs
@@ -51,6 +53,8 @@ def compare(options: CompareOptions) -> ExitCode:
     files = Exports.of(json=options.export_json, markdown=options.export_markdown, html=options.export_html, junit=options.export_junit)
     if options.export_junit and not options.gates:
         raise UsageError("--export-junit exports gates, but none is given", hint="add a gate, such as --fail-if 'rps<-3%'")
+    if options.fail_if_inconclusive and not options.gates:
+        raise UsageError(NO_GATES[0], hint=NO_GATES[1])
     from httpbench.report import CHANGE_COLUMNS, CHANGE_FORMATS, changes, mismatches_text, render_beside, render_changes
     from httpbench.store import Store
 
@@ -65,7 +69,7 @@ def compare(options: CompareOptions) -> ExitCode:
         output = console.stdout()
         output.print(render_beside(base, head, output.width))
         return ExitCode.OK
-    found = changes(base, head, options.gates, further)
+    found = changes(base, head, options.gates, further, fails_if_inconclusive=options.fail_if_inconclusive)
     if found.environment and not options.across_environments:
         raise UsageError(
             f"{options.base} and {options.head} were measured in different environments: {mismatches_text(found.environment)}",
@@ -76,7 +80,7 @@ def compare(options: CompareOptions) -> ExitCode:
     files.put({name: CHANGE_FORMATS[name](found) for name in files.paths})
     if found.breached:
         return ExitCode.BREACHED
-    return ExitCode.FAILED if options.gates and (found.unknown or not found.cells) else ExitCode.OK
+    return ExitCode.FAILED if options.gates and (found.undecided or not found.cells) else ExitCode.OK
 
 
 def _run(store: Store, word: str) -> tuple[Run, list[Trial]]:

@@ -17,7 +17,15 @@ from httpbench.cli.options.load_source import LoadSource, LoadSourceOptions
 from httpbench.cli.options.output import ExportOptions, RecordOptions
 from httpbench.cli.options.params import DOUBLINGS, PERCENTAGE
 from httpbench.cli.options.servers import RequestOptions, ServerOptions, refuse_skipped
-from httpbench.cli.options.shared import dry_run_option, gates_option, name_option, retries_option, seed_option
+from httpbench.cli.options.shared import (
+    NO_GATES,
+    dry_run_option,
+    gates_option,
+    inconclusive_option,
+    name_option,
+    retries_option,
+    seed_option,
+)
 from httpbench.errors import SelectionError, UsageError
 
 if TYPE_CHECKING:
@@ -67,6 +75,7 @@ class RunOptions:
     )
     seed: int | None = seed_option()
     gates: tuple[Gate, ...] = gates_option()
+    fail_if_inconclusive: bool = inconclusive_option()
     run_name: str | None = name_option("--run-name")
     dry_run: bool = dry_run_option()
     record: RecordOptions = group(RecordOptions)
@@ -107,6 +116,8 @@ def _plan(targets: Sequence[Target], source: LoadSource, tools: Mapping[str, Too
     from httpbench.model import Table
     from httpbench.run import Matrix
 
+    if options.fail_if_inconclusive and not options.gates:
+        raise UsageError(NO_GATES[0], hint=NO_GATES[1])
     if options.gates and len(targets) < 2:
         raise UsageError("--fail-if requires a second server", hint="name two servers, or use `httpbench compare --fail-if`")
     workload = options.request.as_workload(options.servers.urls)
@@ -128,6 +139,7 @@ def _plan(targets: Sequence[Target], source: LoadSource, tools: Mapping[str, Too
         baseline=_baseline(targets, options.baseline),
         precision=precision,
         gates=options.gates,
+        fails_if_inconclusive=options.fail_if_inconclusive,
         port=options.servers.port,
         start_limit_s=options.servers.start_timeout,
         name=options.run_name,

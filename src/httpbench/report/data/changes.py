@@ -36,6 +36,8 @@ class ChangeGateResult(Frozen):
     passage: Passage
     reason: str | None
     """Why the gate could not be judged. Null: it was judged."""
+    rounds_enough: int | None = None
+    """Number of rounds in each run that would decide an inconclusive gate. Null: more than is practical."""
 
 
 class ChangesDocument(Frozen):
@@ -70,10 +72,21 @@ def render_changes_json(found: Changes) -> str:
 
 def render_changes_junit(found: Changes) -> str:
     """Render a test case for each gate at each target. The text ends with a line break."""
-    cases = [gate_case(f"{judged.gate} {place(judged.at)}", judged.passage, change_gate_sentence(judged)) for judged in found.gates]
+    cases = [
+        gate_case(
+            f"{judged.gate} {place(judged.at)}",
+            judged.passage,
+            change_gate_sentence(judged),
+            fails_if_inconclusive=found.fails_if_inconclusive,
+        )
+        for judged in found.gates
+    ]
     return document([JUnitSuite(GATES, cases)], found.head.started_at, {"base": found.base.run, "head": found.head.run})
 
 
 def _gate(judged: ChangeGate) -> ChangeGateResult:
     reason = change_gate_reason(judged)
-    return ChangeGateResult(gate=judged.gate, cell=judged.index, place=place(judged.at), passage=judged.passage, reason=reason)
+    enough = judged.rounds_enough if judged.passage is Passage.INCONCLUSIVE else None
+    return ChangeGateResult(
+        gate=judged.gate, cell=judged.index, place=place(judged.at), passage=judged.passage, reason=reason, rounds_enough=enough
+    )

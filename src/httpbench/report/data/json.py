@@ -307,6 +307,8 @@ class GateResult(Frozen):
     """95% confidence interval of the ratio. Null: unknown."""
     reason: str | None = None
     """Why the gate could not be judged. Null: it was judged."""
+    rounds_enough: int | None = None
+    """Number of rounds that would decide an inconclusive gate. Null: more than is practical."""
 
 
 class Document(Frozen):
@@ -371,6 +373,8 @@ class Document(Frozen):
     """Comparisons with the baseline. Empty: the run has none."""
     gates: tuple[GateResult, ...] = ()
     """Result of each gate of ``--fail-if``. Empty: no gates, or the run was interrupted."""
+    fails_if_inconclusive: bool = False
+    """Whether an inconclusive gate counts as failed."""
 
 
 def render_json(run: Run, trials: Sequence[Trial]) -> str:
@@ -412,6 +416,7 @@ def _gate(judged: RunGate) -> GateResult:
         ratio=judged.ratio,
         interval=judged.interval,
         reason=gate_reason(judged),
+        rounds_enough=judged.rounds_enough,
     )
 
 

@@ -1,8 +1,8 @@
 """JUnit XML for systems that show test reports: a test case for each table row and for each gate.
 
 A failure is a breached gate (exit code 3). An error is anything that causes exit code 1: a row without results or with invalid rounds, a
-gate that could not be judged, or an interrupted run. The format has no standard, so the output contains only the elements and attributes
-that Jenkins and GitLab read.
+gate that could not be judged, or an interrupted run. An inconclusive gate is skipped, or an error with ``--fail-if-inconclusive``. The
+format has no standard, so the output contains only the elements and attributes that Jenkins and GitLab read.
 """
 
 from __future__ import annotations
@@ -32,11 +32,14 @@ GATES = "gates"
 """Name of the test suite that contains the gates."""
 
 
+Tag = Literal["failure", "error", "skipped"]
+
+
 @dataclass(frozen=True, slots=True)
 class Problem:
     """Why a case did not pass."""
 
-    tag: Literal["failure", "error"]
+    tag: Tag
     kind: str
     message: str
     details: str = ""
@@ -90,12 +93,12 @@ def document(suites: Sequence[JUnitSuite], started_at: str, properties: Mapping[
     return f'<?xml version="1.0" encoding="UTF-8"?>\n{ElementTree.tostring(root, encoding="unicode")}\n'
 
 
-def gate_case(name: str, passage: Passage, sentence: str) -> Case:
+def gate_case(name: str, passage: Passage, sentence: str, *, fails_if_inconclusive: bool) -> Case:
     """Make the test case of a gate. ``sentence`` says how the gate ended."""
     if passage is Passage.PASSED:
         return Case(name, output=sentence)
-    tag: Literal["failure", "error"] = "failure" if passage is Passage.BREACHED else "error"
-    return Case(name, problem=Problem(tag, passage, sentence))
+    tags: dict[Passage, Tag] = {Passage.BREACHED: "failure", Passage.INCONCLUSIVE: "error" if fails_if_inconclusive else "skipped"}
+    return Case(name, problem=Problem(tags.get(passage, "error"), passage, sentence))
 
 
 def _suites(run: Run, trials: Sequence[Trial]) -> Iterator[JUnitSuite]:
@@ -107,7 +110,11 @@ def _suites(run: Run, trials: Sequence[Trial]) -> Iterator[JUnitSuite]:
         every = columns(found, run.table)
         yield from (JUnitSuite(loads.title(group), [_of_row(row, every) for row in group.rows]) for group in found)
     if judged := gated(run, trials):
-        yield JUnitSuite(GATES, [gate_case(f"{each.gate} {gate_place(each)}", each.passage, gate_sentence(each)) for each in judged])
+        strict = run.fails_if_inconclusive
+        cases = [
+            gate_case(f"{each.gate} {gate_place(each)}", each.passage, gate_sentence(each), fails_if_inconclusive=strict) for each in judged
+        ]
+        yield JUnitSuite(GATES, cases)
     if run.status is RunStatus.INTERRUPTED:
         made = sum(trial.plan.attempt == 0 for trial in trials)
         message = f"interrupted after {plural(made, 'trial')}" if run.search else f"interrupted after {made} of {len(run.plan)} trials"
@@ -156,7 +163,7 @@ def _add(suite: Element, of: JUnitSuite, case: Case) -> None:
 
 def _counts(cases: Sequence[Case]) -> dict[str, str]:
     tags = [case.problem.tag for case in cases if case.problem]
-    numbers = {"tests": len(cases), "failures": tags.count("failure"), "errors": tags.count("error"), "skipped": 0}
+    numbers = {"tests": len(cases), "failures": tags.count("failure"), "errors": tags.count("error"), "skipped": tags.count("skipped")}
     return {**{name: str(number) for name, number in numbers.items()}, "time": _seconds(sum(case.seconds for case in cases))}
 
 

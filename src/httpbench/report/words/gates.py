@@ -12,6 +12,7 @@ from httpbench.report.words.reasons import sentence
 from httpbench.report.words.targets import label
 from httpbench.stats.gates import Passage
 from httpbench.stats.interval import ROUNDS_MIN, ConfidenceInterval
+from httpbench.stats.paired import ROUNDS_PATIENCE
 
 OBSTACLES = {
     Obstacle.NO_BASELINE: "the baseline {baseline} was not measured",
@@ -56,7 +57,8 @@ def gate_reason(judged: RunGate) -> str | None:
 
 def gate_sentence(judged: RunGate) -> str:
     """Describe the outcome of a gate: the change with its interval, or why the gate could not be judged."""
-    return _sentence(judged.gate, gate_place(judged), judged.passage, judged.ratio, judged.interval, gate_reason(judged))
+    outlook = outlook_text(judged.rounds_enough)
+    return _sentence(judged.gate, gate_place(judged), judged.passage, judged.ratio, judged.interval, gate_reason(judged) or outlook)
 
 
 # --- between two runs -----------------------------------------------------------------------------------------------------------
@@ -76,22 +78,25 @@ def change_gate_sentence(judged: ChangeGate) -> str:
     """Describe the outcome of a gate: the change with its interval, or why the gate could not be judged."""
     change = judged.change
     ratio, interval = (change.ratio, change.interval) if change else (None, None)
-    return _sentence(judged.gate, place(judged.at), judged.passage, ratio, interval, change_gate_reason(judged))
+    outlook = outlook_text(judged.rounds_enough, " in each run")
+    return _sentence(judged.gate, place(judged.at), judged.passage, ratio, interval, change_gate_reason(judged) or outlook)
 
 
 def change_gate_sentences(found: Changes) -> Iterator[str]:
-    """List the gates that failed or could not be judged, then the number of those that passed."""
+    """List the gates that didn't pass, then the number of those that did."""
     yield from (change_gate_sentence(judged) for judged in found.gates if judged.passage is not Passage.PASSED)
-    passed = [judged for judged in found.gates if judged.passage is Passage.PASSED]
-    if passed:
-        doubtful = sum(judged.leaves_doubt for judged in passed)
-        doubt = f"; {doubtful} of them cannot exclude a change beyond the bound: more rounds narrow the interval" if doubtful else ""
-        yield f"{len(passed)} of {len(found.gates)} gates passed{doubt}"
+    if passed := sum(judged.passage is Passage.PASSED for judged in found.gates):
+        yield f"{passed} of {len(found.gates)} gates passed"
 
 
-def _sentence(
-    gate: Gate, where: str, passage: Passage, ratio: float | None, interval: ConfidenceInterval | None, reason: str | None
-) -> str:
+def outlook_text(enough: int | None, where: str = "") -> str:
+    """Return how many rounds would decide an inconclusive gate."""
+    return f"about {enough} rounds{where} would decide" if enough else f"more than {ROUNDS_PATIENCE} rounds{where} would be required"
+
+
+def _sentence(gate: Gate, where: str, passage: Passage, ratio: float | None, interval: ConfidenceInterval | None, more: str) -> str:
+    """Describe the outcome of a gate. ``more`` is why it could not be judged, or how many rounds would decide it."""
     if passage is Passage.UNKNOWN or ratio is None or interval is None:
-        return f"NOT JUDGED {gate}: {where}: {reason}"
-    return f"{passage.upper()} {gate}: {where}: {ratio_text(ratio)}, interval {interval_text(interval)}"
+        return f"NOT JUDGED {gate}: {where}: {more}"
+    outlook = f"; {more}" if passage is Passage.INCONCLUSIVE else ""
+    return f"{passage.upper()} {gate}: {where}: {ratio_text(ratio)}, interval {interval_text(interval)}{outlook}"

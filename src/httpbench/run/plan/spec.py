@@ -32,6 +32,7 @@ class RunSpec:
     measures_noise: bool = False
     """Whether the plan consists of A/A pairs."""
     gates: tuple[Gate, ...] = ()
+    fails_if_inconclusive: bool = False
     """Gates for the targets, compared with the baseline."""
     search: Search | None = None
     """Chooses further trials after those of the plan."""

@@ -125,6 +125,7 @@ def _new_run(spec: RunSpec, built: Built) -> Run:
         measures_noise=spec.measures_noise,
         scale=spec.scale,
         gates=spec.gates,
+        fails_if_inconclusive=spec.fails_if_inconclusive,
         search=spec.search,
         name=spec.name,
         tags=spec.tags,

@@ -119,6 +119,16 @@ def test_the_databases_row_count_reveals_a_cache(harness: Harness) -> None:
     assert "the target did not ask it each time" in trial["verdict"]["reasons"][0]
 
 
+@pytest.mark.parametrize("warmup", [("--warmup-max", "4s"), ("--warmup", "2s")], ids=["until steady", "fixed"])
+def test_rows_of_the_warm_up_do_not_hide_a_cache(harness: Harness, warmup: tuple[str, ...]) -> None:
+    """The warm-up is as long as the measurement, so its rows would be enough for half of the responses."""
+    trial = bench(harness, "half", "db", *warmup, "-d", "1s")
+    assert trial["verdict"]["kind"] == "invalid"
+    assert "the target did not ask it each time" in trial["verdict"]["reasons"][0]
+    honest = bench(harness, "honest", "db", *warmup, "-d", "1s")
+    assert honest["verdict"]["kind"] not in ("invalid", "failed"), honest["verdict"]
+
+
 def test_a_server_that_reads_only_one_row_is_detected(harness: Harness) -> None:
     code, problems = verify(harness, "same-row", "db")
     assert code == 1

@@ -50,6 +50,8 @@ class Requests(Frozen):
     """Complete responses, correct or not."""
     ok: int
     """Correct responses: with the expected status and, if checked, the expected body."""
+    before_window: int | None = None
+    """Correct responses during the load generator's own warm-up. Null: not reported."""
     unsent: int = 0
     """Requests of an open loop that were due within the window but found no free connection."""
 

@@ -35,6 +35,11 @@ class Settling(Frozen):
     def duration_s(self) -> float:
         return self.window_s * len(self.throughput_rps)
 
+    @property
+    def responses(self) -> int:
+        """Minimum number of correct responses. A window may last slightly longer than ``window_s``."""
+        return int(sum(self.throughput_rps) * self.window_s)
+
 
 class Learned(Frozen):
     """The correct response, learned from the first three responses of a trial. Each response under load must match it."""

@@ -17,11 +17,15 @@ RATE_FACTOR = 0.9
 WRONG = frozenset((ReasonKind.WRONG_RESPONSES, ReasonKind.WRONG_SAMPLES, ReasonKind.TRUNCATED, ReasonKind.WRONG_AFTER_LOAD))
 """Reasons that report wrong responses."""
 
+FROM_MEMORY = frozenset((ReasonKind.DATABASE_NOT_READ, ReasonKind.DATABASE_NOT_WRITTEN))
+"""Reasons that report responses without the required queries."""
+
 
 class StepKind(StrEnum):
     """A change to suggest."""
 
     READ_LOG = "read_log"  # the target died
+    ASK_DATABASE = "ask_database"  # the target responded without its database
     EXPECT_STATUS = "expect_status"
     COMPARE_RESPONSE = "compare_response"
     VERIFY = "verify"
@@ -59,6 +63,8 @@ def next_step(trials: Sequence[Trial]) -> NextStep | None:
     load, errors = invalid[0].plan.load, _errors(invalid)
     if any(reason.kind is ReasonKind.TARGET_DIED_UNDER_LOAD for trial in invalid for reason in trial.verdict.reasons):
         return NextStep(step=StepKind.READ_LOG, connections=1)
+    if any(reason.kind in FROM_MEMORY for trial in invalid for reason in trial.verdict.reasons):
+        return NextStep(step=StepKind.ASK_DATABASE, target=invalid[0].plan.target)
     if any(errors[kind] for kind in WRONG_RESPONSES) or any(map(_was_wrong, invalid)):
         return _about_wrong_responses(invalid[0])
     lost = any(kind.startswith(("timeout", "connect", "reset", "closed")) for kind in errors)

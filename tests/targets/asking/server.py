@@ -4,6 +4,7 @@ Usage: server.py HOST PORT WAY
 """
 
 import html
+import itertools
 import json
 import os
 import queue
@@ -21,6 +22,7 @@ BUSY = "SELECT count(*) FROM generate_series(1, 30000) AS n WHERE n < 0"  # cost
 Row = tuple[int, int]  # id and random number
 ADDED = (0, "Additional fortune added at request time.")
 kept: dict[int, int] = {}  # cached by the cheating modes
+turns = itertools.count()  # next() is atomic, so threads can share it
 pool: queue.Queue[subprocess.Popen[str]] = queue.Queue()
 
 
@@ -36,7 +38,7 @@ def ask(*statements: str) -> list[list[str]]:
 
 
 def row(number: int) -> Row:
-    if WAY == "cache":
+    if WAY == "cache" or (WAY == "half" and next(turns) % 2):
         return number, kept[number]
     if WAY == "slow-query":
         ask(BUSY)
@@ -122,6 +124,6 @@ class Server(ThreadingHTTPServer):
 
 for _ in range(4 if URL else 0):
     pool.put(subprocess.Popen([*PSQL, URL], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True))
-if URL and WAY == "cache":
+if URL and WAY in ("cache", "half"):
     kept.update((int(number), int(value)) for number, value in ask("SELECT id, randomnumber FROM world"))
 Server((HOST, PORT), Handler).serve_forever()

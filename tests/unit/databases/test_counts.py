@@ -18,9 +18,9 @@ def counted(read: int | None, written: int | None = 0, scanned: int = 0) -> Data
 
 @pytest.mark.parametrize(("workload", "rows"), [("db", 1), ("query-20", 20), ("fortune", 12), ("update-20", 20)])
 def test_each_response_requires_its_rows(workload: str, rows: int) -> None:
-    known = KNOWN.workload(workload)
-    assert counting_problem(known, 100, counted(100 * rows, 100 * rows)) is None
-    problem = counting_problem(known, 100, counted(100 * rows - 1, 100 * rows))
+    known, by_updates = KNOWN.workload(workload), 1_900 if workload == "update-20" else 0
+    assert counting_problem(known, 100, counted(100 * rows + by_updates, 100 * rows)) is None
+    problem = counting_problem(known, 100, counted(100 * rows + by_updates - 1, 100 * rows))
     assert problem is not None
     said = sentence(problem)
     assert said.endswith("the target did not ask it each time")
@@ -30,6 +30,12 @@ def test_each_response_requires_its_rows(workload: str, rows: int) -> None:
 @pytest.mark.parametrize(("written", "passes"), [(2_000, True), (1_900, True), (1_899, False), (0, False)])
 def test_updates_are_written(written: int, passes: bool) -> None:
     assert (counting_problem(KNOWN.workload("update-20"), 100, counted(4_000, written)) is None) == passes
+
+
+def test_rows_that_updates_read_by_key_count_for_no_response() -> None:
+    updates = KNOWN.workload("update-20")
+    assert counting_problem(updates, 100, counted(2_000, 2_000)) is not None, "it updated without reading"
+    assert counting_problem(updates, 100, counted(2_000, 2_000, scanned=1_000_000)) is None, "updates scanned the table"
 
 
 def test_the_cache_test_requires_no_reads() -> None:

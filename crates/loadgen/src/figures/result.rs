@@ -132,6 +132,8 @@ pub struct RequestCounts {
     pub completed: u64,
     /// Correct responses: complete, with the expected status and body.
     pub ok: u64,
+    /// Correct responses received before the window, during the warm-up.
+    pub before_window: u64,
     /// Requests that were due before the end of the window, but never sent because no connection was free. 0 in a closed loop.
     pub unsent: u64,
     /// Requests without a complete response at the end of the window. Not errors.

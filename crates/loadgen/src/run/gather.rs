@@ -231,6 +231,7 @@ impl<'a> Gather<'a> {
                 sent: total.sent,
                 completed: total.completed,
                 ok: total.ok,
+                before_window: self.before.ok,
                 unsent: finals.iter().map(|last| last.unsent).sum(),
                 in_flight: finals.iter().map(|last| last.in_flight).sum(),
                 backlog: finals.iter().map(|last| last.backlog).sum(),

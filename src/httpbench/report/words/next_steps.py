@@ -19,6 +19,7 @@ def _queue(step: NextStep) -> str:
 
 _TEXTS: dict[StepKind, Callable[[NextStep], str]] = {
     StepKind.READ_LOG: lambda step: f"its last lines of output are below; try `-c {step.connections}`",
+    StepKind.ASK_DATABASE: lambda step: "the target responds from memory: let it query the database for each request",
     StepKind.EXPECT_STATUS: lambda step: f"if the response may change, state what is correct: `--expect-status {step.status}`",
     StepKind.COMPARE_RESPONSE: lambda step: "compare one response with what is expected: `--expect-status`, `--expect-body`",
     StepKind.VERIFY: lambda step: f"`httpbench verify {step.target}` shows what is wrong",

@@ -74,6 +74,32 @@ def test_a_proxy_that_loses_or_invents_one_byte_in_a_million_has_no_result(harne
     assert "bytes were lost, changed or invented" in reasons or "httpbench verify" in reasons
 
 
+def test_a_proxy_that_responds_from_memory_has_no_result(harness: Harness) -> None:
+    done = harness.bench(f"{RELAYING}/remembers", "--workload", "proxy-10kb", "-c", "8", "-d", "1s", "--export-json", "-")
+    result = results(done)[f"{RELAYING}/remembers"]
+    assert result["verdict"]["kind"] == "invalid", result["verdict"]
+    assert any("the proxy responded without it" in reason for reason in result["verdict"]["reasons"]), result["verdict"]
+    (baseline,) = results(done)["baseline"]["rounds"]
+    assert baseline["verdict"]["kind"] != "invalid"
+
+
+def test_a_proxy_that_changes_heads_has_no_result(harness: Harness) -> None:
+    done = harness.bench(f"{RELAYING}/renames", "--workload", "proxy-10kb", "-c", "8", "-d", "1s", "--export-json", "-")
+    result = results(done)[f"{RELAYING}/renames"]
+    assert result["verdict"]["kind"] == "invalid", result["verdict"]
+    said = "; ".join(result["verdict"]["reasons"])
+    assert "the proxy sent `200 KO` instead of `200 OK`" in said
+    assert "`Server: ngimx`, `Server: nginx`" in said
+
+
+@pytest.mark.slow
+def test_a_proxy_that_keeps_its_contract_passes_ten_of_ten(harness: Harness) -> None:
+    done = harness.bench(f"{RELAYING}/good", "--workload", "proxy-10kb", "-c", "8", "-d", "1s", "--rounds", "10", "--export-json", "-")
+    rounds = results(done)[f"{RELAYING}/good"]["rounds"]
+    assert not [trial["verdict"] for trial in rounds if trial["verdict"]["kind"] in ("invalid", "failed")]
+    assert all(trial["backend_requests"] >= trial["measurement"]["requests"]["ok"] for trial in rounds)
+
+
 def test_verify_reports_which_byte_was_lost(harness: Harness) -> None:
     done = harness.run("verify", *OF_TESTS, f"{RELAYING}/drops")
     assert done.returncode == 1

@@ -104,6 +104,7 @@ def _target(manifest: TargetFile, variant: Variant, folder: Path) -> Target:
         container=manifest.container,
         paths=manifest.paths,
         database=manifest.database,
+        counter=manifest.counter,
     )
 
 

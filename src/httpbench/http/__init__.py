@@ -3,8 +3,19 @@
 from __future__ import annotations
 
 from httpbench.http.correct import check, problems
-from httpbench.http.exchange import parsed
+from httpbench.http.exchange import ExchangeError, Response, exchange, parsed
 from httpbench.http.learn import is_learned, learn, with_status
 from httpbench.http.ready import wait_until_correct
 
-__all__ = ["check", "is_learned", "learn", "parsed", "problems", "wait_until_correct", "with_status"]
+__all__ = [
+    "ExchangeError",
+    "Response",
+    "check",
+    "exchange",
+    "is_learned",
+    "learn",
+    "parsed",
+    "problems",
+    "wait_until_correct",
+    "with_status",
+]

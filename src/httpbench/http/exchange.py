@@ -51,6 +51,8 @@ class Response:
     body: bytes
     size_bytes: int
     """Size of headers and body, including framing."""
+    reason: str = ""
+    """Reason phrase of the status line."""
 
     def header(self, name: str) -> str | None:
         """Return the first header with that name, ignoring case."""
@@ -61,8 +63,9 @@ def parsed(head: str, body: str) -> Response:
     """Build a response that another program received and checked, from its head and its body without framing."""
     first, *lines = head.split("\r\n")
     fields = [line.partition(":") for line in lines if line]
-    status = int(first.split(" ")[1])
-    return Response(status, tuple((name, value.strip()) for name, _, value in fields), body.encode(), len(head) + len(body))
+    _, status, reason = f"{first} ".split(" ", 2)
+    headers = tuple((name, value.strip()) for name, _, value in fields)
+    return Response(int(status), headers, body.encode(), len(head) + len(body), reason.strip())
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,10 +136,10 @@ class Connection:
             if len(self._buffer) > HEAD_LIMIT_BYTES:
                 raise ExchangeError(f"sent more than {HEAD_LIMIT_BYTES} bytes of headers")
             self._more(deadline, "before its headers were complete" if self._buffer else BEFORE)
-        status, headers = _parse_head(bytes(self._buffer[:end]))
+        status, headers, reason = _parse_head(bytes(self._buffer[:end]))
         del self._buffer[: end + 4]
         framed, body = self._body(method, status, headers, deadline)
-        return Response(status, headers, body, end + 4 + framed)
+        return Response(status, headers, body, end + 4 + framed, reason)
 
     def surplus(self, wait_s: float = SURPLUS_WAIT_S) -> bytes:
         """Return bytes that came without a request."""
@@ -292,7 +295,7 @@ def exchange(host: str, port: int, request: Request, timeout_s: float = 2.0) -> 
         return response, connection.surplus()
 
 
-def _parse_head(head: bytes) -> tuple[int, Headers]:
+def _parse_head(head: bytes) -> tuple[int, Headers, str]:
     lines = head.decode("latin-1").split("\r\n")
     parts = lines[0].split(" ", 2)
     if len(parts) < 2 or not parts[0].startswith("HTTP/1.") or not STATUS.fullmatch(parts[1]):
@@ -303,7 +306,7 @@ def _parse_head(head: bytes) -> tuple[int, Headers]:
         if not colon or not name or name != name.strip():
             raise ExchangeError(f"sent `{line[:60]}`, which is not a header")
         headers.append((name, value.strip()))
-    return int(parts[1]), tuple(headers)
+    return int(parts[1]), tuple(headers), parts[2].strip() if len(parts) > 2 else ""
 
 
 def _value(headers: Headers, name: str) -> str | None:

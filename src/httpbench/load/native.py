@@ -241,8 +241,12 @@ def _stated(part: MixPart) -> dict[str, object]:
 
 
 def _sample_s(job: Job) -> float | None:
-    """Return how often to keep a whole response for rules that only the harness can check, or ``None`` for never."""
-    return max(SAMPLE_S_MIN, job.load.duration_s / SAMPLES) if job.workload.has_unchecked_bodies else None
+    """Return how often to keep a whole response for checks that only the harness can make: rules, and heads that a proxy passes on.
+
+    ``None``: never.
+    """
+    is_checked_later = job.workload.has_unchecked_bodies or job.workload.backend is not None
+    return max(SAMPLE_S_MIN, job.load.duration_s / SAMPLES) if is_checked_later else None
 
 
 def _ms(seconds: float) -> str:

@@ -22,6 +22,8 @@ class Observed(Frozen):
     """CPU and memory of the load generator. Null: not watched."""
     backend_usage: Usage | None = None
     """CPU and memory of the server behind a proxy. Null: no proxy, or not watched."""
+    backend_requests: int | None = None
+    """Requests that the backend of a proxy handled from its start to the end of the trial. Null: it doesn't count them."""
     database_usage: Usage | None = None
     """CPU and memory of the target's database. Null: no database, or not watched."""
     occupancy: tuple[CoreOccupancy, ...] = ()

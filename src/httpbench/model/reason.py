@@ -77,6 +77,7 @@ class ReasonKind(StrEnum):
     DATABASE_NOT_READ = "database_not_read"
     DATABASE_NOT_WRITTEN = "database_not_written"
     BYTES_DIFFER = "bytes_differ"
+    BACKEND_NOT_ASKED = "backend_not_asked"
     BYTES_MAY_BE_LOST = "bytes_may_be_lost"
     CRASHED_ON_SIGTERM = "crashed_on_sigterm"
     IGNORED_SIGTERM = "ignored_sigterm"

@@ -185,6 +185,9 @@ class TargetFile(Frozen):
     database: Database | None = None
     """Database for workloads whose responses come from one. The environment variable ``DATABASE_URL`` contains its address, and is unset
     for other workloads. Null: none."""
+    counter: RequestPath | None = None
+    """Path of a page with the number of requests handled so far, as nginx's ``stub_status`` prints it. With it, a backend of proxies shows
+    whether each response came from it. Null: none."""
     variant: Annotated[tuple[Variant, ...], Field(min_length=1)]
     """Ways to run the framework; each is a separate target."""
 
@@ -248,6 +251,8 @@ class Target(Frozen):
     """Paths by test name. Empty: it serves every workload at the workload's own path."""
     database: Database | None = None
     """Database that it uses. Null: none."""
+    counter: RequestPath | None = None
+    """Path of a page with the number of requests handled so far, as nginx's ``stub_status`` prints it. Null: none."""
     mounts: dict[str, str] = {}
     """Files and folders of this machine that its container can read, by their absolute paths inside the container."""
     entry: Entry | None = None

@@ -131,6 +131,13 @@ class Trial(Frozen):
         return {**rest, "observed": {**dict(rest.get("observed", {})), **seen}}
 
     @property
+    def responses(self) -> int:
+        """Minimum number of correct responses, those of the warm-up included."""
+        requests = self.measurement.requests if self.measurement else None
+        measured = requests.ok + (requests.before_window or 0) if requests else 0
+        return measured + (self.settling.responses if self.settling else 0)
+
+    @property
     def target_usage(self) -> Usage | None:
         return self.observed.target_usage
 

@@ -7,6 +7,7 @@
    invents      sends one byte in a million twice
    late MS      holds up every hundredth chunk for so many milliseconds, whichever way it goes
    deaf         stops relaying once a connection has carried a megabyte
+   renames      after a thousand chunks, changes the reason phrase and the name of the server
 
    With RELAY_HELD_UP=FILE in the environment it writes there for how many nanoseconds each late chunk was really held up.
 
@@ -27,9 +28,9 @@
 #include <unistd.h>
 
 enum { BUFFER = 65536, MILLION = 1000000, EVERY = 100, BACKLOG = 4096 };
-enum mode { GOOD, DROPS, INVENTS, LATE, DEAF };
+enum mode { GOOD, DROPS, INVENTS, LATE, DEAF, RENAMES };
 
-static const char *const modes[] = {"good", "drops", "invents", "late", "deaf"};
+static const char *const modes[] = {"good", "drops", "invents", "late", "deaf", "renames"};
 static enum mode mode;
 static int64_t delay_ns;
 static struct sockaddr_in backend;
@@ -94,6 +95,11 @@ static int pass_on(int to, const char *data, ssize_t size) {
     return send_all(to, data, size);
 }
 
+static void rename_all(char *data, ssize_t size, const char *from, const char *to) {
+    char *found = data;
+    while ((found = memmem(found, (size_t)(data + size - found), from, strlen(from)))) memcpy(found, to, strlen(to));
+}
+
 static void *relay(void *argument) {
     struct direction way = *(struct direction *)argument;
     free(argument);
@@ -103,6 +109,10 @@ static void *relay(void *argument) {
     uint64_t carried = 0;
     while ((size = recv(way.from, buffer, sizeof buffer, 0)) > 0) {
         carried += (uint64_t)size;
+        if (mode == RENAMES && atomic_fetch_add(&chunks, 1) >= 1000) {
+            rename_all(buffer, size, " 200 OK", " 200 KO");
+            rename_all(buffer, size, ": nginx", ": ngimx");
+        }
         if (mode == DEAF && carried > 1 << 20) continue;
         if (pass_on(way.to, buffer, size) < 0) break;
     }
@@ -140,7 +150,7 @@ static struct sockaddr_in address(const char *host, const char *port) {
 
 int main(int count, char **words) {
     if (count < 6) return fprintf(stderr, "usage: relay HOST PORT BACKEND_HOST BACKEND_PORT MODE [MS]\n"), 2;
-    while (mode < DEAF && strcmp(modes[mode], words[5]) != 0) mode++;
+    while (mode < RENAMES && strcmp(modes[mode], words[5]) != 0) mode++;
     delay_ns = (count > 6 ? atoll(words[6]) : 0) * 1000000;
     backend = address(words[3], words[4]);
     signal(SIGPIPE, SIG_IGN);

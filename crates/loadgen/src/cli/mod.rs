@@ -148,7 +148,7 @@ pub struct Args {
     /// SHA-256 of the expected body, in hexadecimal.
     #[arg(long, conflicts_with = "expect_body")]
     pub expect_body_sha256: Option<String>,
-    /// How often each thread keeps a complete response in the result, for requests without an expected body [default: never]
+    /// How often each thread keeps a complete response, preferably of requests without an expected body [default: never]
     #[arg(long, value_name = "INTERVAL", value_parser = parse_sampling, conflicts_with = "http2")]
     pub sample_bodies: Option<Duration>,
     /// CPUs to pin the threads to, in turn, such as 2,3 [default: not pinned]

@@ -198,6 +198,8 @@ class Round(Frozen):
     """
     generator_usage: Usage | None
     """CPU and memory of the load generator. Null: not measured."""
+    backend_requests: int | None = None
+    """Requests that the backend of a proxy handled. Null: it doesn't count them, or the target isn't a proxy."""
     backend_usage: Usage | None = None
     """CPU and memory of the server behind a proxy. Null: no proxy, or not measured."""
     database_usage: Usage | None = None

@@ -253,6 +253,7 @@ SENTENCES: dict[ReasonKind, Sentence] = {
         "the database wrote {rows:,} rows for {responses:,} responses, which require {required_rows:,}: "
         "the target did not write its updates"
     ),
+    ReasonKind.BACKEND_NOT_ASKED: ("the backend handled {requests:,} requests for {responses:,} responses: the proxy responded without it"),
     ReasonKind.BYTES_DIFFER: "bytes were lost, changed or invented between backend and load generator",
     ReasonKind.BYTES_MAY_BE_LOST: "httpbench verify {target} shows whether bytes are lost",
     ReasonKind.CRASHED_ON_SIGTERM: "crashed on SIGTERM ({exit})",

@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from httpbench import http
 from httpbench.errors import LoadError
 from httpbench.load import Job, LoadGenerator, Output, Phase, Progress
 from httpbench.model import Cores, Measurement, Observed
@@ -65,12 +66,23 @@ def run_generator(generator: LoadGenerator, job: Job, subject: Subject, report: 
             observed = window.close()
         output = Output(running.stdout(), stderr, exits[0].code if exits else 0)
     try:
-        measurement = with_sampled_bodies(generator.measurement(job, output), generator.kept_responses(job, output))
+        kept = generator.kept_responses(job, output)
+        direct = _direct_response(subject.backend, job) if kept and subject.backend else None
+        measurement = with_sampled_bodies(generator.measurement(job, output), kept, direct)
     except LoadError:
         if died is None:
             raise
         measurement = None
     return UnderLoad(measurement, observed, died, tuple(command))
+
+
+def _direct_response(backend: RunningTarget, job: Job) -> http.Response | None:
+    """Return a response of a proxy's backend without the proxy, or ``None`` if it no longer responds."""
+    try:
+        response, _ = http.exchange(backend.host, backend.port, job.workload.request)
+    except (http.ExchangeError, OSError):
+        return None
+    return response
 
 
 class _Window:

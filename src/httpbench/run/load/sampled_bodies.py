@@ -1,4 +1,4 @@
-"""Check the whole responses that a load generator kept against the rules of their workloads, after the load."""
+"""Check the whole responses that a load generator kept, after the load: against rules of workloads, and the head that a backend sends."""
 
 from __future__ import annotations
 
@@ -13,17 +13,39 @@ DRAWN_MIN = 10
 """Minimum number of rows for judging whether ids are random, because two may be equal by chance."""
 
 
-def with_sampled_bodies(measurement: Measurement, kept: Sequence[KeptResponse]) -> Measurement:
-    """Return the measurement with the results of the kept responses; unchanged if there are none."""
+VARYING = frozenset({"date", "connection"})
+"""Header fields that may differ between responses of one server."""
+
+
+def with_sampled_bodies(measurement: Measurement, kept: Sequence[KeptResponse], direct: http.Response | None = None) -> Measurement:
+    """Return the measurement with the results of the kept responses; unchanged if there are none.
+
+    ``direct`` is a response of a proxy's backend, without the proxy.
+    """
     if not kept:
         return measurement
-    wrong = [found for one in kept if (found := "; ".join(_problems(one)))]
+    wrong = [found for one in kept if (found := "; ".join([*_problems(one), *_changes(one, direct)]))]
     problems = [*dict.fromkeys(wrong), *_drawing_problems(kept)]
     sampled = SampledBodies(checked=len(kept), wrong=len(wrong), problems=tuple(problems[:PROBLEMS_MAX]))
     return measurement.model_copy(update={"sampled_bodies": sampled})
 
 
+def _changes(one: KeptResponse, direct: http.Response | None) -> Iterator[str]:
+    """Yield how a proxy changed the head of a response."""
+    if direct is None:
+        return
+    found = http.parsed(one.head, one.body)
+    if (found.status, found.reason) != (direct.status, direct.reason):
+        yield f"the proxy sent `{found.status} {found.reason}` instead of `{direct.status} {direct.reason}`"
+    ours, theirs = ({(name, value) for name, value in response.headers if name.lower() not in VARYING} for response in (found, direct))
+    changed = [f"{name}: {value}" for name, value in sorted(ours ^ theirs)]
+    if changed:
+        yield f"the proxy changed headers: `{'`, `'.join(changed)}`"
+
+
 def _problems(one: KeptResponse) -> list[str]:
+    if one.workload.expect.rule is None:
+        return []  # the load generator has checked the body
     if one.truncated:
         return ["a body of more than 64 KiB"]
     return http.problems(http.parsed(one.head, one.body), b"", one.workload.expect)

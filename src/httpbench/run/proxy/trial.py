@@ -10,7 +10,8 @@ from contextlib import AbstractContextManager
 from dataclasses import replace
 from pathlib import Path
 
-from httpbench.model import Build, Kind, Reason, ReasonKind, Scaling, Target, Trial, Tuning, VerdictKind, Workload
+from httpbench import http
+from httpbench.model import Build, Kind, Reason, ReasonKind, Request, Scaling, Target, Trial, Tuning, VerdictKind, Workload
 from httpbench.run.observer import Observer, Stage
 from httpbench.run.proxy.backend_there import started_there
 from httpbench.run.trial.inputs import TrialInputs, Upstream
@@ -66,8 +67,10 @@ def measure_proxy(inputs: TrialInputs, scratch: Path, observer: Observer) -> Tri
             trial = measure(inputs, running, scratch / "generator", observer, backend)
         if (death := backend.death()) is not None:
             return with_incident(trial, Reason.of(ReasonKind.BACKEND_DIED_UNDER_LOAD, death=death))
+        handled = requests_handled(backend, inputs.backend.target.counter)
         backend.stop()
-    return _explained(trial)
+    observed = trial.observed.model_copy(update={"backend_requests": handled})
+    return _explained(_proven(trial.model_copy(update={"observed": observed})))
 
 
 def started_backend(
@@ -88,6 +91,25 @@ def _baseline(inputs: TrialInputs, backend: RunningTarget, scratch: Path, observ
     trial = measure(as_target, backend, scratch / "generator", observer)
     observed = trial.observed.model_copy(update={"target_usage": None, "backend_usage": trial.observed.target_usage})
     return judged(trial.model_copy(update={"plan": planned, "observed": observed}))
+
+
+def requests_handled(backend: RunningTarget, path: str | None) -> int | None:
+    """Return how many requests a backend has handled, or ``None`` if it doesn't count them."""
+    if path is None:
+        return None
+    try:
+        page, _ = http.exchange(backend.host, backend.port, Request(path=path))
+        return int(page.body.splitlines()[2].split()[2])
+    except (http.ExchangeError, OSError, ValueError, IndexError):
+        return None
+
+
+def _proven(trial: Trial) -> Trial:
+    """Make the trial invalid if the backend handled fewer requests than the proxy gave responses, those of the warm-up included."""
+    handled, responses = trial.observed.backend_requests, trial.responses
+    if handled is None or handled >= responses:
+        return trial
+    return with_incident(trial, Reason.of(ReasonKind.BACKEND_NOT_ASKED, requests=handled, responses=responses))
 
 
 def _explained(trial: Trial) -> Trial:

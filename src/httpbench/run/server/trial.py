@@ -54,7 +54,5 @@ def _judged(trial: Trial, workload: Workload) -> Trial:
     """Make the trial invalid if the database did less work than the responses require, those of the warm-up included."""
     if trial.measurement is None or trial.database is None:
         return trial
-    requests = trial.measurement.requests
-    responses = requests.ok + (requests.before_window or 0) + (trial.settling.responses if trial.settling else 0)
-    problem = counting_problem(workload, responses, trial.database)
+    problem = counting_problem(workload, trial.responses, trial.database)
     return with_incident(trial, problem) if problem else trial

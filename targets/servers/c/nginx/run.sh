@@ -37,6 +37,7 @@ http {
     server {
         listen $host:$port reuseport backlog=4096;
         location = /10kb { root $scratch; }
+        location = /stub_status { stub_status; }
         location = / { return 200 "Hello, World!"; }
         location / { return 404; }
     }

@@ -154,6 +154,10 @@ EXAMPLES: dict[ReasonKind, tuple[dict[str, Any], str]] = {
         ROWS,
         "the database wrote 5 rows for 10 responses, which require 10: the target did not write its updates",
     ),
+    ReasonKind.BACKEND_NOT_ASKED: (
+        {"requests": 200, "responses": 12_000},
+        "the backend handled 200 requests for 12,000 responses: the proxy responded without it",
+    ),
     ReasonKind.BYTES_DIFFER: ({}, "bytes were lost, changed or invented between backend and load generator"),
     ReasonKind.BYTES_MAY_BE_LOST: ({"target": "proxy:c/x"}, "httpbench verify proxy:c/x shows whether bytes are lost"),
     ReasonKind.CRASHED_ON_SIGTERM: ({"exit": "killed by signal 11"}, "crashed on SIGTERM (killed by signal 11)"),

@@ -28,7 +28,7 @@ impl Kept {
 
 #[derive(Default)]
 pub struct Sampler {
-    /// The kinds whose bodies the load generator doesn't check itself.
+    /// The kinds whose bodies the load generator doesn't check itself; all kinds if there are none.
     kinds: Vec<u16>,
     turn: usize,
     armed: Option<u16>,
@@ -38,8 +38,9 @@ pub struct Sampler {
 
 impl Sampler {
     pub fn new(kinds: &[RequestKind]) -> Self {
-        let unchecked = kinds.iter().enumerate().filter(|(_, kind)| !kind.expectation.checks_body());
-        Self { kinds: unchecked.map(|(index, _)| index as u16).collect(), ..Self::default() }
+        let all_are_checked = kinds.iter().all(|kind| kind.expectation.checks_body());
+        let sampled = kinds.iter().enumerate().filter(|(_, kind)| all_are_checked || !kind.expectation.checks_body());
+        Self { kinds: sampled.map(|(index, _)| index as u16).collect(), ..Self::default() }
     }
 
     /// Selects the kind whose next response is kept. Returns `None` if the limits are reached.

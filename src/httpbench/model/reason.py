@@ -36,7 +36,7 @@ class ReasonKind(StrEnum):
     NOT_SAMPLED = "not_sampled"
     TARGET_NOT_SAMPLED = "target_not_sampled"
     GENERATOR_BOUND = "generator_bound"
-    BOTH_BUSY = "both_busy"
+    BOTH_BUSY = "both_busy"  # of earlier versions
     BOTH_NEARLY_FULL = "both_nearly_full"
     QUOTA_STOPPED_BOTH = "quota_stopped_both"
     TARGET_QUOTA_USED = "target_quota_used"

@@ -181,10 +181,11 @@ def throttled(usage: Usage | None) -> float | None:
 def _kept_waiting(evidence: Evidence) -> float:
     """Return the time in which the generator was kept off its cores, in cores.
 
-    On shared cores, the target or its database causes this wait, so it doesn't count.
+    On shared cores, the target, its database or the backend causes this wait, so it doesn't count.
     """
     usage, cores = evidence.observed.generator_usage, evidence.cores
-    return 0.0 if usage is None or cores.shared or cores.database_shared else usage.cpu_wait_cores_mean or 0.0
+    is_alone = not (cores.shared or cores.database_shared or cores.backend_shared)
+    return usage.cpu_wait_cores_mean or 0.0 if usage and is_alone else 0.0
 
 
 def fill(name: str, cores: float, capacity: float, **more: Any) -> dict[str, Any]:

@@ -42,8 +42,9 @@ TARGET_BUSY = 0.90
 process."""
 
 TARGET_FULL = 0.97
-"""Share of its cores above which the target is the limit even if the generator is full too. Such a target can do at most 3% more, and
-rounds differ by as much."""
+"""Share of its cores above which the target is the limit even if the generator is nearly full too. If a request costs the same whatever the
+load, such a target can do at most 3% more, and rounds differ by as much. That is an assumption: a server with more requests waiting may
+handle several at once for less. So next to a busy generator, even a full target isn't shown to be the only limit."""
 
 BOTH_TARGET = 0.80
 """Share of its cores above which a target counts as nearly full when the generator is nearly full too. A target below this share could do a
@@ -190,9 +191,8 @@ def _limit_of_either(evidence: Evidence, target: Usage) -> Verdict | None:
     looks_full = share >= BOTH_TARGET or has_full_thread
     if looks_full and not throttled(target) and (limit := limit_of_polling(evidence, programs)):
         return limit
-    if share >= TARGET_FULL:
-        both = (Reason.of(ReasonKind.BOTH_BUSY, programs=programs),) if generator_is_busy(evidence) else ()
-        return Verdict(kind=VerdictKind.TARGET, reasons=(*_quota(evidence, target, capacity), *both))
+    if share >= TARGET_FULL and not generator_is_busy(evidence):
+        return Verdict(kind=VerdictKind.TARGET, reasons=_quota(evidence, target, capacity))
     if throttled(target) and throttled(evidence.observed.generator_usage):
         return _verdict(VerdictKind.SHARED, ReasonKind.QUOTA_STOPPED_BOTH, programs=programs)
     if (share >= BOTH_TARGET or has_full_thread or throttled(target)) and generator_is_nearly_busy(evidence):

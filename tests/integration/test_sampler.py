@@ -104,6 +104,27 @@ time.sleep(60)
     assert usage.cpu_s == pytest.approx(told_s, rel=0.03)
 
 
+def test_the_time_of_many_mostly_idle_processes_counts(tmp_path: Path) -> None:
+    """None of the children reaches a tick of 10 ms, as with a proxy that has a process for each connection."""
+    script = """
+ends = []
+for number in range(40):
+    reading, writing = os.pipe()
+    if os.fork() == 0:
+        before = used()
+        burn(0.006)
+        os.write(writing, f'{used() - before} '.encode())
+        time.sleep(60)
+    ends.append(reading)
+spent = sum(float(os.read(end, 100)) for end in ends)
+tell('done', used() - begin + spent)
+time.sleep(60)
+"""
+    usage, told_s = measure(tmp_path, script)
+    assert told_s >= 0.24
+    assert usage.cpu_s == pytest.approx(told_s, rel=0.25)
+
+
 def test_the_time_of_children_without_wait_counts_up_to_the_last_sample(tmp_path: Path) -> None:
     script = """
 import signal

@@ -3,7 +3,7 @@
 CPU time comes from the kernel's counters for each process. Ended processes are included: the kernel adds the time of a process that was
 waited for to its parent's counters, and orphans become children of the root. One kind of time is lost: for children of a parent that
 ignores ``SIGCHLD``, time counts only up to the last sample. A new process is found up to half a second late; then all its time counts. The
-kernel counts in ticks of 10 ms per process, which is 1% of a core over a window of one second.
+kernel counts the time of a process with several threads in ticks of 10 ms, which is 1% of a core over a window of one second.
 
 RSS is read together with CPU time, from per-CPU counters that may lag by a few hundred kB. PSS and exact RSS are read about once a second
 (less often beyond some 100 MB) and at the end, because counting pages delays the process (see
@@ -28,6 +28,9 @@ from httpbench.sample.tree import TICKS_PER_S, Reading, Tree, descendants
 
 RESCAN_S = 0.5  # listing the tree costs more than reading it
 PAGES_S = 1.0
+ROUNDING_TICKS = 2.0
+"""Ticks by which the time of a tree may fall by rounding, when a process ends and its parent's counter takes over its time. A larger fall is
+a loss."""
 PAGES_SHARE = 0.0015  # maximum share of the time that is spent on counting pages
 
 
@@ -127,7 +130,9 @@ class TreeSampler:
         reading = self._read()
         cpu_s = (reading.ticks - self._ticks_before) / TICKS_PER_S
         self._series.add(time.monotonic(), cpu_s, reading.rss_bytes, reading.processes, self._throttled_since())
-        self._ticks_before, self._rss_bytes = reading.ticks, reading.rss_bytes
+        lost = reading.ticks < self._ticks_before - ROUNDING_TICKS
+        self._ticks_before = reading.ticks if lost else max(reading.ticks, self._ticks_before)
+        self._rss_bytes = reading.rss_bytes
         if self._threads_often:
             self._threads.look(self._tree.known)
 

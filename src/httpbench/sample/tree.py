@@ -1,7 +1,8 @@
 """The processes below a root, and the kernel's counters for each.
 
 ``/proc/PID/stat`` is kept open and read again with one system call, at half the cost of open, read and close. An open file also belongs to
-its process: if another process gets the same process id, reading fails.
+its process: if another process gets the same process id, reading fails. It counts in ticks of 10 ms, which a process for one connection may
+never reach, so processes with one thread are also read from ``/proc/PID/schedstat``.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 TICKS_PER_S = os.sysconf("SC_CLK_TCK")
+NS_PER_TICK = 1e9 / TICKS_PER_S
 PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
 STAT_BYTES = 1024  # enough for 52 numbers and a name
 ROLLUP_BYTES = 4096  # enough for some twenty short lines
@@ -79,8 +81,8 @@ def _children(pid: int) -> list[int]:
 class Counters:
     """The contents of ``/proc/PID/stat`` for a process at one moment."""
 
-    own_ticks: int
-    """User and system time of all its threads, including ended ones."""
+    own_ticks: float
+    """User and system time of all its threads, including ended ones: in nanoseconds if it has one thread, otherwise in whole ticks."""
     reaped_ticks: int
     """User and system time of ended descendants that were waited for."""
     rss_bytes: int
@@ -90,18 +92,25 @@ class Counters:
 class Process:
     """A process with counters that are read repeatedly. Raises ``OSError`` once it is gone."""
 
-    __slots__ = ("_stat", "pid")
+    __slots__ = ("_schedstat", "_stat", "pid")
 
     def __init__(self, pid: int):
         self.pid = pid
         self._stat = os.open(f"/proc/{pid}/stat", os.O_RDONLY | os.O_CLOEXEC)
+        try:
+            self._schedstat: int | None = os.open(f"/proc/{pid}/schedstat", os.O_RDONLY | os.O_CLOEXEC)
+        except OSError:  # a kernel without CONFIG_SCHED_INFO
+            self._schedstat = None
 
     def counters(self) -> Counters:
         # The name is in parentheses and may itself contain spaces and parentheses. The state is the first field after it.
         data = os.pread(self._stat, STAT_BYTES, 0)
         fields = data[data.rindex(b")") + 2 :].split(None, 22)
+        own_ticks: float = int(fields[11]) + int(fields[12])
+        if fields[17] == b"1":  # the file describes the first thread only
+            own_ticks = max(own_ticks, self._first_thread_ticks())
         return Counters(
-            own_ticks=int(fields[11]) + int(fields[12]),
+            own_ticks=own_ticks,
             reaped_ticks=int(fields[13]) + int(fields[14]),
             rss_bytes=int(fields[21]) * PAGE_BYTES,
             is_zombie=fields[0] == ZOMBIE,
@@ -122,6 +131,13 @@ class Process:
 
     def close(self) -> None:
         os.close(self._stat)
+        if self._schedstat is not None:
+            os.close(self._schedstat)
+
+    def _first_thread_ticks(self) -> float:
+        if self._schedstat is None:
+            return 0.0
+        return int(os.pread(self._schedstat, STAT_BYTES, 0).split(None, 1)[0]) / NS_PER_TICK
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +166,8 @@ class Tree:
     def read(self) -> Reading:
         """Return a consistent reading. Retries if a process ended during it, because its time would have moved to its parent unnoticed."""
         for _ in range(ATTEMPTS):
-            ticks, rss_bytes, processes = self._ticks_of_root(), 0, 0
+            ticks: float = self._ticks_of_root()
+            rss_bytes = processes = 0
             gone = []
             for pid, process in self.known.items():
                 try:

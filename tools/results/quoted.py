@@ -24,6 +24,7 @@ from httpbench.analysis.rows import Group, Row
 from httpbench.errors import UsageError
 from httpbench.model import Run, Trial
 from httpbench.report.markdown.parts import escape
+from httpbench.report.words.columns import LOWER_BOUND
 from httpbench.report.words.numbers import four_digits, percentage, rank_text
 from httpbench.stats.figures import THROUGHPUT
 from httpbench.stats.overhead import share_of
@@ -137,11 +138,12 @@ def _figure(quoted: Quoted, row: Row) -> str:
     baseline = next((other for other in quoted.group.rows if other.target.id == quoted.run.baseline), None)
     if baseline is not None:
         share = share_of(row.trials, baseline.trials, THROUGHPUT.of)
-        return f"{percentage(share[0])}" if share else "no figure"
+        return (LOWER_BOUND if row.is_lower_bound else "") + percentage(share[0]) if share else "no figure"
     estimate = row.summary.throughput_rps
     if estimate is None:
         return "no figure"
-    return four_digits(estimate.median, 0) + (f" ± {percentage(estimate.spread)}" if estimate.spread is not None else "")
+    bound = LOWER_BOUND if row.is_lower_bound else ""
+    return bound + four_digits(estimate.median, 0) + (f" ± {percentage(estimate.spread)}" if estimate.spread is not None else "")
 
 
 def _order(quoted: Quoted, published: Mapping[str, float]) -> Iterator[str]:

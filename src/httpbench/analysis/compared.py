@@ -11,7 +11,7 @@ import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from httpbench.analysis.rows import Group, Row
+from httpbench.analysis.rows import BOUNDS, Group, Row
 from httpbench.model import Reason, Trial, VerdictKind
 from httpbench.stats.attempts import last_attempts
 from httpbench.stats.composite import WEIGHTS, Composite, composite
@@ -21,7 +21,7 @@ from httpbench.stats.interval import LEFT_OUT, ROUNDS_MIN
 from httpbench.stats.overhead import Difference, overhead
 from httpbench.stats.paired import Comparison, Rounds, compare
 from httpbench.stats.ranks import AllPairs, RankRange, pooled
-from httpbench.stats.summary import cells
+from httpbench.stats.summary import cells, summarize
 
 LOST = (VerdictKind.FAILED, VerdictKind.INVALID)
 """Verdicts of rounds that a target lost by itself."""
@@ -126,12 +126,15 @@ def composite_of(trials: Sequence[Trial]) -> Composite | None:
     As in TechEmpower's ranking, each target is scored at the load at which it performs best.
     """
     figures: dict[str, dict[str, Rounds]] = {}
+    bounds: dict[tuple[str, str], bool] = {}
     for cell in cells(trials):
         plan = cell[0].plan
         if plan.workload in WEIGHTS and plan.load.rate_rps is None and (rounds := _throughputs(cell)):
             of_target = figures.setdefault(plan.target, {})
-            of_target[plan.workload] = max(of_target.get(plan.workload, {}), rounds, key=_median)
-    return composite(figures)
+            if _median(rounds) >= _median(of_target.get(plan.workload, {})):
+                of_target[plan.workload] = rounds
+                bounds[plan.target, plan.workload] = summarize(last_attempts(cell)).verdict.kind in BOUNDS
+    return composite(figures, {target for (target, _), is_bound in bounds.items() if is_bound})
 
 
 def _headline(group: Group) -> Figure:

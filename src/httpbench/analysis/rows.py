@@ -7,6 +7,9 @@ from dataclasses import dataclass, replace
 from httpbench.model import ClientWork, Load, Probed, Scaling, Target, Trial, VerdictKind
 from httpbench.stats.summary import Latency, Summary
 
+BOUNDS = (VerdictKind.GENERATOR, VerdictKind.BOTH, VerdictKind.DATABASE)
+"""Verdicts of a result that is a lower bound, because something other than the target was (nearly) full."""
+
 
 @dataclass(frozen=True, slots=True)
 class Row:
@@ -52,12 +55,7 @@ class Row:
     @property
     def is_lower_bound(self) -> bool:
         """Whether the load generator, the backend or the database was (nearly) full, so that the target may be faster than measured."""
-        limits = (
-            VerdictKind.GENERATOR,
-            VerdictKind.BOTH,
-            VerdictKind.DATABASE,
-            *([VerdictKind.BACKEND] if self.target.is_declared else []),
-        )
+        limits = (*BOUNDS, *([VerdictKind.BACKEND] if self.target.is_declared else []))
         return self.counts and self.summary.verdict.kind in limits
 
     @property

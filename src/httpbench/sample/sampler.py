@@ -29,8 +29,8 @@ from httpbench.sample.tree import TICKS_PER_S, Reading, Tree, descendants
 RESCAN_S = 0.5  # listing the tree costs more than reading it
 PAGES_S = 1.0
 ROUNDING_TICKS = 2.0
-"""Ticks by which the time of a tree may fall by rounding, when a process ends and its parent's counter takes over its time. A larger fall is
-a loss."""
+"""Ticks by which the time of a tree may fall by rounding, when a process ends and its parent's counter takes over its time. A larger fall
+is a loss."""
 PAGES_SHARE = 0.0015  # maximum share of the time that is spent on counting pages
 
 

@@ -1,19 +1,22 @@
-"""Compute one score per target over several tests, as TechEmpower has done since round 19.
+"""Compute one score per target over several of TechEmpower's tests: the weighted geometric mean of its throughputs.
 
-Each test has a weight. Its throughput is divided by the mean over all scored targets, so that no test counts more because its requests are
-cheaper. The score is the weighted sum. As on TechEmpower's site, only targets with all tests are scored. The site normalizes by all
-frameworks of its round; this module normalizes by the targets of the run, so scores of different runs aren't comparable.
+Each test has a weight. Scores are relative to the best target. A ratio of geometric means is the geometric mean of the ratios, so the order
+of two targets doesn't depend on which other targets the run has, and no test counts more because its requests are cheaper (P. J. Fleming,
+J. J. Wallace, "How not to lie with statistics: the correct way to summarize benchmark results", Communications of the ACM 29, 1986). As on
+TechEmpower's site, only targets with all tests are scored.
 
 Each round is scored separately, relative to the best target, and the interval is over rounds.
 
-Source: the announcement of TechEmpower's round 19, https://www.techempower.com/blog/2020/05/28/framework-benchmarks-round-19/. The site's
-program was never published. The weights are those that other people found on the site, and dividing by the mean is this module's choice.
+Source of the idea: the announcement of TechEmpower's round 19, https://www.techempower.com/blog/2020/05/28/framework-benchmarks-round-19/.
+The site's program was never published. The weights are those that other people found on the site. The site adds up weighted throughputs
+that are relative to all frameworks of its round; the geometric mean is this module's choice.
 """
 
 from __future__ import annotations
 
+import math
 import statistics
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 from pydantic import Field
 
@@ -37,6 +40,8 @@ class Score(Frozen):
     """95% confidence interval, in percent. Null: the best target, or fewer than three rounds."""
     rounds: int
     """Number of rounds in which all scored targets have all tests."""
+    is_lower_bound: bool = False
+    """Whether the load generator or the database was the limit in a test, so that the target may score higher."""
 
 
 class Composite(Frozen):
@@ -50,10 +55,10 @@ class Composite(Frozen):
     """Ids of targets that lack a test."""
 
 
-def composite(figures: Mapping[str, Mapping[str, Rounds]]) -> Composite | None:
+def composite(figures: Mapping[str, Mapping[str, Rounds]], bounds: Collection[str] = ()) -> Composite | None:
     """Return the scores; ``None`` with fewer than two tests, or fewer than two targets that have all of them.
 
-    ``figures`` contains requests/s by target, workload and round.
+    ``figures`` contains requests/s by target, workload and round. ``bounds`` are the targets with a result that is a lower bound.
     """
     tests = tuple(test for test in WEIGHTS if any(of_target.get(test) for of_target in figures.values()))
     whole = {target: of_target for target, of_target in figures.items() if all(of_target.get(test) for test in tests)}
@@ -62,7 +67,7 @@ def composite(figures: Mapping[str, Mapping[str, Rounds]]) -> Composite | None:
     rounds = sorted(set.intersection(*(set(of_target[test]) for of_target in whole.values() for test in tests)))
     if not rounds:
         return None
-    by_round = [_scores({target: {test: whole[target][test][number] for test in tests} for target in whole}) for number in rounds]
+    by_round = [{target: _score({test: whole[target][test][number] for test in tests}) for target in whole} for number in rounds]
     best = max(whole, key=lambda target: statistics.geometric_mean([scores[target] for scores in by_round]))
     relative = {target: [scores[target] / scores[best] for scores in by_round] for target in whole}
     found = [
@@ -71,6 +76,7 @@ def composite(figures: Mapping[str, Mapping[str, Rounds]]) -> Composite | None:
             percent=100 * statistics.geometric_mean(of_target),
             interval=None if target == best else interval([100 * share for share in of_target]),
             rounds=len(rounds),
+            is_lower_bound=target in bounds,
         )
         for target, of_target in relative.items()
     ]
@@ -78,8 +84,7 @@ def composite(figures: Mapping[str, Mapping[str, Rounds]]) -> Composite | None:
     return Composite(tests=tests, scores=tuple(ranked), left_out=tuple(target for target in figures if target not in whole))
 
 
-def _scores(figures: Mapping[str, Mapping[str, float]]) -> dict[str, float]:
-    """Return the weighted sums of one round by target, from requests/s by target and test, all above zero."""
-    tests = next(iter(figures.values()))
-    mean = {test: statistics.fmean(of_target[test] for of_target in figures.values()) for test in tests}
-    return {target: sum(WEIGHTS[test] * rps / mean[test] for test, rps in of_target.items()) for target, of_target in figures.items()}
+def _score(rps: Mapping[str, float]) -> float:
+    """Return the weighted geometric mean of one target's requests/s by test, all above zero."""
+    total = sum(WEIGHTS[test] for test in rps)
+    return math.exp(sum(WEIGHTS[test] * math.log(value) for test, value in rps.items()) / total)

@@ -66,8 +66,23 @@ def test_weights_decide_between_targets_with_opposite_strengths() -> None:
     found = composite({"json": {"json": {0: 2.0}, "fortune": {0: 1.0}}, "fortune": {"json": {0: 1.0}, "fortune": {0: 2.0}}})
     assert found is not None
     assert [score.target for score in found.scores] == ["fortune", "json"]
-    assert found.scores[1].percent == pytest.approx(100 * (2 * 1.0 + 1.5) / (1.0 + 2 * 1.5))
+    assert found.scores[1].percent == pytest.approx(100 * 2 ** ((1.0 - 1.5) / 2.5))
     assert sum(WEIGHTS.values()) == 6
+
+
+@given(figures(), st.data())
+def test_the_order_of_two_targets_does_not_depend_on_a_third(found: Figures, data: st.DataObject) -> None:
+    third = {test: {number: data.draw(RPS) for number in rounds} for test, rounds in next(iter(found.values())).items()}
+    before, after = percents(found), percents({**found, "t/third": third})
+    one, other, *_ = found
+    assert after[one] / after[other] == pytest.approx(before[one] / before[other])
+
+
+def test_a_score_with_a_lower_bound_is_one() -> None:
+    whole = {test: {0: 1.0} for test in TESTS}
+    found = composite({"a": whole, "b": whole}, bounds={"b"})
+    assert found is not None
+    assert {score.target: score.is_lower_bound for score in found.scores} == {"a": False, "b": True}
 
 
 def test_a_target_without_one_of_the_tests_has_no_score() -> None:

@@ -143,6 +143,8 @@ class Overrides:
         from httpbench.model import Load
         from httpbench.run import load_of
 
+        if "step_s" in self.fields and all(self._merged(part)["rate_from_rps"] is None for part in parts):
+            raise UsageError("--step requires a rising rate", hint="give --rate FROM..TO, such as --rate 10k..25k")
         try:
             return [
                 load_of(

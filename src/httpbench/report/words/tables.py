@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from httpbench.analysis.compared import differences
 from httpbench.analysis.rows import Group, Row
 from httpbench.model import PartMeasurement
-from httpbench.report.words.columns import ALWAYS, Column
+from httpbench.report.words.columns import ALWAYS, LOWER_BOUND, Column
 from httpbench.report.words.numbers import four_digits, percentage, three_digits
 from httpbench.report.words.targets import short_name
 from httpbench.stats.composite import WEIGHTS, Composite
@@ -130,7 +130,8 @@ def _throughput_share(row: Row, theirs: Row) -> str:
     if found is None:
         return ""
     ratio, reach = found
-    return f"{ratio * 100:.1f}" + (f" ± {reach * 100:.1f}" if reach is not None else "") + " %"
+    bound = LOWER_BOUND if row.is_lower_bound else ""
+    return f"{bound}{ratio * 100:.1f}" + (f" ± {reach * 100:.1f}" if reach is not None else "") + " %"
 
 
 # --- composite score ------------------------------------------------------------------------------------------------------------
@@ -144,7 +145,7 @@ def composite_rows(found: Composite) -> list[tuple[str, str, str]]:
     rows = []
     for score in found.scores:
         between = f"{three_digits(score.interval.low)} – {three_digits(score.interval.high)}" if score.interval else ""
-        rows.append((score.target, three_digits(score.percent), between))
+        rows.append((score.target, (LOWER_BOUND if score.is_lower_bound else "") + three_digits(score.percent), between))
     return rows
 
 
@@ -152,7 +153,7 @@ def composite_note(found: Composite) -> str:
     """Say how the score is computed, which tests are missing, and which targets have no score."""
     weights = ", ".join(f"{test} {WEIGHTS[test]:g}" for test in found.tests)
     missing = [test for test in WEIGHTS if test not in found.tests]
-    note = f"Weights: {weights}. Each test is relative to its mean, at the best load of each target."
+    note = f"Weighted geometric mean: {weights}. Each test is at the best load of each target."
     if missing:
         note += f" Not measured: {', '.join(missing)}."
     if found.left_out:

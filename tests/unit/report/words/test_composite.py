@@ -44,14 +44,16 @@ def test_a_terminal_of_80_columns_shows_it_below_the_tables() -> None:
     text = shown(*measured("json", "db"))
     ranking = text[text.index("Composite score, with TechEmpower's weights") :]
     assert "% of best" in ranking and "50.0 – 50.0" in ranking.replace("50 – 50", "50.0 – 50.0")
-    assert "Weights: json 1, db 0.75." in ranking and "Not measured: plaintext, query-20, fortune, update-20." in " ".join(ranking.split())
+    assert "Weighted geometric mean: json 1, db 0.75." in ranking and "Not measured: plaintext, query-20, fortune, update-20." in " ".join(
+        ranking.split()
+    )
     assert all(len(line.rstrip()) <= 80 for line in ranking.splitlines())
 
 
 def test_pages_show_it_below_the_tables() -> None:
     assert "| go/fast |     100.0 |" in render_markdown(*measured("json", "db")).replace("       100 |", "     100.0 |")
     page = render_html(*measured("json", "db"))
-    assert '<a href="#composite">' in page and "Weights: json 1, db 0.75." in page[page.index('<section id="composite"') :]
+    assert '<a href="#composite">' in page and "Weighted geometric mean: json 1, db 0.75." in page[page.index('<section id="composite"') :]
     assert "composite" not in render_html(*measured("json")).split('id="download"')[0]
 
 

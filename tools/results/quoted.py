@@ -143,7 +143,11 @@ def _figure(quoted: Quoted, row: Row) -> str:
     if estimate is None:
         return "no figure"
     bound = LOWER_BOUND if row.is_lower_bound else ""
-    return bound + four_digits(estimate.median, 0) + (f" ± {percentage(estimate.spread)}" if estimate.spread is not None else "")
+    return (
+        bound
+        + four_digits(estimate.median, 0)
+        + (f" ± {percentage(estimate.interval.half_width)}" if estimate.interval is not None else "")
+    )
 
 
 def _order(quoted: Quoted, published: Mapping[str, float]) -> Iterator[str]:

@@ -54,7 +54,7 @@ class Estimate(Frozen):
     max: float
     """Highest round."""
     spread: float | None
-    """(max − min) / 2 / median: the column ±. Null: a single round, or a median of 0."""
+    """(max − min) / 2 / median: the column Range. Null: a single round, or a median of 0."""
     rounds: int
     """Number of rounds that have the result."""
     interval: ConfidenceInterval | None = None

@@ -15,7 +15,7 @@ from httpbench.report.words.targets import short_name
 RANK_NEED, BAR_NEED = 5, 20
 """Needs of the columns for rank and bar. Bars are omitted first, because they repeat another column."""
 
-SERVERS = ("rank", "target", "rps", "spread", "p50", "p99", "cpu", "memory", "verdict")
+SERVERS = ("rank", "target", "rps", "interval", "p50", "p99", "cpu", "memory", "verdict")
 
 USUAL = {
     Table.HTTP_SERVERS: SERVERS,
@@ -68,7 +68,7 @@ def chosen_overhead(every: Sequence[Column], view: View) -> list[Column]:
 
 def _usual(table: Table, load: Load) -> list[str]:
     usual = list(USUAL[table])
-    beside = "p99" if load.rate_rps is not None else next(name for name in ("stddev", "spread", "rps") if name in usual)
+    beside = "p99" if load.rate_rps is not None else next(name for name in ("stddev", "interval", "rps") if name in usual)
     usual.insert(usual.index(beside) + 1, "bar")
     return usual
 

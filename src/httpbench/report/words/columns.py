@@ -113,7 +113,8 @@ def _figures(memory: Memory) -> list[Column]:
         Column("requests", "Req", "", lambda row: _exact(row.summary.requests), 15),
         Column("errors", "Err", "", lambda row: _exact(row.summary.errors), 5),
         Column("rps", "Requests/s", "", _throughput, ALWAYS, is_headline=True),
-        Column("spread", "±", "%", lambda row: _spread(row.summary.throughput_rps), 1),
+        Column("interval", "±", "%", lambda row: half_width(row.summary.throughput_rps), 1),
+        Column("spread", "Range", "± %", lambda row: _spread(row.summary.throughput_rps), 17),
         Column("bytes", "BPS", "MB/s", lambda row: scaled(row.summary.bytes_per_s, 1e6, 1), 14),
         *(_latency(title, name, need) for title, name, need in _LATENCIES),
         Column("cpu", "CPU", "%", lambda row: scaled(row.summary.cpu_cores, 0.01, 0), 4),
@@ -129,7 +130,7 @@ def _app_servers(memory: Memory) -> list[Column]:
         Column("language", "Language", "", lambda row: row.target.language, ALWAYS, is_number=False),
         Column("server", "App Server", "", _server, ALWAYS, is_number=False),
         Column("rps", "Requests/s", "", _throughput, ALWAYS, is_headline=True),
-        Column("spread", "±", "%", lambda row: _spread(row.summary.throughput_rps), 1),
+        Column("interval", "±", "%", lambda row: half_width(row.summary.throughput_rps), 1),
         Column("memory", "RAM", "MB", memory.peak, ALWAYS),
         Column("memory-mean", "RAM mean", "MB", memory.mean, ALWAYS),
         Column("cpu-peak", "CPU peak", "%", lambda row: scaled(row.summary.cpu_cores_peak, 0.01, 1), ALWAYS),
@@ -148,7 +149,8 @@ def _tcp_proxies(memory: Memory) -> list[Column]:
         Column("target", "Proxy", "", lambda row: short_name(row.target), ALWAYS, is_number=False),
         Column("held", "Held", "1/s", lambda row: _exact(row.summary.rate_held_rps), ALWAYS),
         Column("rps", "Requests/s", "", _throughput, ALWAYS, is_headline=True),
-        Column("spread", "±", "%", lambda row: _spread(row.summary.throughput_rps), 8),
+        Column("interval", "±", "%", lambda row: half_width(row.summary.throughput_rps), 8),
+        Column("spread", "Range", "± %", lambda row: _spread(row.summary.throughput_rps), 17),
         *(_latency(title, name, need, unit="µs") for title, name, need in _TAIL),
         Column("cpu", "CPU", "cores", lambda row: scaled(row.summary.cpu_cores, 1, 2), 5),
         Column("cpu-request", "CPU/req", "µs", lambda row: scaled(row.summary.cpu_us_per_request, 1, 1), 6),
@@ -228,6 +230,11 @@ def _throughput(row: Row) -> str:
 
 def _label(row: Row) -> str:
     return (row.probed.label or "") if row.probed else ""
+
+
+def half_width(estimate: Estimate | None) -> str:
+    """Format half the 95% interval in percent. Empty with fewer than three rounds."""
+    return "" if estimate is None or estimate.interval is None else f"{estimate.interval.half_width * 100:.1f}"
 
 
 def _spread(estimate: Estimate | None) -> str:

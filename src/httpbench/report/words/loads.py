@@ -8,6 +8,7 @@ from typing import Protocol
 from httpbench.analysis.rows import Group, LoadOrigin
 from httpbench.model import STEADY_S_MIN, ClientWork, Load, Scaling
 from httpbench.report.words.numbers import plural
+from httpbench.stats.interval import ROUNDS_MIN
 
 
 class HasLoad(Protocol):
@@ -72,14 +73,16 @@ def title(group: Group) -> str:
 
 
 def method(group: Group) -> str:
-    """Say how a table was measured: rounds, warm-up and load generator."""
+    """Say how a table was measured: rounds, kind of latency, warm-up and load generator."""
     version = f" {group.generator_version}" if group.generator_version else ""
     if group.client_work is not None:
         rounds = f"mean of {group.rounds} rounds ± standard deviation" if group.rounds > 1 else "1 round"
         return f"{rounds} · timed by {group.load_generator}{version}"
     threads = f", {plural(group.load.threads, 'thread')}" if group.load.threads else ""
-    rounds = f"median of {group.rounds} rounds, ± half their range" if group.rounds > 1 else "1 round"
-    return f"{rounds} · {_warmup(group.load)} · load generator {group.load_generator}{version}{threads}"
+    rounds = f"median of {group.rounds} rounds" if group.rounds > 1 else "1 round"
+    rounds += ", ± half the 95% interval" if group.rounds >= ROUNDS_MIN else ""
+    times = "response time" if any(row.summary.response_time_us for row in group.rows) else "service time"
+    return f"{rounds} · {times} · {_warmup(group.load)} · load generator {group.load_generator}{version}{threads}"
 
 
 def scaling_words(scaling: Scaling, target_cores: int, workers: int | None) -> str:

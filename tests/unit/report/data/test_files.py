@@ -75,11 +75,11 @@ def test_markdown_has_every_column_in_every_row() -> None:
     run, trials = make_mixed_run()
     rows = cells_of(FORMATS["markdown"](run, trials))
     assert len(rows) == 2 + 7 + 2
-    assert {len(row) for row in rows} == {22}
-    assert rows[0][7:9] == ["Requests/s", "± (%)"]
+    assert {len(row) for row in rows} == {23}
+    assert rows[0][7:10] == ["Requests/s", "± (%)", "Range (± %)"]
     assert rows[3][7] == "≥ 250,400"
     assert rows[4][4] == "181*"
-    assert rows[7][5:20] == [""] * 15
+    assert rows[7][5:21] == [""] * 16
 
 
 @pytest.mark.parametrize("text", ["a|b", "a\\|b", "*a*", "`a`", "<b>", "[a](b)", "a\\", "&lt;"])

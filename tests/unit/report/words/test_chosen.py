@@ -25,7 +25,7 @@ def names(view: View, table: Table = Table.HTTP_SERVERS, load: Load | None = Non
 
 
 def test_default_columns_have_a_bar_beside_the_ordering_column() -> None:
-    assert names(View()) == ["rank", "target", "rps", "spread", "bar", "p50", "p99", "cpu", "memory", "verdict"]
+    assert names(View()) == ["rank", "target", "rps", "interval", "bar", "p50", "p99", "cpu", "memory", "verdict"]
     assert names(View(), load=Load(rate_rps=1000)) == [*SERVERS[:6], "bar", *SERVERS[6:]]
 
 

@@ -23,7 +23,7 @@ def markdown_rows(table: Table) -> list[list[str]]:
 def test_the_table_of_app_servers_shows_throughput_and_cost() -> None:
     rows = markdown_rows(Table.APP_SERVERS)
     assert rows[0] == APP_SERVER_COLUMNS
-    assert rows[2] == ["c", "epoll/level", "409,900", "0.9", "9.5", "8.2", "100.0", "99.0", "loop", "target"]
+    assert rows[2] == ["c", "epoll/level", "409,900", "2.2", "9.5", "8.2", "100.0", "99.0", "loop", "target"]
 
 
 def test_the_terminal_has_the_same_columns_and_explains_cpu() -> None:

@@ -14,7 +14,7 @@ from httpbench.errors import LoadError
 from httpbench.load import programs
 from httpbench.load.base import Job, KeptResponse, LoadGenerator, Output, Phase, Progress
 from httpbench.load.rate_steps import Slice, interval_ms, steps
-from httpbench.model import Distribution, Interval, Load, Measurement, MixPart, PartMeasurement, Requests, Requirement
+from httpbench.model import Arrivals, Distribution, Interval, Load, Measurement, MixPart, PartMeasurement, Requests, Requirement
 from httpbench.quantiles import decoded, percentiles_us, recorded
 
 PROGRAM = "httpbench-loadgen"
@@ -256,9 +256,11 @@ def _ms(seconds: float) -> str:
 def _rate(load: Load) -> list[str]:
     if load.rate_rps is None:
         return []
+    arrivals = ["--arrivals", load.arrivals] if load.arrivals is not Arrivals.CONSTANT else []
     if load.rate_from_rps is None or load.step_s is None:
-        return ["--rate", f"{load.rate_rps:.12g}"]
-    return ["--rate", f"{load.rate_from_rps:.12g}..{load.rate_rps:.12g}", "--step", f"{load.rate_step_rps:.12g}/{_ms(load.step_s)}"]
+        return ["--rate", f"{load.rate_rps:.12g}", *arrivals]
+    rising = f"{load.rate_from_rps:.12g}..{load.rate_rps:.12g}"
+    return ["--rate", rising, "--step", f"{load.rate_step_rps:.12g}/{_ms(load.step_s)}", *arrivals]
 
 
 def _interval_option(job: Job) -> list[str]:

@@ -20,7 +20,7 @@ from pathlib import Path
 from httpbench.errors import LoadError
 from httpbench.load.base import Job, LoadGenerator, Output
 from httpbench.load.tool import Installation
-from httpbench.model import Distribution, Measurement, Requests, Requirement
+from httpbench.model import Arrivals, Distribution, Measurement, Requests, Requirement
 from httpbench.paths import user_folder
 from httpbench.quantiles import PERCENTILES, is_known
 
@@ -89,6 +89,8 @@ class PerfGauge(LoadGenerator):
             return "perf-gauge chooses its number of threads itself"
         if request.body:
             return "request bodies are not supported with perf-gauge"
+        if job.load.rate_rps is not None and job.load.arrivals is not Arrivals.CONSTANT:
+            return "perf-gauge only spaces requests evenly"
         for key, value in request.headers.items():
             if ":" in value:
                 return f"perf-gauge treats the colons in the header {key!r} as separators of several values"

@@ -12,7 +12,7 @@ from httpbench.model.entry import Approach, Database, Entry, Orm
 from httpbench.model.environment import Environment, LoadHost, RoundTrips
 from httpbench.model.frozen import Argv, Frozen, Id, Name
 from httpbench.model.gate import Gate
-from httpbench.model.load import STEADY_S_MIN, Level, Load
+from httpbench.model.load import STEADY_S_MIN, Arrivals, Level, Load
 from httpbench.model.measurement import (
     Distribution,
     HostShare,
@@ -50,6 +50,7 @@ __all__ = [
     "STEADY_S_MIN",
     "Approach",
     "Argv",
+    "Arrivals",
     "Bound",
     "Build",
     "Category",

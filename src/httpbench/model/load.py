@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from enum import StrEnum
 
 from pydantic import Field, model_validator
 
@@ -22,6 +23,13 @@ class Level(Frozen):
 
 STEADY_S_MIN = 1.5
 """Minimum time to detect steady throughput, in seconds: fourteen windows of 0.1 s."""
+
+
+class Arrivals(StrEnum):
+    """The spacing of the requests of an open loop."""
+
+    CONSTANT = "constant"
+    POISSON = "poisson"  # independent of each other, as those of many users
 
 
 class Load(Frozen):
@@ -54,6 +62,8 @@ class Load(Frozen):
     """Increase of a rising rate at each step, in requests/s. Null: the rate is constant."""
     step_s: float | None = Field(default=None, ge=0.1)
     """Duration of each step of a rising rate, in seconds. Null: the rate is constant."""
+    arrivals: Arrivals = Arrivals.CONSTANT
+    """Spacing of the requests of an open loop."""
     requests_per_connection: int | None = Field(default=None, ge=1)
     """Requests per connection before reconnecting. Null: unlimited."""
 

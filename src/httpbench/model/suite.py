@@ -9,6 +9,7 @@ from pydantic import BeforeValidator, Field, WithJsonSchema, field_validator
 
 from httpbench.model.container import CPUS, MEMORY_BYTES, NetworkMode, Runtime, size_bytes
 from httpbench.model.frozen import NAME_PATTERN, Frozen, Name, WorkloadName
+from httpbench.model.load import Arrivals
 from httpbench.model.target import Kind, Scaling
 
 
@@ -49,6 +50,8 @@ class SuiteLoad(Frozen):
     """Increase of a rising rate at each step, in requests/s."""
     step_s: float | None = None
     """Duration of each step of a rising rate, in seconds."""
+    arrivals: Arrivals = Arrivals.CONSTANT
+    """Spacing of the requests of an open loop."""
     requests_per_connection: int | None = None
     """Requests per connection before reconnecting. Default: unlimited."""
     caps: dict[str, float] = {}

@@ -33,6 +33,7 @@ LOAD_ALIKE = {
     "requests_per_connection": "requests per connection",
     "rate_from_rps": "first rate",
     "rate_rps": "rate",
+    "arrivals": "arrivals",
 }
 """Properties of a load that must be equal, with their names. The duration is excluded: A/A pairs are short, and longer trials have less
 noise."""

@@ -319,7 +319,7 @@ def _rate_held_rps(trial: Trial) -> float | None:
         return None
     if _is_disturbed(trial.verdict) and not trial.verdict.counts:
         return None
-    return rate_held(measurement.steps)
+    return rate_held(measurement.steps, trial.plan.load.arrivals)
 
 
 def _measured(trials: Sequence[Trial], figure: Callable[[Measurement], float | None]) -> Estimate | None:

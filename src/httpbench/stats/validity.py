@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from typing import Literal
 
-from httpbench.model import Load, Measurement, Reason, ReasonKind, Step, Workload
+from httpbench.model import Arrivals, Load, Measurement, Reason, ReasonKind, Step, Workload
 from httpbench.stats.evidence import ERROR_SHARE_LIMIT, Evidence, generator_fill, generator_is_busy
 
 ACHIEVED_SHARE_MIN = 0.99
@@ -15,6 +16,9 @@ in flight at the end."""
 EDGE_REQUESTS = 2
 """Number of requests that may fall outside the period of an offered rate or step: the first and the last. They matter if there are few
 requests."""
+
+POISSON_DEVIATIONS = 3
+"""Standard deviations by which the number of Poisson arrivals may fall short by chance."""
 
 LITTLE_MIN, LITTLE_MAX = 0.97, 1.01
 """Allowed range of throughput × mean service time / requests in flight. By Little's law (J. D. C. Little, "A proof for the queuing formula
@@ -128,7 +132,7 @@ def _rate_not_reached(evidence: Evidence) -> Iterator[Reason]:
         yield from _highest_not_held(evidence.measurement.steps, evidence.load)
         return
     achieved, duration_s = evidence.measurement.throughput_rps, evidence.measurement.duration_s
-    if not is_achieved(offered, duration_s, achieved * duration_s):
+    if not is_achieved(offered, duration_s, achieved * duration_s, evidence.load.arrivals):
         yield Reason.of(ReasonKind.RATE_NOT_REACHED, offered_rps=offered, achieved_rps=achieved)
         if generator_is_busy(evidence):
             yield Reason.of(ReasonKind.GENERATOR_SHORT, programs=[generator_fill(evidence)])
@@ -139,22 +143,27 @@ def _highest_not_held(steps: tuple[Step, ...], load: Load) -> Iterator[Reason]:
 
     The results at the highest rate are valid only if every step was achieved.
     """
-    held = rate_held(steps)
+    held = rate_held(steps, load.arrivals)
     if len(steps) == load.steps and held == load.rate_rps:
         return
     yield Reason.of(ReasonKind.RATE_NOT_HELD, held_rps=held, offered_rps=load.rate_rps or 0, share_min=ACHIEVED_SHARE_MIN)
 
 
-def is_achieved(rate_rps: float, duration_s: float, responses: float) -> bool:
-    """Return whether this number of responses matches the offered rate, allowing for the edges of the period."""
-    return responses >= ACHIEVED_SHARE_MIN * rate_rps * duration_s - EDGE_REQUESTS
+def is_achieved(rate_rps: float, duration_s: float, responses: float, arrivals: Arrivals = Arrivals.CONSTANT) -> bool:
+    """Return whether this number of responses matches the offered rate, allowing for the edges of the period.
+
+    The number of Poisson arrivals varies by its square root.
+    """
+    due = rate_rps * duration_s
+    chance = POISSON_DEVIATIONS * math.sqrt(due) if arrivals is Arrivals.POISSON else 0.0
+    return responses >= ACHIEVED_SHARE_MIN * due - EDGE_REQUESTS - chance
 
 
-def rate_held(steps: tuple[Step, ...]) -> float | None:
+def rate_held(steps: tuple[Step, ...], arrivals: Arrivals) -> float | None:
     """Return the rate in requests/s up to which every step was achieved; ``None`` if the first step failed."""
     held = None
     for step in steps:
-        if not is_achieved(step.rate_rps, step.duration_s, step.completed):
+        if not is_achieved(step.rate_rps, step.duration_s, step.completed, arrivals):
             break
         held = step.rate_rps
     return held

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from httpbench.model import (
+    Arrivals,
     CoreOccupancy,
     Cores,
     Criteria,
@@ -28,7 +29,7 @@ from httpbench.model import (
 )
 from httpbench.report.words.reasons import joined, sentence, sentences
 from httpbench.stats.evidence import Evidence
-from httpbench.stats.validity import failed_requests, little_ratio, rate_held, response_size
+from httpbench.stats.validity import failed_requests, is_achieved, little_ratio, rate_held, response_size
 from httpbench.stats.verdict import judge
 from tests.factories import APART, HELLO, SHARED, make_distribution, make_host_share, make_load_host_use, make_measurement, make_usage
 
@@ -650,9 +651,15 @@ def test_a_rising_rate_counts_if_its_highest_step_was_reached() -> None:
     assert sentence(judge(steps(100, 200)).reasons[0]).startswith("held 200 of 300 requests/s")
 
 
+@pytest.mark.parametrize(("arrivals", "least"), [(Arrivals.CONSTANT, 9_898), (Arrivals.POISSON, 9_598)])
+def test_poisson_arrivals_may_be_fewer_by_chance(arrivals: Arrivals, least: int) -> None:
+    assert is_achieved(1_000, 10, least, arrivals)
+    assert not is_achieved(1_000, 10, least - 1, arrivals)
+
+
 def test_the_rate_held_is_the_last_before_the_first_miss() -> None:
-    assert rate_held(steps(100, 190, 300).measurement.steps) == 100
-    assert rate_held(steps(90).measurement.steps) is None
+    assert rate_held(steps(100, 190, 300).measurement.steps, Arrivals.CONSTANT) == 100
+    assert rate_held(steps(90).measurement.steps, Arrivals.CONSTANT) is None
 
 
 def test_a_polling_generator_is_not_busy() -> None:

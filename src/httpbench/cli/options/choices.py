@@ -8,6 +8,7 @@ PLACES = ("process", "docker", "podman")
 NETWORKS = ("host", "bridge")
 
 LOAD_GENERATORS = ("native", "wrk", "hey", "autocannon", "perf-gauge")
+ARRIVALS = ("constant", "poisson")
 TIMERS = ("native", "hyperfine")
 
 FORMATS = ("json", "csv", "markdown", "html", "autocannon", "junit", "openmetrics", "hyperfine")

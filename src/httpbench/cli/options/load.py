@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from httpbench.cli.options import choices
 from httpbench.cli.options.fields import option
 from httpbench.cli.options.params import COUNT, COUNTS, DURATION, DURATION_OR_NONE, RATE, STEP
 from httpbench.errors import UsageError
@@ -21,6 +22,11 @@ WORKERS_MAX = 1024
 
 def threads_option() -> Any:
     return option("-t", "--threads", type=COUNT, default_text="one per core of its share", help="Threads of the load generator.")
+
+
+def arrivals_option(usual: str) -> Any:
+    text = "Open loop: spacing of the requests."
+    return option("--arrivals", type=click.Choice(choices.ARRIVALS), default_text=usual, help=text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +108,8 @@ class LoadOptions:
         help="Step of a rising rate, such as 1k/60s. For a suite, 60s alone changes only the time.",
     )
 
+    arrivals: str | None = arrivals_option("constant")
+
     def given(self) -> dict[str, Any]:
         """Return the given options as fields of :class:`~httpbench.model.Load`, without the connections."""
         rate_from, rate = self.rate or (None, None)
@@ -119,6 +127,7 @@ class LoadOptions:
             "rate_rps": rate,
             "rate_step_rps": rise,
             "step_s": step_s,
+            "arrivals": self.arrivals,
         }
         found: dict[str, Any] = {name: value for name, value in fields.items() if value is not None}
         if "warmup_s" in found:
@@ -143,6 +152,8 @@ class Overrides:
         from httpbench.model import Load
         from httpbench.run import load_of
 
+        if "arrivals" in self.fields and all(self._merged(part)["rate_rps"] is None for part in parts):
+            raise UsageError("--arrivals requires an open loop", hint="give a rate, such as --rate 10k")
         if "step_s" in self.fields and all(self._merged(part)["rate_from_rps"] is None for part in parts):
             raise UsageError("--step requires a rising rate", hint="give --rate FROM..TO, such as --rate 10k..25k")
         try:

@@ -11,7 +11,7 @@ import click
 from httpbench.cli.exit_codes import ExitCode
 from httpbench.cli.options.fields import argument, command, group, option
 from httpbench.cli.options.isolation import IsolationOptions
-from httpbench.cli.options.load import threads_option
+from httpbench.cli.options.load import arrivals_option, threads_option
 from httpbench.cli.options.load_source import LoadSource, LoadSourceOptions
 from httpbench.cli.options.output import ExportOptions, RecordOptions
 from httpbench.cli.options.params import COUNT, DURATION, DURATION_OR_NONE, LATENCY_BOUND, PERCENTAGE
@@ -61,6 +61,7 @@ class SearchLoadOptions:
     threads: int | None = threads_option()
     warmup: float = option("--warmup", type=DURATION_OR_NONE, default="1s", help="Warm-up duration.")
     timeout: float = option("--timeout", type=DURATION, default="2s", help="Request timeout.")
+    arrivals: str | None = arrivals_option("poisson")
     keepalive: bool = option("--keepalive/--no-keepalive", default=True, help="Keep connections alive, or open one per request.")
 
 
@@ -129,9 +130,10 @@ def _plan(target: Target, source: LoadSource, tools: Mapping[str, Tool], options
 
 def _load(options: SearchLoadOptions) -> Load:
     """Return a short closed loop, whose throughput is the starting point of the search."""
-    from httpbench.model import Load
+    from httpbench.model import Arrivals, Load
 
     return Load(
+        arrivals=Arrivals(options.arrivals or Arrivals.POISSON),
         connections=options.connections,
         threads=options.threads,
         keepalive=options.keepalive,

@@ -41,6 +41,7 @@ Value = str | int | float | bool | None
 _NOT_IN_COLUMNS = ("count", "histogram", "p2_5", "p97_5", "resolution_us")
 _FIGURES = tuple(name for name in Distribution.model_fields if name not in _NOT_IN_COLUMNS)
 _TIMES = ("service_time", "response_time", "connect_time")
+_LOAD = tuple(name for name in Load.model_fields if name != "arrivals")
 _USAGE_OF_VERDICTS = ("samples", "throttled_samples_s", "cpu_wait_cores_mean", "threads", "thread_cores_max", "throttled_share")
 _USAGE_OF_CONTAINERS = ("throttled_s", "group_bytes_peak", "oom_kills")
 _MEMORY_MEAN = ("rss_bytes_mean", "pss_bytes_mean")
@@ -55,7 +56,7 @@ _CONTAINER = tuple(f"container_{name}" for name in ("engine", "network", "cpus",
 HEADER = (
     *("run", "trial", "round", "started_at"),
     *("target", "language", "framework", "variant", "category", "tuning", "limits"),
-    *("scaling", "workload", "load_generator", "generator_version", *Load.model_fields),
+    *("scaling", "workload", "load_generator", "generator_version", *_LOAD),
     *("cores_target", "cores_generator", "cores_shared", "verdict", "verdict_reasons"),
     *("measured_s", "requests_sent", "requests_completed", "requests_ok", "requests_unsent", "errors", "error_kinds"),
     *("throughput_rps", "bytes_received"),
@@ -78,6 +79,7 @@ HEADER = (
     "load_host",
     *("database", "database_version", "database_rows_read", "database_rows_scanned", "database_rows_written"),
     *("cores_database", *(f"database_{name}" for name in _USAGE)),
+    *("arrivals", "backend_requests"),
 )
 """The columns, in order."""
 
@@ -137,6 +139,7 @@ def _line(run: Run, trial: Trial, labels: Mapping[str, Label | None]) -> dict[st
         **_of_database(trial.database),
         "cores_database": _numbers(plan.cores.database),
         **_of_usage("database", trial.database_usage),
+        "backend_requests": trial.observed.backend_requests,
     }
 
 
@@ -206,7 +209,10 @@ def _of_steps(trial: Trial) -> dict[str, Value]:
     """Return the highest rate that was held, and the response times at the highest rate that was offered."""
     steps = trial.measurement.steps if trial.measurement else ()
     highest = steps[-1].response_time_us if steps and trial.verdict.counts else None
-    return {"rate_held_rps": rate_held(steps), **{f"at_highest_rate_us_{name}": getattr(highest, name, None) for name in _FIGURES}}
+    return {
+        "rate_held_rps": rate_held(steps, trial.plan.load.arrivals),
+        **{f"at_highest_rate_us_{name}": getattr(highest, name, None) for name in _FIGURES},
+    }
 
 
 def _of_target(target: Target) -> dict[str, Value]:

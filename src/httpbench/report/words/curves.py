@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 
-from httpbench.model import Figure, Run, Search, Trial, VerdictKind
+from httpbench.model import Arrivals, Figure, Run, Search, Trial, VerdictKind
 from httpbench.report.words.loads import scaling_words
 from httpbench.report.words.numbers import four_digits, plural, three_digits
 from httpbench.report.words.reasons import joined, sentence
@@ -36,7 +36,8 @@ def method(search: Search, trials: Sequence[Trial]) -> str:
     """Say how the search chose its rates."""
     plan = trials[0].plan
     made = f"{len(trials)} trials in total, up to {search.trials_per_rate} of {search.duration_s:g} s at each rate below"
-    return f"open loop, evenly spaced · {made} · warm-up {plan.load.warmup_s:g} s · load generator {plan.load_generator}"
+    spacing = "Poisson arrivals" if plan.load.arrivals is Arrivals.POISSON else "evenly spaced"
+    return f"open loop, {spacing} · {made} · warm-up {plan.load.warmup_s:g} s · load generator {plan.load_generator}"
 
 
 def sentences(search: Search, found: Saturation, trials: Sequence[Trial]) -> list[str]:
@@ -128,10 +129,16 @@ def _result(search: Search, found: Saturation, trials: Sequence[Trial]) -> str:
         return f"{slo} holds up to at least {found.rate_rps:,g} requests/s; the search ended before a rate failed"
     if found.generator_limited:
         return f"{slo} holds up to at least {found.rate_rps:,g} requests/s; above that, the load generator was the limit"
-    width = f"{slo} holds at {found.rate_rps:,g} requests/s and fails at {found.rate_failed_rps:,g}"
+    width = f"{slo} holds at {found.rate_rps:,g} requests/s{_sureness(found, found.rate_rps)} and fails at {found.rate_failed_rps:,g}"
     if found.is_narrow and not found.is_retested:
         return f"{width}; the search ended before both were retested"
     return width if found.is_narrow else f"{width}; the search ended before it was narrow enough"
+
+
+def _sureness(found: Saturation, rate_rps: float) -> str:
+    """Return in how many trials the level held at a rate, unless it held in all of them."""
+    point = next((point for point in found.curve if point.rate_rps == rate_rps), None)
+    return f" (in {point.held} of {point.trials} trials)" if point and point.held < point.trials else ""
 
 
 def _nowhere(found: Saturation, trials: Sequence[Trial]) -> str:

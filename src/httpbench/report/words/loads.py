@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Protocol
 
 from httpbench.analysis.rows import Group, LoadOrigin
-from httpbench.model import STEADY_S_MIN, ClientWork, Load, Scaling
+from httpbench.model import STEADY_S_MIN, Arrivals, ClientWork, Load, Scaling
 from httpbench.report.words.numbers import plural
 from httpbench.stats.interval import ROUNDS_MIN
 
@@ -58,6 +58,7 @@ def load_options(load: Load) -> tuple[str, ...]:
     return (
         f"-c {load.connections}",
         f"--rate {load.rate_rps:g}" if load.rate_rps else "",
+        f"--arrivals {load.arrivals}" if load.rate_rps and load.arrivals is not Arrivals.CONSTANT else "",
         f"--pipeline {load.pipeline}" if load.pipeline > 1 else "",
         "" if load.keepalive else "--no-keepalive",
         f"--requests-per-connection {load.requests_per_connection}" if load.requests_per_connection else "",
@@ -123,7 +124,7 @@ def _title(group: Group) -> Iterator[str]:
     yield scaling_words(group.scaling, group.target_cores, group.workers)
     yield from _connections(load, "requests in flight per connection", "a new connection for each request", "requests per connection")
     if load.rate_rps is not None and load.rate_from_rps is None:
-        yield f"offered {load.rate_rps:,.0f} requests/s"
+        yield f"offered {load.rate_rps:,.0f} requests/s{_spacing(load)}"
     yield _rising(load) if load.rate_from_rps is not None else f"{load.duration_s:g} s"
     if group.several_generators:
         yield f"by {group.load_generator}"
@@ -154,7 +155,12 @@ def _rising(load: Load) -> str:
     """Describe a rising rate: ``offered 2,000 to 5,000 requests/s, 200 more every 12 s, the last for 12 s``."""
     first, last = load.levels[0], load.levels[-1]
     rise = f"{load.rate_step_rps:,.0f} more every {load.step_s:g} s"
-    return f"offered {first.rate_rps:,.0f} to {last.rate_rps:,.0f} requests/s, {rise}, the last for {last.duration_s:g} s"
+    offered = f"offered {first.rate_rps:,.0f} to {last.rate_rps:,.0f} requests/s{_spacing(load)}"
+    return f"{offered}, {rise}, the last for {last.duration_s:g} s"
+
+
+def _spacing(load: Load) -> str:
+    return " with Poisson arrivals" if load.arrivals is Arrivals.POISSON else ""
 
 
 def _warmup(load: Load) -> str:

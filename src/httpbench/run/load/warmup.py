@@ -15,7 +15,7 @@ from dataclasses import replace
 
 from httpbench.errors import LoadError
 from httpbench.load import Job, LoadGenerator, Output, Phase, Progress
-from httpbench.model import Settling
+from httpbench.model import Arrivals, Settling
 from httpbench.run.load.place import HERE, LoadPlace
 from httpbench.stats.steady import is_warm
 
@@ -82,11 +82,11 @@ def warm_up_until_steady(
 
 
 def _warmup_job(job: Job) -> Job:
-    """Return the same load for the longest warm-up; for a rising rate, its first step."""
+    """Return the same load for the longest warm-up, evenly spaced; for a rising rate, its first step."""
     given = job.load
     assert given.warmup_max_s is not None
     rate = given.rate_from_rps or given.rate_rps
-    flat = {"rate_rps": rate, "rate_from_rps": None, "rate_step_rps": None, "step_s": None}
+    flat = {"arrivals": Arrivals.CONSTANT, "rate_rps": rate, "rate_from_rps": None, "rate_step_rps": None, "step_s": None}
     time_limits = {"duration_s": given.warmup_max_s - given.warmup_s, "warmup_s": 0.0, "warmup_max_s": None}
     return replace(job, load=given.model_copy(update={**flat, **time_limits}), interval_s=WINDOW_S)
 

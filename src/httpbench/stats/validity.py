@@ -18,7 +18,7 @@ EDGE_REQUESTS = 2
 requests."""
 
 POISSON_DEVIATIONS = 3
-"""Standard deviations by which the number of Poisson arrivals may fall short by chance."""
+"""Standard deviations by which the number of Poisson arrivals of a step may fall short by chance."""
 
 LITTLE_MIN, LITTLE_MAX = 0.97, 1.01
 """Allowed range of throughput × mean service time / requests in flight. By Little's law (J. D. C. Little, "A proof for the queuing formula
@@ -132,7 +132,7 @@ def _rate_not_reached(evidence: Evidence) -> Iterator[Reason]:
         yield from _highest_not_held(evidence.measurement.steps, evidence.load)
         return
     achieved, duration_s = evidence.measurement.throughput_rps, evidence.measurement.duration_s
-    if not is_achieved(offered, duration_s, achieved * duration_s, evidence.load.arrivals):
+    if not is_achieved(due_requests(evidence.measurement, evidence.load), achieved * duration_s):
         yield Reason.of(ReasonKind.RATE_NOT_REACHED, offered_rps=offered, achieved_rps=achieved)
         if generator_is_busy(evidence):
             yield Reason.of(ReasonKind.GENERATOR_SHORT, programs=[generator_fill(evidence)])
@@ -149,21 +149,29 @@ def _highest_not_held(steps: tuple[Step, ...], load: Load) -> Iterator[Reason]:
     yield Reason.of(ReasonKind.RATE_NOT_HELD, held_rps=held, offered_rps=load.rate_rps or 0, share_min=ACHIEVED_SHARE_MIN)
 
 
-def is_achieved(rate_rps: float, duration_s: float, responses: float, arrivals: Arrivals = Arrivals.CONSTANT) -> bool:
-    """Return whether this number of responses matches the offered rate, allowing for the edges of the period.
+def is_achieved(due: float, responses: float) -> bool:
+    """Return whether enough of the requests that were due got a response, allowing for the edges of the period."""
+    return responses >= ACHIEVED_SHARE_MIN * due - EDGE_REQUESTS
 
-    The number of Poisson arrivals varies by its square root.
-    """
-    due = rate_rps * duration_s
-    chance = POISSON_DEVIATIONS * math.sqrt(due) if arrivals is Arrivals.POISSON else 0.0
-    return responses >= ACHIEVED_SHARE_MIN * due - EDGE_REQUESTS - chance
+
+def due_requests(measurement: Measurement, load: Load) -> float:
+    """Return how many requests were due. The number of Poisson arrivals varies, so they are counted."""
+    requests = measurement.requests
+    if load.arrivals is Arrivals.POISSON and requests.sent is not None:
+        return requests.sent + requests.unsent
+    return (load.rate_rps or 0.0) * measurement.duration_s
 
 
 def rate_held(steps: tuple[Step, ...], arrivals: Arrivals) -> float | None:
-    """Return the rate in requests/s up to which every step was achieved; ``None`` if the first step failed."""
+    """Return the rate in requests/s up to which every step was achieved; ``None`` if the first step failed.
+
+    Nothing counts the Poisson arrivals of a step, so their number may fall short by chance.
+    """
     held = None
     for step in steps:
-        if not is_achieved(step.rate_rps, step.duration_s, step.completed, arrivals):
+        due = step.rate_rps * step.duration_s
+        chance = POISSON_DEVIATIONS * math.sqrt(due) if arrivals is Arrivals.POISSON else 0.0
+        if not is_achieved(due - chance, step.completed):
             break
         held = step.rate_rps
     return held

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from httpbench.analysis.compared import Compared, ahead, is_undecided, ranking
 from httpbench.analysis.rows import Group, Row
 from httpbench.model import Run, Table
-from httpbench.report.words.claims import NO_RANKS, SHARED, comparisons, headline, no_difference, span, times
+from httpbench.report.words.claims import NO_RANKS, SHARED, comparisons, headline, no_difference, times, unproven
 from httpbench.report.words.targets import label
 from httpbench.stats.interval import ROUNDS_MIN
 from httpbench.text import listed
@@ -91,7 +91,7 @@ def _faster(compared: Compared, group: Group) -> str:
         return f"not compared with {name}: fewer than {ROUNDS_MIN} common rounds are valid"
     if compared.holds(figure):
         return f"faster than {name} ({SHARED})" if group.cores_shared else f"{times(comparison)} faster than {name}"
-    return f"not distinguishable from {name}" + (f" ({SHARED})" if group.cores_shared else f": {span(comparison.interval)}")
+    return f"not distinguishable from {name}" + (f" ({SHARED})" if group.cores_shared else unproven(comparison))
 
 
 def _client(row: Row) -> str:

@@ -95,7 +95,7 @@ def span(interval: ConfidenceInterval) -> str:
     half = (interval.high - interval.low) / 2
     if half > WIDE * interval.low:
         return f"{_rough(interval.low)} to {_rough(interval.high)} times"
-    digits = min(_digits(half, interval.low) + 1, 4)
+    digits = 2 if half == 0 else min(max(1 - math.floor(math.log10(half)), 2), 4)
     return f"{interval.low:.{digits}f} to {interval.high:.{digits}f} times"
 
 
@@ -173,19 +173,23 @@ def _limit(compared: Compared) -> str:
 
 def _known(comparison: Comparison, group: Group) -> str:
     """Return what is known about a ratio that supports no claim."""
-    assert comparison.interval is not None
     if comparison.differs:  # but what looks slower is only a lower bound
         return ""
     if group.cores_shared:
         return f" ({SHARED})"
+    return unproven(comparison)
+
+
+def unproven(comparison: Comparison) -> str:
+    """Return the interval of a ratio that supports no claim, after a colon. It may exclude 1 before the correction."""
+    assert comparison.interval is not None
     by_itself = comparison.p is not None and comparison.p <= 1 - CONFIDENCE
     return f"{' after correction for all pairs' if by_itself else ''}: {span(comparison.interval)}"
 
 
 def _clause(figure: str, comparison: Comparison, group: Group) -> str:
-    assert comparison.interval is not None
     if not comparison.differs:
-        return f"{SUBJECTS[figure]} is not distinguishable: {span(comparison.interval)}"
+        return f"{SUBJECTS[figure]} is not distinguishable{unproven(comparison)}"
     if group.cores_shared and figure != CPU.name:
         return f"{SUBJECTS[figure]} is {'higher' if comparison.ratio > 1 else 'lower'}"
     return f"{SUBJECTS[figure]} is {times(comparison)}"

@@ -88,7 +88,7 @@ def test_with_a_rate_latency_and_cpu_time_are_compared() -> None:
 
     (line,) = said([*rounds(OLD, (900, 910, 905)), *rounds(NEW, (450, 452, 456))])
     assert line.startswith(
-        "the p99 of new is 0.500 ± 0.009 times that of old; CPU time per request is not distinguishable: 1.000 to 1.000 times"
+        "the p99 of new is 0.500 ± 0.009 times that of old; CPU time per request is not distinguishable: 1.00 to 1.00 times"
     )
     (line,) = said([*rounds(OLD, (900, 910, 905)), *rounds(NEW, (902, 909, 905))])
     assert line.startswith("new is not distinguishable from old by p99: 0.9")

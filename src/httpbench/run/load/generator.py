@@ -66,9 +66,10 @@ def run_generator(generator: LoadGenerator, job: Job, subject: Subject, report: 
             observed = window.close()
         output = Output(running.stdout(), stderr, exits[0].code if exits else 0)
     try:
+        measured = generator.measurement(job, output)  # first, because it reports output that can't be read
         kept = generator.kept_responses(job, output)
         direct = _direct_response(subject.backend, job) if kept and subject.backend else None
-        measurement = with_sampled_bodies(generator.measurement(job, output), kept, direct)
+        measurement = with_sampled_bodies(measured, kept, direct)
     except LoadError:
         if died is None:
             raise

@@ -173,10 +173,10 @@ def _limit(compared: Compared) -> str:
 
 def _known(comparison: Comparison, group: Group) -> str:
     """Return what is known about a ratio that supports no claim."""
-    if comparison.differs:  # but what looks slower is only a lower bound
-        return ""
     if group.cores_shared:
         return f" ({SHARED})"
+    if comparison.differs:  # but what looks slower is only a lower bound
+        return f": {times(comparison)} as measured"
     return unproven(comparison)
 
 

@@ -13,7 +13,7 @@ from httpbench.analysis.groups import groups
 from httpbench.analysis.rows import Row
 from httpbench.model import Frozen, Gate, Load, Reason, Run, Scaling, Target, Trial, VerdictKind
 from httpbench.stats.figures import BY_NAME
-from httpbench.stats.gates import Passage, lost_rounds, passage, rounds_to_decide
+from httpbench.stats.gates import Passage, leaves_open, lost_rounds, passage, rounds_to_decide
 from httpbench.stats.summary import Summary
 from httpbench.stats.unpaired import Change, change
 
@@ -128,8 +128,7 @@ class Changes:
     @property
     def undecided(self) -> bool:
         """Whether at least one gate could not be judged, or was inconclusive although it must not be."""
-        failing = (Passage.UNKNOWN, Passage.INCONCLUSIVE) if self.fails_if_inconclusive else (Passage.UNKNOWN,)
-        return any(judged.passage in failing for judged in self.gates)
+        return leaves_open((judged.passage for judged in self.gates), fails_if_inconclusive=self.fails_if_inconclusive)
 
     @property
     def figures(self) -> list[str]:

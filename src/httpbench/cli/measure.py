@@ -30,7 +30,7 @@ from httpbench.run import (
     with_warmup_of_its_own,
 )
 from httpbench.stats.attempts import last_attempts
-from httpbench.stats.gates import Passage
+from httpbench.stats.gates import Passage, leaves_open
 from httpbench.stats.level import saturation
 from httpbench.store import Store
 from httpbench.text import listed
@@ -140,8 +140,8 @@ def exit_code(outcome: Outcome, passages: Sequence[Passage] = ()) -> ExitCode:
         return ExitCode.INTERRUPTED
     if Passage.BREACHED in passages:
         return ExitCode.BREACHED
-    fails = (Passage.UNKNOWN, Passage.INCONCLUSIVE) if outcome.run.fails_if_inconclusive else (Passage.UNKNOWN,)
-    if any(passage in fails for passage in passages) or not _is_fine(outcome.run, outcome.trials):
+    is_open = leaves_open(passages, fails_if_inconclusive=outcome.run.fails_if_inconclusive)
+    if is_open or not _is_fine(outcome.run, outcome.trials):
         return ExitCode.FAILED
     return ExitCode.OK
 

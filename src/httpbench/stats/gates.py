@@ -7,7 +7,7 @@ bound, the rounds don't decide. A target that fails in some rounds is never judg
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from enum import StrEnum
 
 from httpbench.model import Gate, Reason, ReasonKind, Trial, VerdictKind
@@ -31,6 +31,11 @@ def passage(gate: Gate, interval: ConfidenceInterval | None) -> Passage:
         return Passage.INCONCLUSIVE
     is_beyond = interval.low < limit if gate.side == "<" else interval.high > limit
     return Passage.BREACHED if is_beyond else Passage.PASSED
+
+
+def leaves_open(passages: Iterable[Passage], *, fails_if_inconclusive: bool) -> bool:
+    """Return whether a gate could not be judged, or is inconclusive although it must not be."""
+    return any(kind is Passage.UNKNOWN or (fails_if_inconclusive and kind is Passage.INCONCLUSIVE) for kind in passages)
 
 
 def rounds_to_decide(gate: Gate, ratio: float, interval: ConfidenceInterval, rounds: int) -> int | None:

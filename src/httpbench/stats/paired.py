@@ -53,7 +53,7 @@ class Comparison(Frozen):
     """Number of rounds in which both count."""
     p: float | None
     """p-value of Student's t on the log ratios, whichever seventh of the rounds is left out: how often identical servers would differ this
-    much. Null: fewer than three rounds."""
+    much. In a table of four rows or more, all rows contribute to the variance. Null: fewer than three rounds."""
     p_adjusted: float | None
     """p-value after Holm's correction for all comparisons of the same table. Null: fewer than three rounds."""
     p_rank: float | None

@@ -24,9 +24,8 @@ def threads_option() -> Any:
     return option("-t", "--threads", type=COUNT, default_text="one per core of its share", help="Threads of the load generator.")
 
 
-def arrivals_option(usual: str) -> Any:
-    text = "Open loop: spacing of the requests."
-    return option("--arrivals", type=click.Choice(choices.ARRIVALS), default_text=usual, help=text)
+def arrivals_option(**default: str) -> Any:
+    return option("--arrivals", type=click.Choice(choices.ARRIVALS), help="Open loop: spacing of the requests.", **default)
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +107,7 @@ class LoadOptions:
         help="Step of a rising rate, such as 1k/60s. For a suite, 60s alone changes only the time.",
     )
 
-    arrivals: str | None = arrivals_option("constant")
+    arrivals: str | None = arrivals_option(default_text="constant")
 
     def given(self) -> dict[str, Any]:
         """Return the given options as fields of :class:`~httpbench.model.Load`, without the connections."""

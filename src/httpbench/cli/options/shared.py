@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,11 +12,12 @@ import click
 from httpbench.cli.options import choices
 from httpbench.cli.options.fields import argument, option
 from httpbench.cli.options.params import DURATION, GATE
+from httpbench.errors import UsageError
 from httpbench.paths import foreign_catalogue, ids
 
 if TYPE_CHECKING:
     from httpbench.catalog import Catalog
-    from httpbench.model import Kind, Target
+    from httpbench.model import Gate, Kind, Target
 
 WORKLOADS = "plaintext; clients: client-small-1000; proxies: proxy-10kb"
 RETRIES = 2
@@ -84,12 +86,14 @@ def gates_option() -> Any:
     return option("--fail-if", type=GATE, multiple=True, help=text)
 
 
-NO_GATES = ("--fail-if-inconclusive requires a gate", "add a gate, such as --fail-if 'rps<-3%'")
-"""Error and hint if an option about gates is given without any."""
-
-
 def inconclusive_option() -> Any:
     return option("--fail-if-inconclusive", is_flag=True, help="Exit with code 1 if the rounds don't decide a gate.")
+
+
+def require_gates(gates: Sequence[Gate], *, fail_if_inconclusive: bool) -> None:
+    """Raise :class:`UsageError` if an inconclusive gate must fail, but there is no gate."""
+    if fail_if_inconclusive and not gates:
+        raise UsageError("--fail-if-inconclusive requires a gate", hint="add a gate, such as --fail-if 'rps<-3%'")
 
 
 @dataclass(frozen=True, slots=True)

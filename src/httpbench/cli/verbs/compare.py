@@ -10,7 +10,7 @@ from httpbench.cli.exit_codes import ExitCode
 from httpbench.cli.options.choices import GATES
 from httpbench.cli.options.fields import argument, command, group, option
 from httpbench.cli.options.output import Exports, TableOptions, db_option, export_option, run_named
-from httpbench.cli.options.shared import NO_GATES, gates_option, inconclusive_option
+from httpbench.cli.options.shared import gates_option, inconclusive_option, require_gates
 from httpbench.cli.terminal import console
 from httpbench.errors import SelectionError, UsageError
 
@@ -53,8 +53,7 @@ def compare(options: CompareOptions) -> ExitCode:
     files = Exports.of(json=options.export_json, markdown=options.export_markdown, html=options.export_html, junit=options.export_junit)
     if options.export_junit and not options.gates:
         raise UsageError("--export-junit exports gates, but none is given", hint="add a gate, such as --fail-if 'rps<-3%'")
-    if options.fail_if_inconclusive and not options.gates:
-        raise UsageError(NO_GATES[0], hint=NO_GATES[1])
+    require_gates(options.gates, fail_if_inconclusive=options.fail_if_inconclusive)
     from httpbench.report import CHANGE_COLUMNS, CHANGE_FORMATS, changes, mismatches_text, render_beside, render_changes
     from httpbench.store import Store
 

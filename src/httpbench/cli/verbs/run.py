@@ -18,11 +18,11 @@ from httpbench.cli.options.output import ExportOptions, RecordOptions
 from httpbench.cli.options.params import DOUBLINGS, PERCENTAGE
 from httpbench.cli.options.servers import RequestOptions, ServerOptions, refuse_skipped
 from httpbench.cli.options.shared import (
-    NO_GATES,
     dry_run_option,
     gates_option,
     inconclusive_option,
     name_option,
+    require_gates,
     retries_option,
     seed_option,
 )
@@ -116,8 +116,7 @@ def _plan(targets: Sequence[Target], source: LoadSource, tools: Mapping[str, Too
     from httpbench.model import Table
     from httpbench.run import Matrix
 
-    if options.fail_if_inconclusive and not options.gates:
-        raise UsageError(NO_GATES[0], hint=NO_GATES[1])
+    require_gates(options.gates, fail_if_inconclusive=options.fail_if_inconclusive)
     if options.gates and len(targets) < 2:
         raise UsageError("--fail-if requires a second server", hint="name two servers, or use `httpbench compare --fail-if`")
     workload = options.request.as_workload(options.servers.urls)

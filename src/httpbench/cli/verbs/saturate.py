@@ -61,7 +61,7 @@ class SearchLoadOptions:
     threads: int | None = threads_option()
     warmup: float = option("--warmup", type=DURATION_OR_NONE, default="1s", help="Warm-up duration.")
     timeout: float = option("--timeout", type=DURATION, default="2s", help="Request timeout.")
-    arrivals: str | None = arrivals_option("poisson")
+    arrivals: str = arrivals_option(default="poisson")
     keepalive: bool = option("--keepalive/--no-keepalive", default=True, help="Keep connections alive, or open one per request.")
 
 
@@ -133,7 +133,7 @@ def _load(options: SearchLoadOptions) -> Load:
     from httpbench.model import Arrivals, Load
 
     return Load(
-        arrivals=Arrivals(options.arrivals or Arrivals.POISSON),
+        arrivals=Arrivals(options.arrivals),
         connections=options.connections,
         threads=options.threads,
         keepalive=options.keepalive,

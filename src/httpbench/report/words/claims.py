@@ -26,7 +26,7 @@ WIDE = 0.25
 LOPSIDED = 0.1
 """Distance of a ratio from the middle of its interval, relative to the half-width, beyond which both ends are printed."""
 
-BOUNDS = {
+BOUND_BY = {
     VerdictKind.GENERATOR: "generator-bound",
     VerdictKind.BOTH: "bound by both",
     VerdictKind.BACKEND: "backend-bound",
@@ -73,7 +73,7 @@ def no_difference(group: Group) -> str:
 def bound(rows: Sequence[Row]) -> str:
     """Describe what limited these rows besides the target: ``generator-bound or bound by both``."""
     kinds = {row.summary.verdict.kind for row in rows}
-    return " or ".join(words for kind, words in BOUNDS.items() if kind in kinds)
+    return " or ".join(words for kind, words in BOUND_BY.items() if kind in kinds)
 
 
 def times(comparison: Comparison) -> str:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import re
 import signal
 import subprocess
+import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -17,12 +19,14 @@ import pytest
 from httpbench.host import partition, read_topology
 from httpbench.model import Scaling
 from tests.harness import TARGETS, Harness
-from tests.waiting import until
+from tests.waiting import SPIN, until
 
 GOOD = "test/misbehaving/good"
 SLOW, FAST = (GOOD,), ("c/epoll/edge", "c/epoll/level")
 PLANNED = len(SLOW) + len(FAST)
 ENDED = re.compile(r"^\[(?P<place>\d+/\d+|repeat \d+)\] (?P<target>\S+) .*, round (?P<round>\d+): (?P<outcome>.*)$")
+
+AUTOGROUP = Path("/proc/self/autogroup")
 
 two_cores = pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="on one core target and load generator disturb each other")
 
@@ -35,6 +39,26 @@ def spinner(folder: Path, cpu: int) -> Iterator[int]:
         program.symlink_to("/bin/sh")
     argv = [str(program), "-c", "while :; do :; done"]
     with subprocess.Popen(argv, preexec_fn=lambda: os.sched_setaffinity(0, {cpu})) as process:
+        try:
+            yield process.pid
+        finally:
+            process.kill()
+
+
+@contextmanager
+def background_job(cpu: int) -> Iterator[int]:
+    """Keep a CPU busy with a program of the lowest priority until the block ends, and yield its process id.
+
+    Kernels that group processes by session let the priority count only within the session, so the session's own priority is lowered, too.
+    """
+
+    def give_way() -> None:
+        os.sched_setaffinity(0, {cpu})
+        os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
+        if AUTOGROUP.exists():
+            AUTOGROUP.write_text("19")
+
+    with subprocess.Popen([sys.executable, "-c", SPIN], preexec_fn=give_way, start_new_session=True) as process:
         try:
             yield process.pid
         finally:
@@ -96,6 +120,24 @@ def test_a_disturbance_in_round_2_is_reported_and_round_2_is_repeated(harness: H
     assert min(medians[name] for name in FAST) > medians[GOOD], medians
     said = " ".join(harness.run("report", "--explain").stdout.split())
     assert re.search(rf"trials were disturbed and repeated, by .*spinner \(pid {pid}\), up to 0\.\d\d of a core in {PLANNED}", said), said
+
+
+@pytest.mark.alone
+@two_cores
+def test_a_background_job_does_not_disturb_slow_starts_more_than_fast_ones(harness: Harness) -> None:
+    """It fills the idle time of a slow target and leaves a fast one alone. If that decided, slow starts would be repeated until a fast one.
+
+    The random target may start either way, so each attempt of it must count.
+    """
+    (cpu, *_) = partition(read_topology(), Scaling.SINGLE).target
+    load = ("-c", "32", "-d", "1s", "--warmup", "200ms", "--timeout", "5s", "--rounds", "4", "--retries", "1", "--export-json", "-")
+    with background_job(cpu) as pid:
+        done = harness.run("bench", "--targets", str(TARGETS), "test/varying/fast", "test/varying/slow", "test/varying/random", *load)
+        assert Path(f"/proc/{pid}").exists(), "it ran during all trials"
+    results = {result["target"]: result["rounds"] for result in json.loads(done.stdout)["results"]}
+    assert all(fact["facts"]["others_cores"] > 0.3 for fact in results["test/varying/slow"]), "the job used the idle time"
+    for trial in itertools.chain(*results.values()):
+        assert f"(pid {pid})" not in json.dumps(trial["verdict"]), trial["verdict"]
 
 
 @pytest.mark.alone

@@ -39,7 +39,8 @@ class Usage(Frozen):
     processes_peak: int
     """Highest number of processes."""
     cpu_wait_cores_mean: float | None = None
-    """Time in which its threads were ready to run but had no CPU, in cores. Null: not watched, or the kernel does not report it."""
+    """Time in which its threads were ready to run but had no CPU, in cores. Null: not watched, the kernel does not report it, or most of
+    its threads ended during the period."""
     threads: int | None = None
     """Number of observed threads. Null: not watched, or the kernel does not report them."""
     thread_cores_max: float | None = None

@@ -31,6 +31,9 @@ PAGES_S = 1.0
 ROUNDING_TICKS = 2.0
 """Ticks by which the time of a tree may fall by rounding, when a process ends and its parent's counter takes over its time. A larger fall
 is a loss."""
+SEEN_CPU_SHARE_MIN = 0.9
+"""Minimum share of the CPU time for which the threads must be known before their wait counts as that of the whole tree. A server that forks
+for each connection takes its threads' wait with it."""
 PAGES_SHARE = 0.0015  # maximum share of the time that is spent on counting pages
 
 
@@ -99,9 +102,10 @@ class TreeSampler:
         self._take()
         self._count_pages()
         self._tree.close()
-        return self._series.usage().model_copy(
+        usage = self._series.usage()
+        return usage.model_copy(
             update={
-                "cpu_wait_cores_mean": self._threads.wait_cores_mean,
+                "cpu_wait_cores_mean": self._wait_cores_mean(usage.cpu_s),
                 "threads": self._threads.count,
                 "thread_cores_max": self._threads.fullest_cores,
                 "throttled_share": self._quota.throttled_share(),
@@ -110,6 +114,11 @@ class TreeSampler:
                 "oom_kills": self._oom_kills,
             }
         )
+
+    def _wait_cores_mean(self, cpu_s: float) -> float | None:
+        """Return the wait of all threads, in cores, or ``None`` if too many of them ended unseen."""
+        is_whole = self._threads.ran_s >= SEEN_CPU_SHARE_MIN * cpu_s - ROUNDING_TICKS / TICKS_PER_S
+        return self._threads.wait_cores_mean if is_whole else None
 
     def _watch(self) -> None:
         due = time.monotonic() + self._interval_s

@@ -58,6 +58,11 @@ class Threads:
         return sum((times.waited_ns - first.waited_ns) / NS_PER_S / seen_s for first, times, seen_s in self._since_begin())
 
     @property
+    def ran_s(self) -> float:
+        """CPU time of all threads until last seen, in seconds. Less than that of their processes if threads ended unseen."""
+        return sum(times.ran_ns - first.ran_ns for first, times, _ in self._since_begin()) / NS_PER_S
+
+    @property
     def fullest_cores(self) -> float | None:
         """CPU use of the busiest thread, in cores, or ``None`` if the kernel doesn't report it."""
         window_s = max((seen_s for _, _, seen_s in self._since_begin()), default=0.0)

@@ -6,7 +6,9 @@ don't disturb it: threads of a target that wait for each other, a target and a l
 quota that the run's own programs use up, which affects every trial alike.
 
 Each program is judged on its own physical cores. Another program on the target's only core matters just as much on a machine with many
-cores.
+cores. What other programs used while the run's programs slept took nothing from them: a background job with the lowest priority fills the
+idle time of a slow target and leaves a fast one alone. So CPU time of other programs counts only up to the time that the run's programs
+waited for a CPU. On SMT siblings it counts in full, because there nobody waits.
 """
 
 from __future__ import annotations
@@ -69,6 +71,8 @@ class CoreGroup:
     """Number of physical cores."""
     used_cores: float | None
     """CPU use of these programs, in cores, including httpbench if it shares their cores. ``None``: unknown."""
+    waited_cores: float | None
+    """Time in which their threads waited for a CPU, in cores. ``None``: unknown."""
 
 
 def disturbance(trial: Trial) -> tuple[Reason, ...]:
@@ -103,7 +107,7 @@ def others_cores(evidence: Evidence) -> float | None:
 
 
 def _programs(parts: Sequence[CoreGroup], evidence: Evidence) -> Iterator[Disturbance]:
-    taken = {part: others for part in parts if (others := _others(part, evidence)) is not None and others >= _limit(part, evidence)}
+    taken = {part: cores for part in parts if (cores := _taken(part, evidence)) is not None and cores >= _limit(part, evidence)}
     if taken:
         by = blame(evidence.observed.others, [Taken(cores, part.cpus, part.cpus - part.own_cpus) for part, cores in taken.items()])
         named = [{"name": each.name, "cores": each.cores} for each in by]
@@ -165,8 +169,9 @@ def _on_load_host(evidence: Evidence) -> Iterator[Disturbance]:
     limit = OTHERS_SHARE_MAX * there.cores + _ticks_share(evidence)
     place = {"host": there.name, "host_cores": there.cores}
     others = sum(core.busy for core in there.occupancy) - usage.cpu_cores_mean
-    if others >= limit:
-        yield Disturbance(Reason.of(ReasonKind.OTHERS_TOOK_ON_HOST, cores=others, **place))
+    taken = others if usage.cpu_wait_cores_mean is None else min(others, usage.cpu_wait_cores_mean)
+    if taken >= limit:
+        yield Disturbance(Reason.of(ReasonKind.OTHERS_TOOK_ON_HOST, cores=taken, **place))
     stolen = sum(core.stolen for core in there.occupancy)
     if stolen >= limit:
         yield Disturbance(Reason.of(ReasonKind.STOLEN_ON_HOST, cores=stolen, **place), (Blamed(STOLEN_BY, stolen),), is_steal=True)
@@ -189,6 +194,19 @@ def _limit(part: CoreGroup, evidence: Evidence) -> float:
 def _ticks_share(evidence: Evidence) -> float:
     """Return the possible error of tick-based counters, in cores."""
     return TICKS_S / max(evidence.measurement.duration_s, TICKS_S)
+
+
+def _taken(part: CoreGroup, evidence: Evidence) -> float | None:
+    """Return how much CPU time other programs took from a group, in cores, at most; ``None`` if unknown.
+
+    This is what they used while a thread of the group waited for a CPU. Threads of a group also wait for each other, so its total wait is
+    an upper bound of that.
+    """
+    others = _others(part, evidence)
+    if others is None or part.waited_cores is None:
+        return others
+    on_siblings = sum(core.busy for core in evidence.observed.occupancy if core.cpu in part.cpus - part.own_cpus)
+    return min(others, on_siblings + part.waited_cores)
 
 
 def _others(part: CoreGroup, evidence: Evidence) -> float | None:
@@ -220,7 +238,8 @@ def _parts(evidence: Evidence) -> Iterator[CoreGroup]:
     for name, cpus, usage in programs:
         if not cpus:
             continue
-        part = CoreGroup((name,), frozenset(cpus), cores.with_siblings(cpus), cores.physical(cpus), usage.cpu_cores_mean if usage else None)
+        used, waited = (usage.cpu_cores_mean, usage.cpu_wait_cores_mean) if usage else (None, None)
+        part = CoreGroup((name,), frozenset(cpus), cores.with_siblings(cpus), cores.physical(cpus), used, waited)
         for other in [other for other in found if other.cpus & part.cpus]:
             found.remove(other)
             part = _together(other, part, cores.physical(other.own_cpus | part.own_cpus))
@@ -231,8 +250,12 @@ def _parts(evidence: Evidence) -> Iterator[CoreGroup]:
 
 
 def _together(one: CoreGroup, other: CoreGroup, capacity: int) -> CoreGroup:
-    used = None if one.used_cores is None or other.used_cores is None else one.used_cores + other.used_cores
-    return CoreGroup((*one.names, *other.names), one.own_cpus | other.own_cpus, one.cpus | other.cpus, capacity, used)
+    used, waited = _sum(one.used_cores, other.used_cores), _sum(one.waited_cores, other.waited_cores)
+    return CoreGroup((*one.names, *other.names), one.own_cpus | other.own_cpus, one.cpus | other.cpus, capacity, used, waited)
+
+
+def _sum(one: float | None, other: float | None) -> float | None:
+    return None if one is None or other is None else one + other
 
 
 def _interrupts(part: CoreGroup, evidence: Evidence) -> float:

@@ -32,7 +32,7 @@ def occupied(*busy: float, interrupts: float = 0.0, stolen: float = 0.0) -> tupl
     return tuple(CoreOccupancy(cpu=cpu, busy=share, interrupts=interrupts, stolen=stolen) for cpu, share in enumerate(busy))
 
 
-def trial(target_core: float = 0.85, generator_core: float = 0.85, waited: float | None = 0.0, **changes: Any) -> Trial:
+def trial(target_core: float = 0.85, generator_core: float = 0.85, waited: float | None = None, **changes: Any) -> Trial:
     """Make a trial of ten seconds on two measured cores, of which target and generator use 0.85 each."""
     stolen, interrupts = changes.pop("stolen", 0.0), changes.pop("interrupts", 0.0)
     values: dict[str, Any] = {
@@ -69,6 +69,28 @@ def test_cpu_time_of_other_programs_disturbs_a_trial(quantities: dict[str, float
 def test_steal_is_reported_for_each_program() -> None:
     said = "other virtual machines took 0.06 of the target's core and 0.06 of the load generator's core"
     assert disturbance(trial(stolen=0.06)) == said
+
+
+@pytest.mark.parametrize(
+    ("waited", "said"),
+    [
+        (0.0, None),
+        (0.04, None),
+        (0.1, "other programs took 0.10 of the target's core"),
+        (0.9, "other programs took 0.70 of the target's core"),
+    ],
+)
+def test_programs_that_ran_while_the_target_slept_took_nothing(waited: float, said: str | None) -> None:
+    """A background job fills the idle time of a slow target, and gets nothing of a full core."""
+    seen = make_usage(0.3, cpu_wait_cores_mean=waited, threads=4)
+    assert disturbance(trial(target_core=1.0, target_usage=seen)) == said
+
+
+def test_a_program_on_the_sibling_thread_takes_time_although_nobody_waits() -> None:
+    seen = (CoreOccupancy(cpu=0, busy=1.0, stolen=0), CoreOccupancy(cpu=8, busy=0.2, stolen=0), CoreOccupancy(cpu=1, busy=0.85, stolen=0))
+    usage = make_usage(0.3, cpu_wait_cores_mean=0.0)
+    said = disturbance(trial(plan=make_plan(cores=HALF_SMT), occupancy=seen, target_usage=usage))
+    assert said == "other programs took 0.20 of the target's core"
 
 
 def test_a_taken_core_counts_the_same_on_a_large_machine() -> None:
@@ -255,13 +277,17 @@ def test_disturbers_count_once_per_trial() -> None:
     [
         ((0.85,), 0.0, 0.0, None),
         ((0.88,), 0.0, 0.0, None),
-        ((1.0,), 0.0, 0.0, "other programs took 0.15 of the core of load host load1"),
-        ((0.85, 0.5), 0.0, 0.0, "other programs took 0.50 of the 2 cores of load host load1"),
+        ((1.0,), 0.0, 0.0, None),  # by programs that ran while the load generator slept
+        ((1.0,), 0.3, 0.0, "other programs took 0.15 of the core of load host load1"),
+        ((1.0,), None, 0.0, "other programs took 0.15 of the core of load host load1"),
+        ((0.85, 0.5), 0.6, 0.0, "other programs took 0.50 of the 2 cores of load host load1"),
         ((0.85,), 0.35, 0.0, "the load generator waited for a CPU 35% of the time on load host load1"),
         ((0.85,), 0.0, 0.2, "other virtual machines took 0.20 of the core of load host load1"),
     ],
 )
-def test_a_load_host_can_be_disturbed_like_this_machine(busy: tuple[float, ...], waited: float, stolen: float, said: str | None) -> None:
+def test_a_load_host_can_be_disturbed_like_this_machine(
+    busy: tuple[float, ...], waited: float | None, stolen: float, said: str | None
+) -> None:
     there = make_load_host_use(busy)
     there = there.model_copy(update={"occupancy": tuple(core.model_copy(update={"stolen": stolen}) for core in there.occupancy)})
     elsewhere = make_plan(cores=APART.model_copy(update={"generator": ()}))

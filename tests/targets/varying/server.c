@@ -1,0 +1,63 @@
+/* A server on one thread whose speed is decided at random when it starts: server HOST PORT PACE.
+   PACE is "fast", "slow" (half a millisecond of sleep before each batch of responses) or "random". */
+#include <arpa/inet.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { CONNECTIONS = 512, HEAD_BYTES = 4096, SLEEP_US = 500 };
+
+static void stop(int number) {
+    (void)number;
+    _exit(0);
+}
+
+static int is_slow(const char *pace) {
+    unsigned char random = 0;
+    if (!strcmp(pace, "random") && getrandom(&random, 1, 0) != 1) exit(1);
+    return !strcmp(pace, "slow") || random % 2;
+}
+
+static int respond(int client) {
+    char request[HEAD_BYTES], response[512], date[64];
+    if (read(client, request, sizeof request) <= 0) return -1;
+    time_t now = time(NULL);
+    strftime(date, sizeof date, "%a, %d %b %Y %H:%M:%S GMT", gmtime(&now));
+    int size = snprintf(response, sizeof response,
+        "HTTP/1.1 200 OK\r\nServer: varying\r\nDate: %s\r\nContent-Type: text/plain\r\nContent-Length: 13\r\n\r\nHello, World!", date);
+    return write(client, response, size) == size ? 0 : -1;
+}
+
+int main(int count, char **words) {
+    if (count != 4) return 2;
+    int slow = is_slow(words[3]);
+    signal(SIGTERM, stop);
+    signal(SIGPIPE, SIG_IGN);
+    struct sockaddr_in place = {.sin_family = AF_INET, .sin_port = htons(atoi(words[2]))};
+    inet_pton(AF_INET, words[1], &place.sin_addr);
+    int listener = socket(AF_INET, SOCK_STREAM, 0), on = 1;
+    setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+    if (bind(listener, (struct sockaddr *)&place, sizeof place) || listen(listener, 128)) return 1;
+    struct pollfd watched[CONNECTIONS] = {{.fd = listener, .events = POLLIN}};
+    int used = 1;
+    for (;;) {
+        poll(watched, used, -1);
+        if (slow) usleep(SLEEP_US);
+        if (watched[0].revents && used < CONNECTIONS) {
+            int client = accept(listener, NULL, NULL);
+            if (client >= 0) watched[used++] = (struct pollfd){.fd = client, .events = POLLIN};
+        }
+        for (int index = used - 1; index > 0; index--) {
+            if (watched[index].revents && respond(watched[index].fd)) {
+                close(watched[index].fd);
+                watched[index] = watched[--used];
+            }
+        }
+    }
+}

@@ -93,6 +93,14 @@ def test_a_missing_load_generator_is_reported_before_anything_is_built(harness: 
     assert harness.runs() == []
 
 
+@pytest.mark.parametrize(("mode", "is_valid"), [("leaves-some", False), ("good", True)])
+def test_unanswered_requests_fail_in_an_open_loop_shorter_than_the_timeout(harness: Harness, mode: str, is_valid: bool) -> None:
+    done = harness.bench(f"{MISBEHAVING}/{mode}", "-c", "64", "--rate", "500", "-d", "1s", "--timeout", "2s", "--export-json", "-")
+    kind, reasons = verdict_of(done)
+    assert (kind != "invalid") == is_valid, reasons
+    assert is_valid or "(timeout " in reasons
+
+
 def test_the_log_of_a_failed_target_is_shown(harness: Harness) -> None:
     done = harness.bench(f"{MISBEHAVING}/exits")
     assert "cannot read my configuration" in done.stdout

@@ -11,7 +11,7 @@ from httpbench.stats.evidence import ERROR_SHARE_LIMIT, Evidence, generator_fill
 
 ACHIEVED_SHARE_MIN = 0.99
 """Minimum ratio of the achieved to the offered rate. Below it, the target got fewer requests than the table claims. The 1% covers requests
-in flight at the end."""
+in flight at the end, which the native load generator awaits: those without a response are errors."""
 
 EDGE_REQUESTS = 2
 """Number of requests that may fall outside the period of an offered rate or step: the first and the last. They matter if there are few

@@ -18,6 +18,7 @@ from email.utils import formatdate
 
 GOOD_BODY = b"Hello, World!"
 LOADED_AFTER = 200  # number of responses that a probe never reaches, only a load
+LEFT_OF = 150  # one request in so many is never answered, which is less than a rate may miss
 RESET_ON_CLOSE = struct.pack("ii", 1, 0)  # SO_LINGER with no time left: closing sends RST
 IDLE_AFTER = 100  # number of responses on one connection that a probe never reaches
 
@@ -51,6 +52,8 @@ def misbehave_under_load(mode: str, number: int) -> None:
         while True:
             eaten.append(b"x" * (16 << 20))
     if mode == "hangs" or (mode == "loses-one" and number == LOADED_AFTER + 1):
+        time.sleep(3600)
+    if mode == "leaves-some" and number % LEFT_OF == 0:
         time.sleep(3600)
 
 

@@ -241,6 +241,20 @@ impl Recorder {
         self.unfinished_ns += service_ns;
     }
 
+    /// Adds what became of the requests in flight after the end of the window: their times and errors, but not their responses, which
+    /// came too late to count towards the throughput.
+    pub fn add_late(&mut self, late: &Self) {
+        self.errors.merge(&late.errors);
+        self.unprocessed += late.unprocessed;
+        self.censored += late.censored;
+        for (mine, theirs) in [(&mut self.service, &late.service), (&mut self.response, &late.response)] {
+            mine.add(theirs).unwrap_or_else(|error| unreachable!("histograms with equal bounds cannot be merged: {error}"));
+        }
+        for (mine, theirs) in self.parts.iter_mut().zip(&late.parts) {
+            mine.errors += theirs.errors;
+        }
+    }
+
     pub fn p99(&self) -> P99 {
         let of = |histogram: &Histogram<u64>| if histogram.is_empty() { 0 } else { histogram.value_at_percentile(99.0) };
         P99 { service_ns: of(&self.service), response_ns: of(&self.response) }

@@ -136,7 +136,8 @@ pub struct RequestCounts {
     pub before_window: u64,
     /// Requests that were due before the end of the window, but never sent because no connection was free. 0 in a closed loop.
     pub unsent: u64,
-    /// Requests without a complete response at the end of the window. Not errors.
+    /// Requests without a complete response at the end of the window. Not errors. An open loop waits up to the timeout for their
+    /// responses: those that got none are errors and don't count here.
     pub in_flight: u64,
     /// Requests from before the window that were unfinished when it began. The other counts include them in a closed loop only.
     pub backlog: u64,

@@ -81,6 +81,7 @@ fn name(phase: Phase) -> &'static str {
         Phase::Connect => "connect",
         Phase::Warmup => "warmup",
         Phase::Measure => "measure",
+        Phase::Drain => "drain",
     }
 }
 

@@ -28,6 +28,7 @@ pub struct Gather<'a> {
     plan: &'a Plan,
     window: Window,
     announced: Option<Phase>,
+    announced_end: bool,
     /// Slices that not all threads have handed over yet, by start time.
     pending: BTreeMap<u64, (Slice, u32, Recorder)>,
     pool: &'a Pool,
@@ -35,6 +36,8 @@ pub struct Gather<'a> {
     total: Recorder,
     /// Connect times of the setup and the warm-up.
     before: Recorder,
+    /// What happened after the window to the requests in flight at its end.
+    late: Recorder,
     /// Ages of the requests that were unfinished at the end.
     unfinished: Recorder,
     /// The last complete measured slice. It is held back because the unfinished requests belong to the last slice of the run.
@@ -70,11 +73,13 @@ impl<'a> Gather<'a> {
             plan,
             window,
             announced: None,
+            announced_end: false,
             pending: BTreeMap::new(),
             pool,
             pauses,
             total: Recorder::new(open_loop, plan.requests.parts()),
             before: Recorder::new(open_loop, 0),
+            late: Recorder::new(open_loop, plan.requests.parts()),
             unfinished: Recorder::untouched(open_loop),
             held: None,
             intervals: resident(window.intervals().min(INTERVALS_RESIDENT)),
@@ -100,14 +105,26 @@ impl<'a> Gather<'a> {
         next_ns
     }
 
+    /// Announces once that the window is over.
+    fn announce_end(&mut self, observer: &mut impl Observer) {
+        if !std::mem::replace(&mut self.announced_end, true) {
+            observer.done();
+        }
+    }
+
     /// Takes one thread's slice, and completes the slice once all threads have handed theirs over.
     pub fn take(&mut self, report: Report, observer: &mut impl Observer) {
         self.announce_phases(now_ns(), observer); // first, because merging the last slice of a phase takes a while
         if let Some(ages) = &report.unfinished {
             self.unfinished.merge(ages, self.pauses);
         }
-        if report.slice.phase == Phase::Connect {
-            self.before.merge(&report.recorder, self.pauses);
+        let aside = match report.slice.phase {
+            Phase::Connect => Some(&mut self.before),
+            Phase::Drain => Some(&mut self.late),
+            Phase::Warmup | Phase::Measure => None,
+        };
+        if let Some(aside) = aside {
+            aside.merge(&report.recorder, self.pauses);
             self.pool.give_back(report.recorder);
             return;
         }
@@ -153,6 +170,9 @@ impl<'a> Gather<'a> {
             });
         }
         self.pauses.pause();
+        if slice.end_ns >= self.window.end_ns {
+            self.announce_end(observer);
+        }
         if slice.phase == Phase::Measure {
             self.total.merge(&recorder, self.pauses);
             if let Some((slice, recorder, percentiles)) = self.held.replace((slice, recorder, percentiles)) {
@@ -189,11 +209,13 @@ impl<'a> Gather<'a> {
         self.pool.give_back(recorder);
     }
 
-    /// Adds the unfinished requests to the last slice, and keeps it.
+    /// Adds the late and the unfinished requests to the last slice, and keeps it.
     fn keep_last(&mut self) {
         let beyond = self.total.p99();
+        self.total.add_late(&self.late);
         self.total.add_unfinished(&self.unfinished, beyond);
         if let Some((slice, mut recorder, _)) = self.held.take() {
+            recorder.add_late(&self.late);
             recorder.add_unfinished(&self.unfinished, beyond);
             let percentiles = Percentiles::of(times(self.plan, &recorder));
             self.keep(slice, recorder, percentiles);
@@ -213,6 +235,7 @@ impl<'a> Gather<'a> {
             self.complete(start_ns, observer);
         }
         self.keep_last();
+        self.announce_end(observer);
         let duration_s = seconds(self.end_ns - self.window.measure_start_ns);
         let total = &self.total;
         let open = self.plan.load.is_open();
@@ -233,7 +256,7 @@ impl<'a> Gather<'a> {
                 ok: total.ok,
                 before_window: self.before.ok,
                 unsent: finals.iter().map(|last| last.unsent).sum(),
-                in_flight: finals.iter().map(|last| last.in_flight).sum(),
+                in_flight: finals.iter().map(|last| last.in_flight).sum::<u64>() + self.late.completed,
                 backlog: finals.iter().map(|last| last.backlog).sum(),
                 unprocessed: total.unprocessed,
                 offered: self.offered(0.0, duration_s).map(|offered| self.plan.part.share(offered.round() as u64)),

@@ -129,7 +129,6 @@ pub fn run(plan: &Plan, observer: &mut impl Observer) -> Result<RunResult> {
     }
     let mut result = gather.finish(engine, &finals, observer);
     result.generator.engine_fallback = engine_fallback;
-    observer.done();
     Ok(RunResult { failure: failure.first(), connect_failure: last_failure(&shared).map(|fault| fault.reason.into_owned()), ..result })
 }
 

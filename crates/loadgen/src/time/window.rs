@@ -7,6 +7,8 @@ pub enum Phase {
     Connect,
     Warmup,
     Measure,
+    /// In an open loop, the window is over and the responses to its requests are awaited. This phase isn't part of the window.
+    Drain,
 }
 
 /// Times that delimit the phases, in nanoseconds of the monotonic clock.
@@ -44,6 +46,7 @@ impl Window {
     pub fn next(&self, slice: &Slice) -> Option<Slice> {
         match slice.phase {
             Phase::Connect => Some(self.first()),
+            Phase::Drain => None,
             _ if slice.end_ns >= self.end_ns => None,
             Phase::Warmup if slice.end_ns >= self.measure_start_ns => Some(self.slice(Phase::Measure, self.measure_start_ns)),
             phase => Some(self.slice(phase, slice.end_ns)),

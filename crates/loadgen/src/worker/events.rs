@@ -9,6 +9,7 @@ use super::{Next, Worker};
 use crate::figures::errors::ErrorKind;
 use crate::figures::recorder::{Recorder, Sent};
 use crate::protocol::{Fault, Flow, Outcome, Protocol, Sink, Slot};
+use crate::time::window::Phase;
 
 /// Maximum number of connections being set up at once before the load begins. A listen queue of the usual length holds this many without
 /// drops. During the load, only `-c` limits them.
@@ -218,6 +219,9 @@ impl<P: Protocol> Worker<P> {
     }
 
     pub(super) fn open_if_due(&mut self, index: u32, now_ns: u64) {
+        if self.slice.phase == Phase::Drain {
+            return;
+        }
         let connection = &self.connections[index as usize];
         let attempted = connection.attempted;
         let State::Closed { not_before_ns } = connection.state else { return };

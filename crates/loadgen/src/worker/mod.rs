@@ -47,13 +47,14 @@ pub struct Shared {
 pub struct Report {
     pub slice: Slice,
     pub recorder: Recorder,
-    /// The ages of the requests that were unfinished at the end; in the last report only.
+    /// The ages of the requests that were unfinished at the end of the window; in the last report only.
     pub unfinished: Option<Recorder>,
 }
 
 /// What a worker returns after the end of the window.
 #[derive(Clone, Debug, Default)]
 pub struct Final {
+    /// Requests that were still in flight when the worker stopped.
     pub in_flight: u64,
     pub unsent: u64,
     pub backlog: u64,
@@ -110,6 +111,8 @@ pub struct Worker<P: Protocol> {
     backlog: u64,
     parser_at_measure: ParserCounts,
     completed: u64,
+    /// The results at the end of the window, and that time. Set while responses are still awaited.
+    ended: Option<(Final, u64)>,
     done: Option<Final>,
 }
 
@@ -150,6 +153,7 @@ impl<P: Protocol> Worker<P> {
             backlog: 0,
             parser_at_measure: ParserCounts::default(),
             completed: 0,
+            ended: None,
             done: None,
         }
     }

@@ -1,4 +1,4 @@
-//! What a worker does as time passes: start, cut slices, detect late requests and stop.
+//! What a worker does as time passes: start, cut slices, detect late requests, await the last responses and stop.
 
 use std::sync::atomic::Ordering;
 
@@ -14,10 +14,13 @@ use crate::time::window::{Phase, Slice};
 const SWEEP_NS: u64 = 20_000_000;
 /// The same, before the run starts.
 const SWEEP_EARLY_NS: u64 = 1_000_000;
+/// How much longer than the timeout a drain may last.
+const DRAIN_SLACK_NS: u64 = 1_000_000_000;
 
 impl<P: Protocol> Worker<P> {
+    /// Returns whether requests are being sent.
     pub(super) fn running(&self) -> bool {
-        self.slice.phase != Phase::Connect && self.done.is_none()
+        matches!(self.slice.phase, Phase::Warmup | Phase::Measure) && self.done.is_none()
     }
 
     /// Does everything that is due. Afterwards, the engine drains `to_close`, `to_open` and `to_flush`, in this order.
@@ -35,26 +38,29 @@ impl<P: Protocol> Worker<P> {
         if self.running() {
             self.dispatch(now_ns);
         }
-        self.wake_ns = self.slice.end_ns.min(self.next_sweep_ns).min(self.pacing.wake_ns());
+        let next_send_ns = if self.running() { self.pacing.wake_ns() } else { u64::MAX };
+        self.wake_ns = self.slice.end_ns.min(self.next_sweep_ns).min(next_send_ns);
     }
 
     fn sweep(&mut self, now_ns: u64) {
         if self.shared.stop.load(Ordering::Relaxed) {
-            self.finish(now_ns);
+            self.finish(now_ns, false);
             return;
         }
         for index in 0..self.connections.len() as u32 {
             self.time_out(index, now_ns);
             self.open_if_due(index, now_ns);
         }
-        if !self.running() {
-            self.start_if_told(now_ns);
+        match self.slice.phase {
+            Phase::Connect => self.start_if_told(now_ns),
+            Phase::Measure => self.sample_if_due(now_ns),
+            Phase::Drain if !self.awaits_responses() => self.conclude(),
+            Phase::Warmup | Phase::Drain => {}
         }
-        self.sample_if_due(now_ns);
     }
 
     fn sample_if_due(&mut self, now_ns: u64) {
-        if self.slice.phase == Phase::Measure && self.limits.sample_every_ns < u64::MAX && now_ns >= self.next_sample_ns {
+        if self.limits.sample_every_ns < u64::MAX && now_ns >= self.next_sample_ns {
             self.next_sample_ns = now_ns + self.limits.sample_every_ns;
             self.protocol.sample_next();
         }
@@ -89,7 +95,7 @@ impl<P: Protocol> Worker<P> {
         while now_ns >= self.slice.end_ns && self.done.is_none() {
             let next = self.shared.window.get().and_then(|window| window.next(&self.slice));
             let Some(next) = next else {
-                self.finish(self.slice.end_ns);
+                self.finish(self.slice.end_ns, true);
                 return;
             };
             self.hand_over(None);
@@ -108,7 +114,9 @@ impl<P: Protocol> Worker<P> {
 
     fn due_from_ns(&self) -> u64 {
         match self.shared.window.get() {
-            Some(window) if self.slice.phase == Phase::Measure && self.pacing.load.is_open() => window.measure_start_ns,
+            Some(window) if matches!(self.slice.phase, Phase::Measure | Phase::Drain) && self.pacing.load.is_open() => {
+                window.measure_start_ns
+            }
             _ => 0,
         }
     }
@@ -132,31 +140,55 @@ impl<P: Protocol> Worker<P> {
     pub fn give_up(&mut self, now_ns: u64) {
         self.cut_slices(now_ns);
         if self.done.is_none() {
-            self.finish(now_ns);
+            self.finish(now_ns, false);
         }
     }
 
-    fn finish(&mut self, end_ns: u64) {
-        let measured = self.slice.phase == Phase::Measure;
-        self.slice = Slice { end_ns: end_ns.min(self.slice.end_ns), ..self.slice };
+    /// Ends the window, or the drain that follows it.
+    ///
+    /// If told to, an open loop then awaits the responses to its requests, so that a request without one counts as timed out even if the
+    /// window was shorter than the timeout.
+    fn finish(&mut self, end_ns: u64, drain: bool) {
+        if self.ended.is_none() {
+            let measured = self.slice.phase == Phase::Measure;
+            self.slice = Slice { end_ns: end_ns.min(self.slice.end_ns), ..self.slice };
+            let parser = self.protocol.parser_counts();
+            let ended = Final {
+                backlog: self.backlog,
+                cost: if measured { self.cost().since(self.cost_at_measure) } else { Cost::default() },
+                parser: crate::protocol::ParserCounts {
+                    fast: parser.fast - self.parser_at_measure.fast,
+                    full: parser.full - self.parser_at_measure.full,
+                },
+                samples: self.protocol.take_samples(),
+                ..Final::default()
+            };
+            self.ended = Some((ended, end_ns));
+            if drain && self.pacing.load.is_open() && self.awaits_responses() {
+                self.hand_over(None);
+                // Requests time out earlier, unless this thread gets no CPU to notice it.
+                let limit_ns = end_ns.saturating_add(self.limits.timeout_ns).saturating_add(DRAIN_SLACK_NS);
+                self.enter(Slice { phase: Phase::Drain, start_ns: end_ns, end_ns: limit_ns });
+                return;
+            }
+        }
+        self.conclude();
+    }
+
+    /// Hands over what is left after the end of the window.
+    fn conclude(&mut self) {
+        let Some((ended, end_ns)) = self.ended.take() else { return };
         let (unfinished, in_flight, unsent) = self.unfinished(end_ns);
         self.hand_over(Some(unfinished));
-        let parser = self.protocol.parser_counts();
-        self.done = Some(Final {
-            in_flight,
-            unsent,
-            backlog: self.backlog,
-            completed: self.completed,
-            cost: if measured { self.cost().since(self.cost_at_measure) } else { Cost::default() },
-            parser: crate::protocol::ParserCounts {
-                fast: parser.fast - self.parser_at_measure.fast,
-                full: parser.full - self.parser_at_measure.full,
-            },
-            tls_handshakes: self.protocol.tls_handshakes(),
-            samples: self.protocol.take_samples(),
-        });
+        self.done = Some(Final { in_flight, unsent, completed: self.completed, tls_handshakes: self.protocol.tls_handshakes(), ..ended });
         // Events after the end must not cut another slice.
         self.slice.end_ns = u64::MAX;
+    }
+
+    /// Returns whether requests of the window are in flight.
+    fn awaits_responses(&self) -> bool {
+        let from_ns = self.due_from_ns();
+        self.requests_in_flight().any(|sent| sent.intended_ns >= from_ns)
     }
 
     /// Returns the ages of the unfinished requests, how many are in flight, and how many were never sent.

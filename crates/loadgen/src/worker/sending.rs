@@ -24,6 +24,9 @@ impl<P: Protocol> Worker<P> {
 
     /// Makes places on a connection available for requests that are due now or later.
     pub(super) fn free(&mut self, index: u32, places: u64, now_ns: u64) {
+        if !self.running() {
+            return;
+        }
         let place = Place { index, generation: self.connections[index as usize].generation };
         for _ in 0..places {
             self.pacing.put_free(place, now_ns);

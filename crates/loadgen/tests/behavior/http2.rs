@@ -116,9 +116,11 @@ fn an_open_loop_retries_unprocessed_requests() {
     for engine in ENGINES {
         let address = url(serve_so_many(20, false));
         let result =
-            load(&["--http2", "-c", "2", "--pipeline", "16", "-r", "2k", "-d", "500ms", "--timeout", "10s", "--engine", engine, &address])
+            load(&["--http2", "-c", "2", "--pipeline", "16", "-r", "2k", "-d", "500ms", "--timeout", "1s", "--engine", engine, &address])
                 .expect("the run succeeds");
-        assert_eq!(result.errors.total(), 0, "{engine}: {:?} {:?}", result.requests, result.errors);
+        // The server answers in groups of four, so on each of the two connections up to three requests stay without an answer.
+        assert_eq!(result.errors.total(), result.errors.timeout, "{engine}: {:?} {:?}", result.requests, result.errors);
+        assert!(result.errors.timeout <= 6, "{engine}: {:?} {:?}", result.requests, result.errors);
         assert!(result.requests.ok > 20 && result.requests.unprocessed > 0, "{engine}: {:?}", result.requests);
         assert_conserved(&result, engine);
         let requests = &result.requests;

@@ -28,9 +28,14 @@ fn freezes() -> Due {
 #[test]
 fn a_stall_at_the_end_of_an_open_loop_is_in_the_percentiles() {
     for engine in ENGINES {
-        let result = run(freezes(), &["-r", "2k", "-c", "8", "-d", "1s"], engine);
-        assert_eq!(result.errors.total(), 0, "no request is old enough to time out: {:?}", result.errors);
-        assert_eq!(result.requests.in_flight, 8);
+        let result = run(freezes(), &["-r", "2k", "-c", "8", "-d", "1s", "--timeout", "1500ms"], engine);
+        assert_eq!(
+            (result.requests.in_flight, result.errors.timeout),
+            (0, 8),
+            "unanswered although the window was shorter than the timeout"
+        );
+        assert_eq!(result.errors.total(), 8, "{:?}", result.errors);
+        assert!((0.99..1.01).contains(&result.duration_s), "waiting for responses isn't part of the window: {}", result.duration_s);
         assert!(result.requests.unsent > 200, "{:?}", result.requests);
         assert!(result.censored > 200, "{}", result.censored);
         let times = result.response_time_us.expect("an open loop has response times");
@@ -38,6 +43,37 @@ fn a_stall_at_the_end_of_an_open_loop_is_in_the_percentiles() {
         assert_eq!(times.count, result.requests.ok + result.censored);
         let last = decode(&result.intervals.last().expect("there are intervals").histogram).expect("a histogram");
         assert!(last.max() > 200_000_000, "{} ns", last.max());
+    }
+}
+
+/// Each response takes 300 ms, so those to the last 300 requests come after the window. They neither fail nor count as throughput.
+#[test]
+fn an_open_loop_awaits_the_last_responses() {
+    for engine in ENGINES {
+        let result = run(Box::new(|arrival_ns, _| arrival_ns + 300 * MS), &["-r", "1k", "-c", "512", "-t", "2", "-d", "1s"], engine);
+        let requests = result.requests;
+        assert_eq!(result.errors.total(), 0, "{:?}", result.errors);
+        assert!((250..=400).contains(&requests.in_flight), "{requests:?}");
+        assert_eq!(requests.sent, requests.completed + requests.in_flight, "{requests:?}");
+        assert!((result.throughput_rps - requests.ok as f64).abs() < 2.0, "{}", result.throughput_rps);
+        let times = result.response_time_us.expect("an open loop has response times");
+        assert_eq!((times.count, result.censored), (requests.sent, 0), "late responses have their whole time");
+        assert!(times.min >= Some(299_000.0), "{:?}", times.min);
+    }
+}
+
+/// The server never answers every hundredth request, which is less than an unreached rate would show.
+#[test]
+fn unanswered_requests_are_errors_however_short_the_window_is() {
+    for engine in ENGINES {
+        let requests = std::cell::Cell::new(0);
+        let due: Due = Box::new(move |arrival_ns, _| {
+            requests.set(requests.get() + 1);
+            if requests.get() % 100 == 50 { FOREVER_NS } else { arrival_ns }
+        });
+        let result = run(due, &["-r", "1k", "-c", "64", "-d", "500ms", "--timeout", "800ms"], engine);
+        assert_eq!((result.errors.timeout, result.errors.total()), (5, 5), "{:?} {:?}", result.errors, result.requests);
+        assert_eq!(result.requests.sent, result.requests.completed + 5, "{:?}", result.requests);
     }
 }
 

@@ -6,6 +6,8 @@ import json
 import os
 import re
 import shlex
+import subprocess
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -43,6 +45,23 @@ def test_a_weak_generator_is_reported_as_the_bottleneck(harness: Harness, tmp_pa
     assert "waiting for a core" in result["verdict"]["reasons"][-1]
     facts = [trial["facts"] for trial in result["rounds"]]
     assert all(one["generator_wait_cores"] > 0.25 for one in facts), facts
+
+
+LIMITED = 'ip link set lo up && tc qdisc add dev lo root tbf rate 20mbit burst 32k latency 100ms && exec "$@"'
+"""Shell script that limits the rate of a new network's loopback, and then runs a command."""
+
+
+@pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="on one core target and generator share it, and neither is to blame")
+def test_a_full_link_is_reported_as_the_bottleneck(harness: Harness) -> None:
+    in_new_network = ("unshare", "--net", "sh", "-c", LIMITED, "sh")
+    if subprocess.run([*in_new_network, "true"], capture_output=True, check=False).returncode:
+        pytest.skip("no network with a limited rate is allowed here")
+    limited = replace(harness, before=in_new_network)
+    (result,) = results(limited, FAST, "-c", "16", "-d", "1s", "--warmup", "200ms", "--rounds", "1")
+    if result["verdict"]["kind"] == "disturbed":
+        pytest.skip(f"other programs disturbed it: {result['verdict']['reasons']}")
+    assert result["verdict"]["kind"] == "network", result["verdict"]
+    assert re.fullmatch(r"the network link lo was full \(\d+(\.\d+)? of 20 Mbit/s\)", result["verdict"]["reasons"][0])
 
 
 @pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="on one core target and generator share it, and neither is to blame")

@@ -38,7 +38,7 @@ SAMPLE_S = 0.1
 RESCAN_S = 0.5  # listing the processes costs more than reading them
 COMMAND_LIMIT_S = 10.0
 CONNECT_LIMIT_S = 3.0
-COUNTERS = ("stat", "net/snmp", "net/netstat", "net/softnet_stat")
+COUNTERS = ("stat", "net/snmp", "net/netstat", "net/softnet_stat", "net/dev")
 """Files below /proc with counters for the whole host."""
 
 
@@ -139,10 +139,10 @@ def port(task: dict[str, Any]) -> dict[str, Any]:
 class Watch:
     """Samples of the processes below a guard and of the host's counters, since the last mark."""
 
-    def __init__(self, root_pid: int, tree: Any, threads: Any):
-        self._module, self._root_pid = tree, root_pid
-        self._tree = tree.Tree(root_pid)
-        self._threads = threads.Threads()
+    def __init__(self, root_pid: int, modules: dict[str, Any]):
+        self._modules, self._root_pid = modules, root_pid
+        self._tree = modules["tree"].Tree(root_pid)
+        self._threads = modules["threads"].Threads()
         self._rescan_at = 0.0
         self.mark()
 
@@ -158,7 +158,7 @@ class Watch:
         if time.monotonic() >= self._rescan_at:
             self._scan()
         before, self._last = self._last, self._tree.read()
-        cpu_s = (self._last.ticks - before.ticks) / self._module.TICKS_PER_S
+        cpu_s = (self._last.ticks - before.ticks) / self._modules["tree"].TICKS_PER_S
         self._samples.append([time.monotonic() - self._begin, cpu_s, self._last.rss_bytes, self._last.processes])
         self._threads.look(self._tree.known)
 
@@ -173,11 +173,12 @@ class Watch:
             "before": self._before,
             "after": counters(),
             "elapsed_s": time.monotonic() - self._begin,
+            "links": self._modules["link_limits"].read(),
         }
 
     def _scan(self) -> None:
         self._rescan_at = time.monotonic() + RESCAN_S
-        self._tree.find(self._module.descendants(self._root_pid))
+        self._tree.find(self._modules["tree"].descendants(self._root_pid))
 
 
 def counters() -> dict[str, str]:
@@ -256,7 +257,7 @@ class Session:
 
     def _from_guard(self, event: dict[str, Any]) -> None:
         if event["event"] == "started":
-            self._watch = Watch(event["guard"], self._modules["tree"], self._modules["threads"])
+            self._watch = Watch(event["guard"], self._modules)
             self._is_heard = True
         elif event["event"] == "exited" and self._watch is not None:
             self._watch.take()

@@ -38,7 +38,7 @@ from httpbench.model.strangers import Others, SharedQuota, Stranger
 from httpbench.model.suite import Suite, SuiteLoad, Table
 from httpbench.model.target import PLACEHOLDERS, Build, Category, Kind, Limit, Requirement, Scaling, Target, TargetFile, Tuning, Variant
 from httpbench.model.trial import Commands, DatabaseRun, Learned, Settling, Trial
-from httpbench.model.usage import CoreOccupancy, LoadHostUse, Network, Sample, Usage
+from httpbench.model.usage import CoreOccupancy, LinkUse, LoadHostUse, Network, Sample, Usage
 from httpbench.model.verdict import Verdict, VerdictKind
 from httpbench.model.workload import ClientWork, Expectation, MixPart, Request, Rule, Workload
 
@@ -81,6 +81,7 @@ __all__ = [
     "Learned",
     "Level",
     "Limit",
+    "LinkUse",
     "Load",
     "LoadHost",
     "LoadHostUse",

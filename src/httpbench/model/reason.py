@@ -43,6 +43,7 @@ class ReasonKind(StrEnum):
     THREAD_FULL = "thread_full"
     POLLS = "polls"
     RETRANSMISSIONS = "retransmissions"
+    LINK_FULL = "link_full"
     BACKEND_BOUND = "backend_bound"
     BACKEND_SHARED = "backend_shared"
     DATABASE_BOUND = "database_bound"

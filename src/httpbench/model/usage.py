@@ -75,6 +75,22 @@ class CoreOccupancy(Frozen):
     """Time that the hypervisor gave to other virtual machines although there was work, as a share from 0 to 1."""
 
 
+class LinkUse(Frozen):
+    """The use of a network link over the measured period, in its fuller direction."""
+
+    name: str
+    """Name of its network interface."""
+    bits_per_s: float
+    """Bits per second, including the framing of a physical link."""
+    capacity_bits_per_s: float
+    """Speed of the link, or the rate that the kernel limits it to, in bit/s."""
+
+    @property
+    def share(self) -> float:
+        """How full the link was, 0 to 1."""
+        return self.bits_per_s / self.capacity_bits_per_s
+
+
 class Network(Frozen):
     """Counters of the kernel's network stack over the measured period, for all programs on this machine."""
 
@@ -91,6 +107,8 @@ class Network(Frozen):
     """Connections rejected during setup for any reason, including overflows. Null: not reported."""
     backlog_drops: int | None = None
     """Packets dropped because a CPU didn't keep up with the network. Null: not reported."""
+    fullest_link: LinkUse | None = None
+    """The network link that was fullest. Null: no link has a known capacity, as with loopback."""
 
 
 class LoadHostUse(Frozen):

@@ -1,22 +1,25 @@
-"""The kernel's network counters over a period: retransmitted segments, refused connections, dropped packets.
+"""The kernel's network counters over a period: retransmitted segments, refused connections, dropped packets, full links.
 
-This reads three small files at each end of the period. The counters cover the whole network namespace, including other programs: they show
+This reads four small files at each end of the period. The counters cover the whole network namespace, including other programs: they show
 that the network had problems, but not whose.
 """
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping
 from pathlib import Path
 
 from httpbench.model import Network
+from httpbench.sample import link_limits
+from httpbench.sample.links import LinkLimits, fullest_link, limits
 
 PROC_NET = Path("/proc/net")
 DROPPED_COLUMN = 1
 """Column of ``softnet_stat``, which has one line per CPU, in hexadecimal (net/core/net-procfs.c)."""
 
 
-FILES = ("snmp", "netstat", "softnet_stat")
+FILES = ("snmp", "netstat", "softnet_stat", "dev")
 
 
 class NetworkMeter:
@@ -24,22 +27,25 @@ class NetworkMeter:
 
     def __init__(self, folder: Path = PROC_NET):
         self._folder = folder
+        self._limits = limits(link_limits.read())
         self.mark()
 
     def mark(self) -> None:
+        self._begin_s = time.monotonic()
         self._before = self._read()
 
     def read(self) -> Network:
-        return network(self._before, self._read())
+        return network(self._before, self._read(), time.monotonic() - self._begin_s, self._limits)
 
     def _read(self) -> dict[str, str]:
         return {name: _text(self._folder / name) for name in FILES}
 
 
-def network(before: Mapping[str, str], after: Mapping[str, str]) -> Network:
+def network(before: Mapping[str, str], after: Mapping[str, str], elapsed_s: float, capacities: LinkLimits) -> Network:
     """Return the counts between two readings of the files, by name. Files that some containers hide are empty."""
     first, last = _counters(before), _counters(after)
-    return Network(**{name: last[name] - count for name, count in first.items() if name in last})
+    counts = {name: last[name] - count for name, count in first.items() if name in last}
+    return Network(**counts, fullest_link=fullest_link(before["dev"], after["dev"], elapsed_s, capacities))
 
 
 def _counters(files: Mapping[str, str]) -> dict[str, int]:

@@ -1,7 +1,7 @@
 """Convert an agent's report on a load generator, and on its host, to the same values as for a local one.
 
 The agent reads but doesn't interpret, because it runs on hosts without our libraries. It samples processes with the modules ``tree`` and
-``threads``.
+``threads``, and reads the capacities of links with ``link_limits``.
 """
 
 from __future__ import annotations
@@ -12,11 +12,12 @@ from pathlib import Path
 from typing import Any
 
 from httpbench.model import CoreOccupancy, Network, Usage
+from httpbench.sample.links import limits
 from httpbench.sample.network import FILES, network
 from httpbench.sample.occupancy import occupancy
 from httpbench.sample.series import SampleSeries
 
-AGENT_MODULES: Mapping[str, Path] = {name: Path(__file__).with_name(f"{name}.py") for name in ("tree", "threads")}
+AGENT_MODULES: Mapping[str, Path] = {name: Path(__file__).with_name(f"{name}.py") for name in ("tree", "threads", "link_limits")}
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,5 +47,9 @@ def seen_there(report: Mapping[str, Any], cpus: Sequence[int]) -> SeenThere:
     return SeenThere(
         usage=usage,
         occupancy=occupancy(before.get("stat", ""), after.get("stat", ""), report["elapsed_s"], cpus),
-        network=network(*({name: side.get(f"net/{name}", "") for name in FILES} for side in (before, after))),
+        network=network(_network_files(before), _network_files(after), report["elapsed_s"], limits(report["links"])),
     )
+
+
+def _network_files(counters: Mapping[str, str]) -> dict[str, str]:
+    return {name: counters.get(f"net/{name}", "") for name in FILES}

@@ -3,7 +3,7 @@
 A rate is only half the story without its limit: if the load generator ran out of CPU time, its requests per second describe the generator,
 not the server. The verdict depends only on CPU time and counters. It therefore costs nothing, works without root, and can be drawn again
 from the store. The drawback is that a limit that uses no CPU time (a disk, a lock) appears only as `idle`. A network limit shows in its
-lost packets.
+full links and lost packets.
 
 Capacities count physical cores, so SMT siblings don't double what a program could use.
 
@@ -60,6 +60,10 @@ probe (RFC 8985) sends again sooner often weren't lost: the acknowledgement was 
 LOST_SHARE_MIN = 0.05
 """Share of the connections' time lost to retransmission timeouts above which the network may be why neither side was busy. Equal to the
 threshold for other programs."""
+
+LINK_FULL_MIN = 0.90
+"""Share of a link's capacity above which the link may be why neither side was busy. Equal to the threshold for a busy target. What the
+kernel counts as sent lacks the headers of segments that the link cuts from larger packets, about 4%."""
 
 WAITING_SHARE_MIN = 0.05
 """Share of its cores' time that a target must spend waiting for a CPU before the verdict mentions it. Waiting isn't a limit by itself,
@@ -165,8 +169,8 @@ def _limit(evidence: Evidence) -> Verdict:
         return limit
     if database is not None and (limit := _limit_of_database(evidence, database, generator)):
         return limit
-    if losses := _losses(evidence):
-        return Verdict(kind=VerdictKind.NETWORK, reasons=(losses,))
+    if network := (*_full_links(evidence), *_losses(evidence)):
+        return Verdict(kind=VerdictKind.NETWORK, reasons=network)
     return Verdict(kind=VerdictKind.IDLE, reasons=(_why_idle(evidence, target, generator),))
 
 
@@ -220,16 +224,28 @@ def _full_thread(evidence: Evidence, target: Usage) -> Reason:
     return Reason.of(ReasonKind.THREAD_FULL, threads=target.threads, thread_cores_max=target.thread_cores_max, mean_share=mean)
 
 
-def _losses(evidence: Evidence) -> Reason | None:
-    """Return the packet losses if the wait for them was long enough to be the limit, unless the offered rate was reached."""
+def _full_links(evidence: Evidence) -> Iterator[Reason]:
+    """Yield the full network link of each machine, unless the offered rate was reached."""
+    if evidence.load.rate_rps is not None:
+        return
+    there = evidence.observed.load_host
+    for network, host in ((evidence.observed.network, None), (there.network if there else None, there.name if there else None)):
+        link = network.fullest_link if network else None
+        if link is not None and link.share >= LINK_FULL_MIN:
+            yield Reason.of(
+                ReasonKind.LINK_FULL, link=link.name, bits_per_s=link.bits_per_s, capacity_bits_per_s=link.capacity_bits_per_s, host=host
+            )
+
+
+def _losses(evidence: Evidence) -> Iterator[Reason]:
+    """Yield the packet losses if the wait for them was long enough to be the limit, unless the offered rate was reached."""
     sides = (evidence.observed.network, evidence.observed.load_host.network if evidence.observed.load_host else None)
     timeouts = sum(side.retransmission_timeouts or 0 for side in sides if side)
     if not timeouts or evidence.load.rate_rps is not None:
-        return None
+        return
     share = timeouts * RETRANSMISSION_S / (evidence.load.connections * evidence.measurement.duration_s)
-    if share < LOST_SHARE_MIN:
-        return None
-    return Reason.of(ReasonKind.RETRANSMISSIONS, timeouts=timeouts, time_share_min=min(share, 1))
+    if share >= LOST_SHARE_MIN:
+        yield Reason.of(ReasonKind.RETRANSMISSIONS, timeouts=timeouts, time_share_min=min(share, 1))
 
 
 def _limit_of_backend(evidence: Evidence, backend: Usage, generator: Usage) -> Verdict | None:

@@ -21,6 +21,7 @@ REPORT = {
         "net/snmp": "Tcp: OutSegs RetransSegs\nTcp: 110 4\n",
     },
     "elapsed_s": 2.0,
+    "links": {},
 }
 
 

@@ -15,6 +15,7 @@ from httpbench.model import (
     Cores,
     Criteria,
     Expectation,
+    LinkUse,
     Load,
     Network,
     Observed,
@@ -381,6 +382,16 @@ def test_losses_that_delay_connections_are_the_limit(again: int, kind: VerdictKi
 
 def test_retransmissions_without_a_timeout_are_not_the_limit() -> None:
     assert verdict(network=Network(segments_retransmitted=10_000, retransmission_timeouts=0))[0] is VerdictKind.IDLE
+
+
+@pytest.mark.parametrize(("share", "kind"), [(0.89, VerdictKind.IDLE), (0.93, VerdictKind.NETWORK)])
+def test_a_full_link_is_the_limit_if_neither_side_was_busy(share: float, kind: VerdictKind) -> None:
+    network = Network(fullest_link=LinkUse(name="eth0", bits_per_s=share * 1e9, capacity_bits_per_s=1e9))
+    assert verdict(network=network)[0] is kind
+    assert verdict(network=network, load=Load(connections=64, rate_rps=400_000))[0] is VerdictKind.IDLE, "the rate was reached"
+    assert verdict(network=network, target_usage=make_usage(0.99))[0] is VerdictKind.TARGET
+    there = make_load_host_use((0.5,)).model_copy(update={"network": network})
+    assert verdict(generator_usage=make_usage(0.5), load_host=there)[0] is kind
 
 
 def test_losses_are_not_the_limit_if_the_rate_was_reached() -> None:

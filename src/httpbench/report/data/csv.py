@@ -15,6 +15,7 @@ from httpbench.model import (
     DatabaseRun,
     Distribution,
     Label,
+    LinkUse,
     Load,
     Measurement,
     Network,
@@ -47,7 +48,8 @@ _USAGE_OF_CONTAINERS = ("throttled_s", "group_bytes_peak", "oom_kills")
 _MEMORY_MEAN = ("rss_bytes_mean", "pss_bytes_mean")
 _USAGE = tuple(name for name in Usage.model_fields if name not in (*_USAGE_OF_VERDICTS, *_USAGE_OF_CONTAINERS, *_MEMORY_MEAN))
 _FACTS = tuple(name for name in Facts.model_fields if name != "network")
-_NETWORK = tuple(Network.model_fields)
+_NETWORK = tuple(name for name in Network.model_fields if name != "fullest_link")
+_LINK = tuple(f"fullest_link_{name}" for name in LinkUse.model_fields)
 
 _CLIENT = tuple(f"client_{name}" for name in ("wall_s", "user_s", "system_s", "rss_bytes_peak", "startup_wall_s", "startup_cpu_s"))
 _WORK_DONE = tuple(name for name in WorkDone.model_fields if name != "first_request")
@@ -80,6 +82,7 @@ HEADER = (
     *("database", "database_version", "database_rows_read", "database_rows_scanned", "database_rows_written"),
     *("cores_database", *(f"database_{name}" for name in _USAGE)),
     *("arrivals", "backend_requests"),
+    *_LINK,
 )
 """The columns, in order."""
 
@@ -256,9 +259,11 @@ def _of_usage(who: str, usage: Usage | None) -> dict[str, Value]:
 
 def _of_facts(trial: Trial) -> dict[str, Value]:
     known = facts(trial)
+    link = trial.network.fullest_link if trial.network else None
     return {
         **{name: getattr(known, name, None) for name in _FACTS},
         **{name: getattr(trial.network, name, None) for name in _NETWORK},
+        **{f"fullest_link_{name}": getattr(link, name, None) for name in LinkUse.model_fields},
     }
 
 

@@ -54,6 +54,7 @@ COLUMNS: tuple[Column, ...] = (
     ("Resent", lambda one: _resent(one.facts)),
     ("Timeouts", lambda one: _number(one.facts.network.retransmission_timeouts if one.facts.network else None, 0)),
     ("Refused", lambda one: _number(one.facts.network.listen_overflows if one.facts.network else None, 0)),
+    ("Link", lambda one: _share(one.facts.network.fullest_link.share if one.facts.network and one.facts.network.fullest_link else None)),
     ("Dropped", lambda one: _number(one.facts.network.backlog_drops if one.facts.network else None, 0)),
 )
 

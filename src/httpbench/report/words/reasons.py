@@ -135,6 +135,13 @@ def _blamed(by: list[dict[str, Any]]) -> str:
     return ", ".join(named)
 
 
+def _link_full(data: Data) -> str:
+    name, factor = ("Gbit/s", 1e9) if data["capacity_bits_per_s"] >= 1e9 else ("Mbit/s", 1e6)
+    used, capacity = data["bits_per_s"] / factor, data["capacity_bits_per_s"] / factor
+    where = f" on load host {data['host']}" if "host" in data else ""
+    return f"the network link {data['link']} was full ({used:.3g} of {capacity:.3g} {name}{where})"
+
+
 def _host_cores(data: Data) -> str:
     return f"{data['cores']:.2f} of the {data['host_cores']} cores" if data["host_cores"] > 1 else f"{data['cores']:.2f} of the core"
 
@@ -215,6 +222,7 @@ SENTENCES: dict[ReasonKind, Sentence] = {
     ReasonKind.RETRANSMISSIONS: (
         "connections waited {timeouts:,} times for TCP to resend a lost segment, at least {time_share_min:.0%} of their time"
     ),
+    ReasonKind.LINK_FULL: _link_full,
     ReasonKind.BACKEND_BOUND: lambda data: f"backend-bound ({_use(data)})",
     ReasonKind.BACKEND_SHARED: lambda data: f"generator and backend filled the cores that they share ({_use(data)})",
     ReasonKind.DATABASE_BOUND: lambda data: f"database-bound ({_use(data)})",

@@ -84,6 +84,10 @@ EXAMPLES: dict[ReasonKind, tuple[dict[str, Any], str]] = {
         {"timeouts": 1161, "time_share_min": 0.05},
         "connections waited 1,161 times for TCP to resend a lost segment, at least 5% of their time",
     ),
+    ReasonKind.LINK_FULL: (
+        {"link": "eth0", "bits_per_s": 0.987e9, "capacity_bits_per_s": 1e9, "host": "load1"},
+        "the network link eth0 was full (0.987 of 1 Gbit/s on load host load1)",
+    ),
     ReasonKind.BACKEND_BOUND: (
         {"programs": [{"name": "backend", "cores": 1.85, "capacity": 2, "host": "load1"}]},
         "backend-bound (backend 1.85 of 2 cores on load1)",

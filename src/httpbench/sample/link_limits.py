@@ -1,0 +1,36 @@
+"""Read the speeds of physical network links, and the rates that ``tc`` limits links to.
+
+The agent of a load host uses this module too, so it needs only the standard library.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import pathlib
+import shutil
+import subprocess
+
+LINKS = pathlib.Path("/sys/class/net")
+SPEEDS = "*/device/net/*/speed"
+"""Speeds of physical links in Mbit/s, or -1 if unknown. Virtual links have no device; some of them report a speed that means nothing."""
+
+SHAPERS = ("tc", "-json", "qdisc", "show")
+SHAPERS_LIMIT_S = 5.0
+SYSTEM_FOLDERS = "/usr/local/sbin:/usr/sbin:/sbin"
+"""Folders that are in the PATH of root only."""
+
+
+def read() -> dict[str, str]:
+    """Return the speeds by path, and the output of ``tc`` under its name. Takes some milliseconds."""
+    found = {}
+    for path in LINKS.glob(SPEEDS):
+        with contextlib.suppress(OSError):  # the link is down
+            found[str(path)] = path.read_text()
+    program = shutil.which(SHAPERS[0], path=f"{os.environ.get('PATH', os.defpath)}:{SYSTEM_FOLDERS}")
+    if program:
+        with contextlib.suppress(OSError, subprocess.SubprocessError):
+            argv = (program, *SHAPERS[1:])
+            done = subprocess.run(argv, capture_output=True, text=True, timeout=SHAPERS_LIMIT_S, check=False, stdin=subprocess.DEVNULL)
+            found[SHAPERS[0]] = done.stdout
+    return found

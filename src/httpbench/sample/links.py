@@ -1,0 +1,79 @@
+"""How full the machine's network links were: their bytes per second against their speed or the rate that ``tc`` limits them to.
+
+A full link makes every program look idle. Loopback and other virtual links have no speed, so only a rate limit can fill them.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from httpbench.model import LinkUse
+from httpbench.sample.link_limits import SHAPERS
+
+FRAMING_BYTES = 24
+"""Preamble, checksum and gap of an Ethernet frame (IEEE 802.3), which the kernel doesn't count."""
+
+
+@dataclass(frozen=True, slots=True)
+class LinkLimits:
+    """Capacities of the links, by interface, in bit/s."""
+
+    physical: Mapping[str, float]
+    """In each direction."""
+    shaped: Mapping[str, float]
+    """Rates that ``tc`` limits sending to."""
+
+
+def limits(texts: Mapping[str, str]) -> LinkLimits:
+    """Parse the texts of :func:`httpbench.sample.link_limits.read`."""
+    speeds = {Path(path).parent.name: float(text) * 1e6 for path, text in texts.items() if text.strip().isdecimal()}
+    shaped: dict[str, float] = {}
+    for name, bits_per_s in _shaped(texts.get(SHAPERS[0], "")):
+        shaped[name] = min(bits_per_s, shaped.get(name, bits_per_s))
+    return LinkLimits({name: speed for name, speed in speeds.items() if speed > 0}, shaped)
+
+
+def fullest_link(before: str, after: str, elapsed_s: float, limits: LinkLimits) -> LinkUse | None:
+    """Return the link that was fullest between two readings of ``/proc/net/dev``; ``None`` if no link has a known capacity."""
+    first, last = _counters(before), _counters(after)
+    found = []
+    for name in first.keys() & last.keys():
+        received, sent = (_bits_per_s(first[name][side], last[name][side], elapsed_s) for side in (0, 1))
+        if capacity := limits.physical.get(name):
+            on_the_wire = max(bits + 8 * FRAMING_BYTES * packets for bits, packets in (received, sent))
+            found.append(LinkUse(name=name, bits_per_s=on_the_wire, capacity_bits_per_s=capacity))
+        if capacity := limits.shaped.get(name):
+            found.append(LinkUse(name=name, bits_per_s=sent[0], capacity_bits_per_s=capacity))
+    return max(found, key=lambda link: link.share, default=None)
+
+
+def _shaped(shapers: str) -> Iterator[tuple[str, float]]:
+    """Yield the rate limits of tbf, netem and cake, with their interfaces."""
+    try:
+        disciplines = json.loads(shapers or "[]")
+    except ValueError:
+        return  # an old tc without JSON
+    for each in disciplines:
+        options = each.get("options", {})
+        rate = options.get("rate", options.get("bandwidth"))
+        rate = rate.get("rate") if isinstance(rate, dict) else rate
+        if isinstance(rate, int) and rate > 0:
+            yield each["dev"], 8.0 * rate
+
+
+def _counters(text: str) -> dict[str, tuple[tuple[int, int], tuple[int, int]]]:
+    """Parse ``/proc/net/dev``: for each interface, bytes and packets received, and bytes and packets sent."""
+    found = {}
+    for line in text.splitlines()[2:]:
+        name, _, numbers = line.partition(":")
+        columns = [int(number) for number in numbers.split()]
+        found[name.strip()] = ((columns[0], columns[1]), (columns[8], columns[9]))
+    return found
+
+
+def _bits_per_s(before: tuple[int, int], after: tuple[int, int], elapsed_s: float) -> tuple[float, float]:
+    """Return bits and packets per second."""
+    return (8 * (after[0] - before[0]) / elapsed_s, (after[1] - before[1]) / elapsed_s)

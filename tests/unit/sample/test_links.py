@@ -1,0 +1,48 @@
+"""How full network links were, from the kernel's counters and the output of ``tc``."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from httpbench.sample.links import fullest_link, limits
+
+HEAD = "Inter-|   Receive    |  Transmit\n face |bytes    packets errs\n"
+SPEED = "/sys/class/net/eth0/device/net/eth0/speed"
+
+
+def dev(**counts: tuple[int, int, int, int]) -> str:
+    """Make ``/proc/net/dev`` with bytes and packets received, then bytes and packets sent, of each interface."""
+    return HEAD + "".join(f"{name}: {one[0]} {one[1]} 0 0 0 0 0 0 {one[2]} {one[3]} 0 0 0 0 0 0\n" for name, one in counts.items())
+
+
+def tc(**options: object) -> str:
+    return json.dumps([{"kind": "noqueue", "dev": "eth1", "options": {}}, {"kind": "tbf", "dev": "lo", "options": options}])
+
+
+def test_a_physical_link_counts_its_fuller_direction_and_the_framing() -> None:
+    link = fullest_link(dev(eth0=(0, 0, 0, 0)), dev(eth0=(10**6, 10**4, 2 * 10**6, 10**4)), 2.0, limits({SPEED: "1000\n"}))
+    assert link is not None
+    assert (link.name, link.capacity_bits_per_s) == ("eth0", 1e9)
+    assert link.bits_per_s == pytest.approx(8 * (2 * 10**6 + 24 * 10**4) / 2)
+
+
+@pytest.mark.parametrize("options", [{"rate": 125_000}, {"bandwidth": 125_000}, {"rate": {"rate": 125_000, "cellsize": 0}}])
+def test_a_rate_limit_applies_to_sending(options: dict[str, object]) -> None:
+    link = fullest_link(dev(lo=(0, 0, 0, 0)), dev(lo=(9 * 10**6, 1, 10**5, 1)), 1.0, limits({"tc": tc(**options)}))
+    assert link is not None
+    assert link.share == pytest.approx(0.8)
+
+
+@pytest.mark.parametrize("texts", [{}, {SPEED: "-1\n"}, {"tc": ""}, {"tc": tc()}, {"tc": tc(bandwidth="unlimited")}, {"tc": "qdisc"}])
+def test_links_without_a_known_capacity_are_unknown(texts: dict[str, str]) -> None:
+    counts = dev(lo=(0, 0, 0, 0), eth0=(0, 0, 0, 0))
+    assert fullest_link(counts, counts, 1.0, limits(texts)) is None
+    assert fullest_link("", "", 1.0, limits({SPEED: "1000"})) is None
+
+
+def test_of_several_links_the_fullest_counts() -> None:
+    before, after = dev(lo=(0, 0, 0, 0), eth0=(0, 0, 0, 0)), dev(lo=(0, 0, 10**5, 1), eth0=(10**5, 1, 0, 0))
+    link = fullest_link(before, after, 1.0, limits({SPEED: "10", "tc": tc(rate=125_000)}))
+    assert link is not None and link.name == "lo"

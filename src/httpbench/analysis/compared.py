@@ -38,7 +38,8 @@ class Compared:
     row: Row
     baseline: Row
     figures: dict[str, Comparison | None]
-    """Comparisons by metric, the headline first. ``None``: a row lost too many rounds, or no round has the metric for both rows."""
+    """Comparisons by metric, the headline first. ``None``: a row lost too many rounds, a proxy was faster than its baseline without an
+    explanation, or no round has the metric for both rows."""
 
     def holds(self, figure: str) -> bool:
         """Return whether the difference in a metric is significant, and no lower bound could reverse it."""
@@ -106,6 +107,18 @@ def lost_too_many(row: Row) -> Reason | None:
     return lost_rounds(row.trials) if lost * LEFT_OUT > len(row.trials) else None
 
 
+def unexplained(group: Group) -> list[Row]:
+    """Return the proxies that were faster than their backend is without them, although it doesn't count the requests that it handled.
+
+    They aren't compared, because they may have answered from memory.
+    """
+    theirs = group.row(group.proxy_baseline)
+    if theirs is None or theirs.is_lower_bound:
+        return []
+    others = [row for row in group.rows if row is not theirs and not _is_proven(row)]
+    return [row for row in others if _is_faster(group, row, theirs)]
+
+
 def flaky(group: Group) -> list[Row]:
     """Return the rows that aren't compared because including them would cost all other rows too many rounds."""
     rows, _ = _tested(group, _headline(group))
@@ -117,7 +130,8 @@ def differences(group: Group, baseline: str | None) -> dict[str, dict[str, Diffe
     theirs = group.row(baseline)
     if theirs is None:
         return {}
-    return {row.target.id: overhead(row.trials, theirs.trials) for row in group.rows if row is not theirs}
+    left_out = [theirs, *unexplained(group)]
+    return {row.target.id: overhead(row.trials, theirs.trials) for row in group.rows if row not in left_out}
 
 
 def composite_of(trials: Sequence[Trial]) -> Composite | None:
@@ -150,16 +164,32 @@ def _tested(group: Group, figure: Figure) -> tuple[list[Row], AllPairs]:
 
 
 def _eligible(group: Group) -> list[Row]:
-    return [row for row in group.rows if row.summary.rounds_counting >= ROUNDS_MIN and not lost_too_many(row)]
+    left_out = unexplained(group)
+    return [row for row in group.rows if row.summary.rounds_counting >= ROUNDS_MIN and not lost_too_many(row) and row not in left_out]
+
+
+def _is_proven(row: Row) -> bool:
+    """Return whether the backend counted its requests in every round. If they were too few, the round is invalid."""
+    return all(trial.observed.backend_requests is not None for trial in row.trials if trial.verdict.counts)
+
+
+def _is_faster(group: Group, proxy: Row, baseline: Row) -> bool:
+    """Return whether a proxy served more requests than its baseline or, at a rate, had a lower p50. Never with fewer than three rounds."""
+    if group.load.rate_rps is None:
+        found = compare(THROUGHPUT.rounds(proxy.trials), THROUGHPUT.rounds(baseline.trials), THROUGHPUT.resolution)
+        return found is not None and found.interval is not None and found.interval.low > 1
+    added = overhead(proxy.trials, baseline.trials).get("p50")
+    return added is not None and added.us_interval is not None and added.us_interval.high < 0
 
 
 def comparisons(group: Group, figure: Figure, pairs: Sequence[tuple[Row, Row]]) -> list[Comparison | None]:
-    """Compare pairs of rows by one metric. ``None``: a row of the pair lost too many rounds, or no round has the metric for both."""
+    """Compare pairs of rows by one metric. ``None``: see ``Compared.figures``."""
     rows, tested = _tested(group, figure)
     places = {row.target.id: index for index, row in enumerate(rows)}
+    left_out = unexplained(group)
 
     def compared(ours: Row, theirs: Row) -> Comparison | None:
-        if lost_too_many(ours) or lost_too_many(theirs):
+        if lost_too_many(ours) or lost_too_many(theirs) or ours in left_out:
             return None
         if ours.target.id in places and theirs.target.id in places:
             return tested.comparison(places[ours.target.id], places[theirs.target.id])

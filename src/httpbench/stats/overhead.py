@@ -1,9 +1,9 @@
 """Compute what a proxy adds: each result minus that of the baseline in the same round.
 
 The baseline is the same load on the same backend without a proxy, measured within minutes of the proxy's own trial, so effects of the
-machine on both cancel. The result is the median over rounds, as everywhere. Otherwise, a round in which the machine delayed one of them by
-50 ms would dominate. Its interval is Student's interval of the mean (see :mod:`httpbench.stats.interval` for the reasons), on a linear
-scale because a difference may be negative. A round with such a delay widens the interval.
+machine on both cancel. The result is the mean over rounds with Student's interval (see :mod:`httpbench.stats.interval` for the reasons),
+on a linear scale because a difference may be negative. A round in which the machine delayed one of them by 50 ms moves the mean, but widens
+the interval more.
 
 A difference of percentiles isn't a percentile of differences. It shows how far the tail moved, not how much longer the slowest request
 took.
@@ -19,7 +19,7 @@ import numpy as np
 from httpbench.model import Distribution, Frozen, Trial
 from httpbench.stats.histogram import RESOLUTION
 from httpbench.stats.interval import ROUNDS_MIN, ConfidenceInterval, quantile
-from httpbench.stats.paired import compare, log_ratios
+from httpbench.stats.paired import compare
 
 FIGURES = ("p50", "p90", "p95", "p99", "p99_9", "p99_99", "max", "tm99_9", "stddev")
 """Statistics of a distribution of times, in table order."""
@@ -29,11 +29,11 @@ class Difference(Frozen):
     """The difference between a proxy and its baseline over rounds. ``None``: too few rounds."""
 
     us: float
-    """Median over rounds, in µs."""
+    """Mean over rounds, in µs."""
     us_interval: ConfidenceInterval | None
     """95% confidence interval of the mean, in µs. Null: fewer than three rounds."""
     share: float
-    """Median over rounds, relative to the baseline: 0.12 is 12% more."""
+    """Geometric mean of the ratios to the baseline over rounds, minus 1: 0.12 is 12% more."""
     share_interval: ConfidenceInterval | None
     """95% confidence interval of the relative difference. Null: fewer than three rounds."""
     rounds: int
@@ -85,9 +85,9 @@ def _difference(ours: Mapping[int, float], theirs: Mapping[int, float]) -> Diffe
     differences = np.array([ours[number] - theirs[number] for number in common], dtype=np.float64)
     share = ratio.interval
     return Difference(
-        us=float(np.median(differences)),
+        us=float(differences.mean()),
         us_interval=_interval(differences, RESOLUTION * max(ours[number] + theirs[number] for number in common)),
-        share=float(np.exp(np.median(log_ratios(ours, theirs)))) - 1,
+        share=ratio.ratio - 1,
         share_interval=ConfidenceInterval(low=share.low - 1, high=share.high - 1) if share else None,
         rounds=len(common),
     )

@@ -9,7 +9,16 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 
-from httpbench.analysis.compared import Compared, against, flaky, is_undecided, lost_too_many, ranking, rounds_to_tell
+from httpbench.analysis.compared import (
+    Compared,
+    against,
+    flaky,
+    is_undecided,
+    lost_too_many,
+    ranking,
+    rounds_to_tell,
+    unexplained,
+)
 from httpbench.analysis.rows import Group, Row
 from httpbench.model import Noise, Run, VerdictKind
 from httpbench.report.words.numbers import plural, plus_minus, rank_text
@@ -40,6 +49,8 @@ LIMIT_KNOWN = (VerdictKind.TARGET, VerdictKind.SHARED)
 SHARED = "shared cores: the ratio is unknown"
 
 NO_RANKS = f"No ranks: {ROUNDS_MIN} or more rounds required"
+
+UNEXPLAINED = "it was faster than its backend without it, which does not count its requests, so it may have answered from memory"
 
 SUBJECTS = {P99.name: "p99", CPU.name: "CPU time per request", WALL.name: "time"}
 
@@ -130,7 +141,7 @@ def _sentence(compared: Compared, group: Group, noise: Noise | None) -> str:
 def headline(compared: Compared, figure: str, group: Group) -> str:
     """Compare two rows by one metric, or say why they aren't compared."""
     ours, theirs, comparison = label(compared.row.target), label(compared.baseline.target), compared.figures[figure]
-    if obstacle := _obstacle(compared, comparison):
+    if obstacle := _obstacle(compared, comparison, group):
         return f"{ours} is not compared with {theirs}: {obstacle}"
     assert comparison is not None
     is_throughput, subject = figure == THROUGHPUT.name, SUBJECTS.get(figure, "")
@@ -150,7 +161,7 @@ def headline(compared: Compared, figure: str, group: Group) -> str:
     return f"the {subject} of {ours} is {times(comparison)} that of {theirs}{_doubt(comparison)}"
 
 
-def _obstacle(compared: Compared, comparison: Comparison | None) -> str | None:
+def _obstacle(compared: Compared, comparison: Comparison | None, group: Group) -> str | None:
     """Return why two rows aren't compared, or ``None`` if they are."""
     for row in (compared.row, compared.baseline):
         name = label(row.target)
@@ -158,6 +169,8 @@ def _obstacle(compared: Compared, comparison: Comparison | None) -> str | None:
             return f"{name} has no valid round"
         if lost := lost_too_many(row):
             return f"{name} lost rounds ({sentence(lost)})"
+    if compared.row in unexplained(group):
+        return UNEXPLAINED
     if comparison is None:
         return "no round has this result for both"
     if comparison.interval is None:
@@ -231,6 +244,7 @@ def _unranked(group: Group) -> Iterator[str]:
     for row in group.rows:
         if row.counts and row not in partly and (lost := lost_too_many(row)):
             yield f"({sentence(lost)}): {label(row.target)}"
+    yield from (f"({UNEXPLAINED}): {label(row.target)}" for row in unexplained(group))
     for row in flaky(group):
         yield f"({row.summary.rounds_counting} of {group.rounds} rounds are valid): {label(row.target)}"
 

@@ -60,7 +60,7 @@ def _median_ms(parts: Sequence[PartMeasurement], figure: Callable[[PartMeasureme
 OVERHEAD = "Added to the baseline"
 
 OVERHEAD_MEANING = (
-    "Added: difference to the baseline in the same round; median over rounds, ± half the 95% interval, and relative to the baseline. "
+    "Added: difference to the baseline in the same round; mean over rounds, ± half the 95% interval, and relative to the baseline. "
     "A difference of percentiles is not a percentile of differences."
 )
 

@@ -7,12 +7,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from httpbench.analysis.compared import ranking
+from httpbench.analysis.compared import differences, ranking
 from httpbench.analysis.groups import groups
-from httpbench.model import Load, Noise, Precision, Run, RunStatus, Trial, Verdict, VerdictKind
+from httpbench.model import Kind, Load, Noise, Precision, Run, RunStatus, Table, Trial, Verdict, VerdictKind
 from httpbench.report.words.claims import claims, times
 from httpbench.report.words.numbers import plus_minus
 from httpbench.report.words.run import origin, precision
+from httpbench.run.proxy.trial import BASELINE
 from httpbench.stats.paired import Comparison, compare
 from tests.factories import make_distribution, make_failed, make_measurement, make_plan, make_rounds, make_run, make_target, make_trial
 
@@ -173,6 +174,26 @@ def test_rows_on_full_shared_cores_are_ranked() -> None:
     rows = {"c/one": STEADY, "c/fast": FASTER, "c/slow": [rate / 2 for rate in STEADY]}
     trials = [trial for name, rates in rows.items() for trial in make_rounds(name, rates, verdict=shared)]
     assert rank_lines(trials) == ["Ranks: c/fast 1 · c/one 2 · c/slow 3"]
+
+
+@pytest.mark.parametrize(
+    ("handled", "claim", "has_rank"),
+    [
+        (None, "is not compared with baseline: it was faster than its backend without it, which does not count its requests, so", False),
+        (10**9, "serves 1.130 ± 0.010 times the requests of baseline", True),
+    ],
+)
+def test_a_proxy_faster_than_no_proxy_needs_a_proof(handled: int | None, claim: str, has_rank: bool) -> None:
+    rows = {"baseline": STEADY, "c/haproxy": FASTER, "c/slow": [rate / 2 for rate in STEADY], "c/slower": [rate / 3 for rate in STEADY]}
+    trials = [trial for name, rates in rows.items() for trial in make_rounds(name, rates, backend_requests=handled)]
+    targets = {name: make_target(name, kind=Kind.PROXY) for name in rows if name != BASELINE.id} | {BASELINE.id: BASELINE}
+    run = make_run(trials, targets, table=Table.TCP_PROXIES, baseline=BASELINE.id)
+    (group,) = groups(run, trials)
+    lines = claims(run, group)
+    assert any(line.startswith(f"proxy:c/haproxy {claim}") for line in lines), lines
+    proxy, ranked = "proxy:c/haproxy", ranking(group)
+    assert (proxy in ranked, proxy in differences(group, BASELINE.id)) == (has_rank, has_rank)
+    assert {"proxy:c/slow", "proxy:c/slower"} <= ranked.keys()
 
 
 def test_one_flaky_target_does_not_cost_the_table_its_ranks() -> None:

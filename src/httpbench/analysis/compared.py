@@ -27,8 +27,8 @@ LOST = (VerdictKind.FAILED, VerdictKind.INVALID)
 """Verdicts of rounds that a target lost by itself."""
 
 HIGHER_IS_BETTER = (THROUGHPUT.name, SPEED.name)
-LIMITED = (*HIGHER_IS_BETTER, WALL.name)
-"""Metrics of which a row may have only a bound, because something other than the target was full."""
+LIMITED = (*HIGHER_IS_BETTER, WALL.name, P99.name)
+"""Metrics of which a row may have only a bound, because something other than the target was full. Latencies include the wait for it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,7 @@ class Compared:
     explanation, or no round has the metric for both rows."""
 
     def holds(self, figure: str) -> bool:
-        """Return whether the difference in a metric is significant, and no lower bound could reverse it."""
+        """Return whether the difference in a metric is significant, and no bound could reverse it."""
         found = self.figures[figure]
         if found is None or not found.differs:
             return False

@@ -10,6 +10,8 @@ import math
 from collections.abc import Iterator, Sequence
 
 from httpbench.analysis.compared import (
+    HIGHER_IS_BETTER,
+    LIMITED,
     Compared,
     against,
     flaky,
@@ -131,7 +133,9 @@ def _sentence(compared: Compared, group: Group, noise: Noise | None) -> str:
     first, *others = compared.figures
     clauses = [headline(compared, first, group)]
     clauses += [
-        _clause(name, other, group) for name in others if (other := compared.figures[name]) is not None and other.interval is not None
+        _clause(compared, name, other, group)
+        for name in others
+        if (other := compared.figures[name]) is not None and other.interval is not None
     ]
     clauses += _within_noise(compared, noise)
     clauses += [f"{label(row.target)} is {bound([row])}" for row in (compared.row, compared.baseline) if row.is_lower_bound]
@@ -157,8 +161,8 @@ def headline(compared: Compared, figure: str, group: Group) -> str:
         )
         return f"{ours} {verb} than {theirs} ({SHARED}){_doubt(comparison)}"
     if is_throughput:
-        return f"{ours} serves {_limit(compared)}{times(comparison)} the requests of {theirs}{_doubt(comparison)}"
-    return f"the {subject} of {ours} is {times(comparison)} that of {theirs}{_doubt(comparison)}"
+        return f"{ours} serves {_limit(compared, figure)}{times(comparison)} the requests of {theirs}{_doubt(comparison)}"
+    return f"the {subject} of {ours} is {_limit(compared, figure)}{times(comparison)} that of {theirs}{_doubt(comparison)}"
 
 
 def _obstacle(compared: Compared, comparison: Comparison | None, group: Group) -> str | None:
@@ -179,9 +183,11 @@ def _obstacle(compared: Compared, comparison: Comparison | None, group: Group) -
     return None
 
 
-def _limit(compared: Compared) -> str:
-    """Return the words before a ratio of throughputs of which one is a lower bound."""
-    return "at least " if compared.row.is_lower_bound else "at most " if compared.baseline.is_lower_bound else ""
+def _limit(compared: Compared, figure: str) -> str:
+    """Return the words before a ratio if one of its values is a bound."""
+    if figure not in LIMITED or not (compared.row.is_lower_bound or compared.baseline.is_lower_bound):
+        return ""
+    return "at least " if compared.row.is_lower_bound == (figure in HIGHER_IS_BETTER) else "at most "
 
 
 def _known(comparison: Comparison, group: Group) -> str:
@@ -200,12 +206,12 @@ def unproven(comparison: Comparison) -> str:
     return f"{' after correction for all pairs' if by_itself else ''}: {span(comparison.interval)}"
 
 
-def _clause(figure: str, comparison: Comparison, group: Group) -> str:
-    if not comparison.differs:
-        return f"{SUBJECTS[figure]} is not distinguishable{unproven(comparison)}"
+def _clause(compared: Compared, figure: str, comparison: Comparison, group: Group) -> str:
+    if not compared.holds(figure):
+        return f"{SUBJECTS[figure]} is not distinguishable{_known(comparison, group)}"
     if group.cores_shared and figure != CPU.name:
         return f"{SUBJECTS[figure]} is {'higher' if comparison.ratio > 1 else 'lower'}"
-    return f"{SUBJECTS[figure]} is {times(comparison)}"
+    return f"{SUBJECTS[figure]} is {_limit(compared, figure)}{times(comparison)}"
 
 
 def _within_noise(compared: Compared, noise: Noise | None) -> Iterator[str]:

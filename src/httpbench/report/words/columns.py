@@ -18,7 +18,9 @@ from httpbench.stats.clients import ClientSummary, Relative, relative
 from httpbench.stats.summary import Estimate
 
 LOWER_BOUND = "≥ "
-"""Mark before a result that is a lower bound, because the load generator limited it."""
+"""Mark before a throughput that is a lower bound, because something other than the target limited it."""
+UPPER_BOUND = "≤"
+"""Mark before a latency of the same rows, which includes the wait for that limit. Without a space, because these columns are narrow."""
 ODD_SIZE = "*"
 """Mark after a response size that is far from the sizes in the other rows."""
 PARTLY = "†"
@@ -203,7 +205,8 @@ def _latency(title: str, name: str, need: int, *, unit: str = "ms") -> Column:
     divisor, decimals = (1000, 3) if unit == "ms" else (1, 0)
 
     def text(row: Row) -> str:
-        return scaled(getattr(row.latency, name), divisor, decimals) if row.latency else ""
+        value = scaled(getattr(row.latency, name), divisor, decimals) if row.latency else ""
+        return UPPER_BOUND + value if value and row.is_lower_bound and name != "stddev" else value
 
     return Column(name.replace("_", "."), title, unit, text, need)
 

@@ -11,7 +11,7 @@ from httpbench.analysis.groups import SIZE_TOLERANCE
 from httpbench.analysis.rows import Group, Row
 from httpbench.load import GENERATORS, TIMERS
 from httpbench.model import Isolation, Learned, NetworkMode, Run, Table, Trial, Tuning, VerdictKind
-from httpbench.report.words.columns import LOWER_BOUND, ODD_SIZE, PARTLY
+from httpbench.report.words.columns import LOWER_BOUND, ODD_SIZE, PARTLY, UPPER_BOUND
 from httpbench.report.words.next_steps import next_step_text
 from httpbench.report.words.numbers import plural
 from httpbench.report.words.once import Said, once
@@ -132,7 +132,8 @@ def _marks(rows: Sequence[Row]) -> Iterator[str]:
     if any(row.odd_size for row in rows):
         yield f"{ODD_SIZE} Response size differs from that of the other rows by more than {SIZE_TOLERANCE:.0%}."
     if any(row.is_lower_bound for row in rows):
-        yield f"{LOWER_BOUND.strip()} {_limits_named(rows)} the limit: the target may be faster than measured."
+        marks = f"{LOWER_BOUND.strip()} {UPPER_BOUND.strip()}"
+        yield f"{marks} {_limits_named(rows)} the limit: the target may be faster than measured."
     if any(row.counts_partly for row in rows):
         yield f"{PARTLY} Some rounds are not valid; results come from the other rounds."
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from httpbench.analysis.compared import differences
 from httpbench.analysis.rows import Group, Row
 from httpbench.model import PartMeasurement
-from httpbench.report.words.columns import ALWAYS, LOWER_BOUND, Column
+from httpbench.report.words.columns import ALWAYS, LOWER_BOUND, UPPER_BOUND, Column
 from httpbench.report.words.numbers import four_digits, percentage, three_digits
 from httpbench.report.words.targets import short_name
 from httpbench.stats.composite import WEIGHTS, Composite
@@ -106,16 +106,24 @@ def overhead_table(group: Group, baseline: str | None) -> OverheadTable | None:
     columns = [Column("target", "Proxy", "", lambda row: short_name(row.target), ALWAYS, is_number=False, is_name=True)]
     if group.load.rate_rps is None:
         columns.append(Column("rps", "Requests/s", "of baseline", lambda row: _throughput_share(row, theirs), ALWAYS))
-    columns += [_overhead_column(title, name, need, found) for name, (title, need) in _OVERHEAD_TITLES.items()]
+    columns += [_overhead_column(title, name, need, found, theirs) for name, (title, need) in _OVERHEAD_TITLES.items()]
     return OverheadTable(columns, rows)
 
 
-def _overhead_column(title: str, name: str, need: int, found: Mapping[str, Mapping[str, Difference]]) -> Column:
+def _overhead_column(title: str, name: str, need: int, found: Mapping[str, Mapping[str, Difference]], theirs: Row) -> Column:
     def text(row: Row) -> str:
         difference = found[row.target.id].get(name)
-        return "" if difference is None else difference_text(difference)
+        # The latencies of a bound row may be lower than measured.
+        return "" if difference is None else _bound(theirs, row) + difference_text(difference)
 
     return Column(name.replace("_", "."), title, "µs", text, need)
+
+
+def _bound(lower: Row, upper: Row) -> str:
+    """Return the mark of a value that may be higher because of the first row and lower because of the second; empty if both or neither."""
+    if lower.is_lower_bound == upper.is_lower_bound:
+        return ""
+    return LOWER_BOUND if lower.is_lower_bound else UPPER_BOUND
 
 
 def difference_text(difference: Difference) -> str:
@@ -130,8 +138,7 @@ def _throughput_share(row: Row, theirs: Row) -> str:
     if found is None:
         return ""
     ratio, reach = found
-    bound = LOWER_BOUND if row.is_lower_bound else ""
-    return f"{bound}{ratio * 100:.1f}" + (f" ± {reach * 100:.1f}" if reach is not None else "") + " %"
+    return f"{_bound(row, theirs)}{ratio * 100:.1f}" + (f" ± {reach * 100:.1f}" if reach is not None else "") + " %"
 
 
 # --- composite score ------------------------------------------------------------------------------------------------------------

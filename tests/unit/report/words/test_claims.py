@@ -196,6 +196,16 @@ def test_a_proxy_faster_than_no_proxy_needs_a_proof(handled: int | None, claim: 
     assert {"proxy:c/slow", "proxy:c/slower"} <= ranked.keys()
 
 
+def test_latencies_of_a_lower_bound_are_upper_bounds() -> None:
+    """They include the wait for what limited the row, so without that wait the p99 may be lower, but not higher."""
+    slower = [rate / 2 for rate in STEADY]
+    (line,) = said([*make_rounds(NEW, STEADY, verdict=GENERATOR), *make_rounds(OLD, slower)])
+    assert line.startswith("new serves at least 2.00 ± 0.00 times the requests of old; p99 is at most 0.5000"), line
+    (line,) = said([*make_rounds(NEW, STEADY), *make_rounds(OLD, slower, verdict=GENERATOR)])
+    assert line.startswith("new is not distinguishable from old: 2.00 ± 0.00 times as measured; p99 is not distinguishable: 0.5000"), line
+    assert "as measured; old is generator-bound" in line
+
+
 def test_one_flaky_target_does_not_cost_the_table_its_ranks() -> None:
     """The target failed in two of five rounds. The other targets could not be told apart in the remaining three rounds alone."""
     random = np.random.default_rng(20)

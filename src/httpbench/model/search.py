@@ -42,5 +42,7 @@ class Search(Frozen):
     """Measured duration of a trial that counts, in seconds; longer if a percentile would have too few responses."""
     scout_duration_s: float = Field(gt=0)
     """Measured duration of a scout, in seconds. Each scout rate gets one trial, which only shows where to look."""
+    time_max_s: float | None = Field(default=None, gt=0)
+    """Time after which no trial begins that would end later, in seconds. Null: no limit, as in earlier versions."""
     trials_max: int = Field(default=200, ge=2)
     """Maximum number of trials. The search then ends even if the result is wider than ``width``."""

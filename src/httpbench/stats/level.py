@@ -10,7 +10,18 @@ from httpbench.model import Bound, Distribution, Figure, Frozen, Measurement, Re
 from httpbench.quantiles import PERCENTILES, samples_needed
 from httpbench.stats.disturbance import disturbance
 from httpbench.stats.evidence import evidence_of, generator_is_busy
-from httpbench.stats.search import Bounds, LimitSide, RateObservation, SearchPhase, bounds, ends_retested, place, places, retested_place
+from httpbench.stats.search import (
+    Bounds,
+    LimitSide,
+    Offer,
+    RateObservation,
+    SearchPhase,
+    attainable_width,
+    bounds,
+    ends_retested,
+    next_offer,
+    settled,
+)
 
 SCOUT_WIDTH = 0.05
 """Width at which scouts stop. The trials that count begin at the ends of the interval that the scouts leave."""
@@ -54,7 +65,9 @@ class Saturation(Frozen):
     rate_failed_rps: float | None
     """Lowest rate at which the service level fails, in requests/s. Null: none was found."""
     is_narrow: bool
-    """Whether the two rates are within the search's ``width``."""
+    """Whether the two rates are within the search's ``width``, or within ``attainable_width``."""
+    attainable_width: float | None = None
+    """Width of the range in which trials disagree, if it is larger than the search's ``width``. Null: it isn't."""
     generator_limited: bool
     """Whether the load generator was busy at ``rate_failed_rps``, so the target may be able to do more."""
     closed_loop_rps: float | None
@@ -132,18 +145,26 @@ def is_too_disturbed(trials: Sequence[Trial]) -> bool:
     return len(last) == DISTURBED_MAX and all(disturbance(trial) for trial in last)
 
 
+def upcoming_offer(search: Search, trials: Sequence[Trial]) -> Offer | None:
+    """Return the next trial that the search asks for, or ``None`` if it is complete or has no rate to start from."""
+    start_rps = closed_loop_rps(trials)
+    return next_offer(observations(search, trials), phases(search), start_rps, rate_min_rps(search)) if start_rps else None
+
+
 def saturation(search: Search, trials: Sequence[Trial]) -> Saturation:
     """Return the result of the trials of a search, even if it didn't complete."""
     _, final = phases(search)
     seen = observations(search, trials)
-    found = places(seen, final)
+    found = settled(seen, final)
     known = bounds(found)
+    attainable = attainable_width(seen, final)
     curve = [_point(search, rate, _counting(rate, trials, final)) for rate in found]
     by = tuple(who for trial in trials if trial.plan.load.rate_rps is not None and (who := disturbance(trial)))
     return Saturation(
         rate_rps=known.lower,
         rate_failed_rps=known.upper,
-        is_narrow=known.is_within(search.width),
+        is_narrow=known.is_within(attainable),
+        attainable_width=attainable if attainable > search.width else None,
         generator_limited=any(point.rate_rps == known.upper and 2 * point.generator_busy > point.trials for point in curve),
         closed_loop_rps=closed_loop_rps(trials),
         inversions=_inversions(found, known),
@@ -167,10 +188,9 @@ def closed_loop_rps(trials: Sequence[Trial]) -> float | None:
     return next((trial.measurement.throughput_rps for trial in trials if trial.plan.load.rate_rps is None and trial.measurement), None)
 
 
-def held_in_most(point: RatePoint, search: Search) -> bool:
-    """Return whether the rate is a lower bound."""
-    results = [True] * point.held + [False] * (point.trials - point.held)
-    return LimitSide.LOWER in (place(results, search.trials_per_rate), retested_place(results, search.trials_per_rate))
+def held_in_most(point: RatePoint) -> bool:
+    """Return whether the level held in at least half of a rate's trials."""
+    return 2 * point.held >= point.trials
 
 
 def _counting(rate: float, trials: Sequence[Trial], final: SearchPhase) -> list[Trial]:

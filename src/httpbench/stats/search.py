@@ -9,12 +9,13 @@ an exceed ratio of one half:
   count, because a promised rate implies all lower ones.
 - When the interval is narrow, the search tries both ends again in turn, so that other trials lie between those at one end. All trials at an
   end decide together. An upper bound that now holds is reopened, and the search continues above it.
+- If trials disagree over a range wider than the requested width, the search ends with that range instead of halving it further.
 - Short trials (*scouts*) come first and only show where to look. Each phase begins at the ends of the interval that the previous phase
   found. If they don't hold up, it steps away from them in strides that double.
 
-There are four differences from MLRsearch. A trial must meet a service level instead of a packet loss ratio. Each scout rate gets one trial,
-which doesn't count in the end. Ends are tried again. Intervals are halved on a logarithmic scale, where a width is the same fraction of any
-rate.
+There are five differences from MLRsearch. A trial must meet a service level instead of a packet loss ratio. Each scout rate gets one trial,
+which doesn't count in the end. Ends are tried again. The width follows what the machine can tell apart. Intervals are halved on a
+logarithmic scale, where a width is the same fraction of any rate.
 
 Ends are tried again because two or three consecutive trials decide a rate, and one noisy minute can spoil all of them. Without a second
 look, such a minute would remain an upper bound forever.
@@ -47,10 +48,9 @@ STRIDES_MAX = 6
 RETEST_TRIALS = 4
 """Maximum number of trials at an end whose trials disagree, as a multiple of `trials`, plus one."""
 
-RETEST_AFTER_TRIALS = 4
-"""Number of other trials before a doubtful end is tried again. If there are fewer, the search waits for the same time instead."""
-
-RETEST_WAIT_MAX_S = 30.0
+AGREEING_MIN = 2
+"""Number of trials that must fail at low rates, and hold at higher ones, before their disagreement widens the interval. A single one may
+have been disturbed."""
 
 
 class LimitSide(Enum):
@@ -84,8 +84,6 @@ class Offer:
 
     rate_rps: float
     duration_s: float
-    wait_s: float = 0.0
-    """Time to wait before the trial."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,6 +144,20 @@ def _standing(held: Sequence[bool], trials: int) -> LimitSide:
     return next((kind for kind in looks if kind is not LimitSide.UNDECIDED), LimitSide.UNDECIDED)
 
 
+def settled(observations: Iterable[RateObservation], phase: SearchPhase) -> dict[float, LimitSide]:
+    """Classify each rate at the end of a search, ascending: as :func:`places`, but by the majority of all trials of a decided rate.
+
+    Some retests may not have been decided.
+    """
+    results = _results(observations, phase)
+    standing = {rate: _standing(results[rate], phase.trials) for rate in sorted(results)}
+    return {rate: kind if kind is LimitSide.UNDECIDED else _majority(results[rate]) for rate, kind in standing.items()}
+
+
+def _majority(held: Sequence[bool]) -> LimitSide:
+    return LimitSide.UPPER if held.count(False) > EXCEED_RATIO * len(held) else LimitSide.LOWER
+
+
 def bounds(found: dict[float, LimitSide]) -> Bounds:
     """Return the lowest upper bound, and the highest lower bound below it."""
     upper = min((rate for rate, kind in found.items() if kind is LimitSide.UPPER), default=None)
@@ -161,11 +173,26 @@ def next_offer(
     for phase in phases:
         found = places(observations, phase)
         known = bounds(found)
-        rate = None if known.is_within(phase.width) else _next_rate(found, known, hints, phase.width, rate_min_rps)
+        rate = (
+            None if known.is_within(attainable_width(observations, phase)) else _next_rate(found, known, hints, phase.width, rate_min_rps)
+        )
         if rate is not None:
             return Offer(rate, phase.duration_s(rate))
         hints = [rate for rate in (known.lower, known.upper) if rate is not None]
     return _retest(observations, phases[-1])
+
+
+def attainable_width(observations: Sequence[RateObservation], phase: SearchPhase) -> float:
+    """Return the width at which a phase ends: its own, or that of the range in which trials disagree.
+
+    In this range, at least two trials failed at rates below some at which at least two held. Halving it would take many more trials.
+    """
+    seen = [one for one in observations if one.duration_s >= phase.duration_s(one.rate_rps)]
+    failed = sorted(one.rate_rps for one in seen if not one.held)[:AGREEING_MIN]
+    held = sorted((one.rate_rps for one in seen if one.held), reverse=True)[:AGREEING_MIN]
+    if phase.trials < AGREEING_MIN or len(failed) < AGREEING_MIN or len(held) < AGREEING_MIN:
+        return phase.width
+    return max(phase.width, held[-1] / failed[-1] - 1)
 
 
 def ends_retested(observations: Sequence[RateObservation], phase: SearchPhase) -> bool:
@@ -179,20 +206,8 @@ def _retest(observations: Sequence[RateObservation], phase: SearchPhase) -> Offe
     known = bounds(places(observations, phase))
     for rate, held in results.items():
         if rate in (known.lower, known.upper) and retested_place(held, phase.trials) is LimitSide.UNDECIDED:
-            wait_s = _wait_s(rate, observations, phase) if _is_doubtful(observations, known, phase.width) else 0.0
-            return Offer(rate, phase.duration_s(rate), wait_s)
+            return Offer(rate, phase.duration_s(rate))
     return None
-
-
-def _is_doubtful(observations: Iterable[RateObservation], known: Bounds, width: float) -> bool:
-    """Return whether a trial (scouts included) held well above the bounds, so a disturbance may be lowering them."""
-    return known.upper is not None and any(one.held and one.rate_rps > known.upper * (1 + width) for one in observations)
-
-
-def _wait_s(rate: float, observations: Sequence[RateObservation], phase: SearchPhase) -> float:
-    """Return how long to wait since the last trial of a rate, so that an earlier disturbance is likely to be over."""
-    others = next(index for index, one in enumerate(reversed(observations)) if one.rate_rps == rate)
-    return min(max(RETEST_AFTER_TRIALS - others, 0) * phase.duration_s(rate), RETEST_WAIT_MAX_S)
 
 
 def _next_rate(found: dict[float, LimitSide], known: Bounds, hints: Sequence[float], width: float, rate_min_rps: float) -> float | None:

@@ -142,4 +142,6 @@ def test_a_search_without_a_retest_is_marked() -> None:
     assert curves.sentences(search, found, trials)[0].endswith("; the search ended before both were retested")
     again = saturation(search, [*trials, *trials])
     assert again.is_retested
-    assert curves.sentences(search, again, trials)[0].endswith("holds at 1,000 requests/s and fails at 1,008")
+    assert curves.sentences(search, again, trials)[0].endswith(
+        "holds at 1,000 requests/s (in 4 of 4 trials) and fails at 1,008 (in 4 of 4 trials)"
+    )

@@ -10,7 +10,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from httpbench.stats.search import Bounds, LimitSide, Offer, RateObservation, SearchPhase, bounds, next_offer, place, places, retested_place
+from httpbench.stats.search import (
+    Bounds,
+    LimitSide,
+    Offer,
+    RateObservation,
+    SearchPhase,
+    attainable_width,
+    bounds,
+    next_offer,
+    place,
+    places,
+    retested_place,
+    settled,
+)
 
 SCOUTS = SearchPhase(1, 0.05, lambda rate: 1.0)
 FINAL = SearchPhase(3, 0.01, lambda rate: 5.0)
@@ -91,6 +104,25 @@ def test_inconsistent_trials_change_the_result_only_slightly(seed: int) -> None:
     assert 900 < found.lower < 1030
 
 
+def test_trials_that_disagree_widen_the_interval() -> None:
+    """Twice, a rate failed below others that held, so the machine can't tell rates in this range apart."""
+    seen = [
+        (1000.0, True),
+        (1000.0, True),
+        (1040.0, True),
+        (1040.0, True),
+        (1010.0, False),
+        (1010.0, False),
+        (1080.0, False),
+        (1080.0, False),
+    ]
+    made = [RateObservation(rate, 5.0, held) for rate, held in seen]
+    assert attainable_width(made, FINAL) == pytest.approx(0.03, abs=0.001)
+    assert attainable_width(made[:5], FINAL) == FINAL.width, "a single failure may be a disturbance"
+    assert attainable_width([RateObservation(rate, 1.0, held) for rate, held in seen], FINAL) == FINAL.width, "scouts don't count"
+    assert attainable_width(made, SCOUTS) == SCOUTS.width
+
+
 def test_scouts_do_not_count() -> None:
     """The scouts held at twice the rate that longer trials can hold."""
     made: list[RateObservation] = []
@@ -159,16 +191,12 @@ def test_an_upper_bound_that_holds_in_a_retest_is_reopened() -> None:
     assert any(not one.held and one.rate_rps < found.lower for one in made), "it was seen, and did not stay"
 
 
-def test_a_search_waits_before_retesting_a_doubtful_upper_bound() -> None:
-    """The cause of the disturbance may still be there."""
-    made = [
-        RateObservation(1200, 1.0, True),
-        *[RateObservation(rate, 5.0, held) for rate, held in ((1000, True), (1009, False)) for _ in range(2)],
-    ]
-    scouted = SearchPhase(1, 0.5, lambda rate: 1.0)
-    offer = next_offer(made, (scouted, FINAL), 1200, 1.0)
-    assert offer is not None and offer.rate_rps == 1000
-    assert offer.wait_s == 10.0
+def test_the_majority_of_all_trials_decides_in_the_end() -> None:
+    """The first two trials failed, and the retest had not ended."""
+    made = [RateObservation(1000, 5.0, held) for held in (False, False, True, True, True)] + [RateObservation(1010, 5.0, False)] * 2
+    assert places(made, FINAL) == {1000: LimitSide.UPPER, 1010: LimitSide.UPPER}
+    assert settled(made, FINAL) == {1000: LimitSide.LOWER, 1010: LimitSide.UPPER}
+    assert settled(made[:1], FINAL) == {1000: LimitSide.UNDECIDED}
 
 
 def disturbed_search(seed: int, seen: float) -> tuple[float, int]:
@@ -191,8 +219,6 @@ def disturbed_search(seed: int, seen: float) -> tuple[float, int]:
                 left, factor = 1 + int(chance.expovariate(1 / 4)), chance.uniform(0.4, 0.95)
 
     while offer := next_offer(made, (SCOUTS, FINAL), start, 1.0):
-        for _ in range(round(offer.wait_s / 7)):
-            pass_time()
         pass_time()
         count += 1
         assert count <= TRIALS_MAX, "the search does not end"
@@ -200,7 +226,7 @@ def disturbed_search(seed: int, seen: float) -> tuple[float, int]:
             continue
         capacity = 1000 * factor * (1 + chance.gauss(0, 0.003))
         made.append(RateObservation(offer.rate_rps, offer.duration_s, offer.rate_rps <= capacity))
-    return bounds(places(made, FINAL)).lower or 0.0, count
+    return bounds(settled(made, FINAL)).lower or 0.0, count
 
 
 @pytest.mark.parametrize("seen", [0.5, 0.9])
@@ -216,4 +242,4 @@ def test_rare_disturbances_rarely_lower_the_result(seen: float) -> None:
 def test_retests_outlast_most_undetected_disturbances() -> None:
     """Without a retest, 7% of these searches are more than 2% too low."""
     found = [disturbed_search(seed, 0.0)[0] for seed in range(200)]
-    assert sum(rate < 980 for rate in found) <= 4
+    assert sum(rate < 980 for rate in found) <= 8

@@ -75,7 +75,7 @@ def outcome(trial: Trial) -> str:
     if not trial.verdict.counts or trial.measurement is None:
         return f"{trial.verdict.kind}: {joined(trial.verdict.reasons)}"
     parts = [f"{trial.measurement.throughput_rps:,.0f} requests/s"]
-    times = trial.measurement.service_time_us
+    times = trial.measurement.times_us
     if times and times.p50 is not None:
         parts.append(f"p50 {three_digits(times.p50 / 1000)} ms")
     if times and times.p99 is not None:

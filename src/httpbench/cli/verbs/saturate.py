@@ -49,6 +49,7 @@ class SearchOptions:
     trials: int = option(
         "--trials", type=click.IntRange(1, 99), default=3, metavar="N", help="Trials per rate; a rate holds if at least half of them hold."
     )
+    max_time: float = option("--max-time", type=DURATION, default="3m", help="Maximum duration of the search, without builds.")
     max_trials: int = option("--max-trials", type=click.IntRange(2, 10_000), default=200, metavar="N", help="Maximum number of trials.")
 
 
@@ -57,7 +58,7 @@ class SearchLoadOptions:
     """The load; the search chooses the rates."""
 
     connections: int = option("-c", "--connections", type=COUNT, default=64, help="Connections.")
-    duration: float = option("-d", "--duration", type=DURATION, default="5s", help="Measured duration of each trial.")
+    duration: float = option("-d", "--duration", type=DURATION, default="3s", help="Measured duration of each trial.")
     threads: int | None = threads_option()
     warmup: float = option("--warmup", type=DURATION_OR_NONE, default="1s", help="Warm-up duration.")
     timeout: float = option("--timeout", type=DURATION, default="2s", help="Request timeout.")
@@ -154,5 +155,6 @@ def _search(options: SearchOptions, load: SearchLoadOptions) -> Search:
         trials_per_rate=options.trials,
         duration_s=load.duration,
         scout_duration_s=min(SCOUT_DURATION_S, load.duration),
+        time_max_s=options.max_time,
         trials_max=options.max_trials,
     )

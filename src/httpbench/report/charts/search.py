@@ -23,7 +23,7 @@ def of_search(run: Run, trials: Sequence[Trial]) -> dict[str, Drawing]:
     found = saturation(run.search, trials)
     bound = run.search.level.bounds[0]
     points = [
-        {"rate": point.rate_rps, "ms": us / 1000, "what": HELD if held_in_most(point, run.search) else FAILED}
+        {"rate": point.rate_rps, "ms": us / 1000, "what": HELD if held_in_most(point) else FAILED}
         for point in found.curve
         if (us := point.times_us.get(bound.figure)) is not None
     ]

@@ -49,7 +49,8 @@ def sentences(search: Search, found: Saturation, trials: Sequence[Trial]) -> lis
         rates = ", ".join(f"{rate:,g}" for rate in found.inversions)
         lines.append(f"ignored: the SLO also held at {rates} requests/s, above a rate that failed")
     if found.rate_low_rps and found.rate_high_rps and (found.rate_low_rps, found.rate_high_rps) != (found.rate_rps, found.rate_failed_rps):
-        lines.append(f"trials disagree between {found.rate_low_rps:,g} and {found.rate_high_rps:,g} requests/s")
+        stop = f", so the search stopped at a width of {found.attainable_width:.1%}" if found.attainable_width else ""
+        lines.append(f"trials disagree between {found.rate_low_rps:,g} and {found.rate_high_rps:,g} requests/s{stop}")
     if found.disturbed:
         lines.append(f"{found.disturbed} of {len(trials)} trials were disturbed and do not count: {joined(found.disturbed_by[-1])}")
     if found.too_disturbed:
@@ -79,7 +80,7 @@ def curve(search: Search, found: Saturation, width: int) -> list[str]:
     for point, value in points:
         if "p50" in point.times_us:
             canvas.put(point.rate_rps, point.times_us["p50"], MEDIAN)
-        canvas.put(point.rate_rps, value, HELD if held_in_most(point, search) else MISSED)
+        canvas.put(point.rate_rps, value, HELD if held_in_most(point) else MISSED)
     name = figure_name(bound.figure)
     key = f"{HELD} {name}, SLO held   {MISSED} {name}, SLO failed   {MEDIAN} p50   {LIMIT} SLO {name} {_ms(bound.limit_us)}"
     return [*canvas.lines(), " " * (AXIS_COLUMNS + 2) + key]
@@ -125,20 +126,22 @@ def _result(search: Search, found: Saturation, trials: Sequence[Trial]) -> str:
         return f"{slo}: the highest rate is unknown"
     if found.rate_rps is None:
         return f"{slo} held at no rate{_nowhere(found, trials)}"
+    holds = _trials(found, found.rate_rps, held=True)
     if found.rate_failed_rps is None:
-        return f"{slo} holds up to at least {found.rate_rps:,g} requests/s; the search ended before a rate failed"
+        return f"{slo} holds up to at least {found.rate_rps:,g} requests/s ({holds}); the search ended before a rate failed"
     if found.generator_limited:
-        return f"{slo} holds up to at least {found.rate_rps:,g} requests/s; above that, the load generator was the limit"
-    width = f"{slo} holds at {found.rate_rps:,g} requests/s{_sureness(found, found.rate_rps)} and fails at {found.rate_failed_rps:,g}"
+        return f"{slo} holds up to at least {found.rate_rps:,g} requests/s ({holds}); above that, the load generator was the limit"
+    fails = _trials(found, found.rate_failed_rps, held=False)
+    width = f"{slo} holds at {found.rate_rps:,g} requests/s ({holds}) and fails at {found.rate_failed_rps:,g} ({fails})"
     if found.is_narrow and not found.is_retested:
         return f"{width}; the search ended before both were retested"
     return width if found.is_narrow else f"{width}; the search ended before it was narrow enough"
 
 
-def _sureness(found: Saturation, rate_rps: float) -> str:
-    """Return in how many trials the level held at a rate, unless it held in all of them."""
-    point = next((point for point in found.curve if point.rate_rps == rate_rps), None)
-    return f" (in {point.held} of {point.trials} trials)" if point and point.held < point.trials else ""
+def _trials(found: Saturation, rate_rps: float, *, held: bool) -> str:
+    """Return in how many trials the level held at a rate, or failed."""
+    point = next(point for point in found.curve if point.rate_rps == rate_rps)
+    return f"in {point.held if held else point.trials - point.held} of {point.trials} trials"
 
 
 def _nowhere(found: Saturation, trials: Sequence[Trial]) -> str:

@@ -97,7 +97,7 @@ def _upcoming(spec: RunSpec, made: Sequence[Trial], observer: Observer) -> Itera
     """Yield the trials of the plan with repeats. In a search, each next trial follows from the results so far."""
     yield from with_repeats(spec.plan.trials, made, 0 if spec.search else spec.retries)
     if spec.search:
-        yield from upcoming(spec.search, spec.plan.trials[0], made, observer.warning)
+        yield from upcoming(spec.search, spec.plan.trials[0], made)
 
 
 def _make_trial(spec: RunSpec, planned: TrialPlan, built: Built, record: Record, observer: Observer) -> Trial:

@@ -3,32 +3,35 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 from httpbench.model import Search, Trial, TrialPlan, VerdictKind
-from httpbench.stats.level import closed_loop_rps, is_too_disturbed, observations, phases, rate_min_rps
-from httpbench.stats.search import Offer, next_offer
+from httpbench.stats.level import is_too_disturbed, upcoming_offer
+from httpbench.stats.search import Offer
 
 FAILURES_MAX = 2
 """The search ends after this many failed trials in a row, because the target no longer starts."""
 
 
-def upcoming(search: Search, first: TrialPlan, made: Sequence[Trial], warn: Callable[[str], None]) -> Iterator[TrialPlan]:
-    """Yield further trials. ``made`` grows as they are measured. ``first`` is the closed loop that the search starts from."""
+def upcoming(search: Search, first: TrialPlan, made: Sequence[Trial]) -> Iterator[TrialPlan]:
+    """Yield further trials. ``made`` grows as they are measured. ``first`` is the closed loop that the search starts from.
+
+    The search ends before a trial that would take it beyond its time.
+    """
+    began_s = time.monotonic()
     while (offer := _next_offer(search, made)) is not None:
-        if offer.wait_s:
-            warn(f"trials contradict each other: waiting {offer.wait_s:.0f} s before the next")
-            time.sleep(offer.wait_s)
+        ends_s = time.monotonic() + first.load.warmup_s + offer.duration_s + (made[-1].overhead_s or 0.0)
+        if search.time_max_s is not None and ends_s - began_s > search.time_max_s:
+            return
         load = first.load.model_copy(update={"rate_rps": offer.rate_rps, "duration_s": offer.duration_s})
         before = sum(trial.plan.load == load for trial in made)
         yield first.model_copy(update={"number": len(made), "round": before, "load": load})
 
 
 def _next_offer(search: Search, made: Sequence[Trial]) -> Offer | None:
-    start_rps = closed_loop_rps(made)
-    if not start_rps or len(made) >= search.trials_max or _has_given_up(made) or is_too_disturbed(made):
+    if len(made) >= search.trials_max or _has_given_up(made) or is_too_disturbed(made):
         return None
-    return next_offer(observations(search, made), phases(search), start_rps, rate_min_rps(search))
+    return upcoming_offer(search, made)
 
 
 def _has_given_up(trials: Sequence[Trial]) -> bool:

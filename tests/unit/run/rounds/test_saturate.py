@@ -32,7 +32,7 @@ def trial(rate: float | None, held: bool = True, duration_s: float = 5.0, stolen
 
 
 def rates(made: list[Trial], count: int = 1) -> list[float | None]:
-    return [planned.load.rate_rps for planned in islice(upcoming(SEARCH, FIRST, made, lambda text: None), count)]
+    return [planned.load.rate_rps for planned in islice(upcoming(SEARCH, FIRST, made), count)]
 
 
 def test_a_disturbed_trial_is_repeated_whatever_its_result() -> None:
@@ -47,22 +47,17 @@ def test_a_search_ends_when_every_trial_is_disturbed() -> None:
     assert rates([trial(None), *loud[1:]]) == [1000]
 
 
-def test_it_waits_and_reports_that_before_it_repeats_a_doubtful_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    waited: list[float] = []
-    said: list[str] = []
-    monkeypatch.setattr("httpbench.run.rounds.saturate.time.sleep", waited.append)
-    scouts = [trial(1000, duration_s=1.0), trial(1049, held=False, duration_s=1.0)]
-    final = [trial(1000), trial(1000), *[trial(rate, held=False) for rate in (1020, 1009) for _ in range(2)], trial(1040)]
-    planned = next(upcoming(SEARCH, FIRST, [trial(None), *scouts, *final], said.append))
-    assert planned.load.rate_rps == 1000
-    assert not waited, "five other trials were made since"
-    made = [trial(None), *scouts, trial(1040), *final[2:-1], *final[:2]]
-    assert next(upcoming(SEARCH, FIRST, made, said.append)).load.rate_rps == 1009
-    assert waited == [10.0]
-    assert said == ["trials contradict each other: waiting 10 s before the next"]
+def test_no_trial_begins_that_would_end_after_the_time_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    times = iter([0.0, 0.0, 172.5, 172.7])
+    monkeypatch.setattr("httpbench.run.rounds.saturate.time.monotonic", times.__next__)
+    made = [trial(None), trial(1000, duration_s=1.0), trial(1049, held=False, duration_s=1.0)]
+    limited = SEARCH.model_copy(update={"time_max_s": 180.0})
+    assert (made[-1].overhead_s, FIRST.load.warmup_s) == (0.4, 2), "a trial of 5 s takes 7.4 s"
+    found = [planned.load.duration_s for planned in upcoming(limited, FIRST, made)]
+    assert found == [5.0, 5.0]
 
 
 def test_number_and_round_follow_from_the_trials_so_far() -> None:
     made = [trial(None), trial(1000, duration_s=1.0), trial(1049, held=False, duration_s=1.0), trial(1000)]
-    planned = next(upcoming(SEARCH, FIRST, made, lambda text: None))
+    planned = next(upcoming(SEARCH, FIRST, made))
     assert (planned.load.rate_rps, planned.number, planned.round) == (1000, 4, 1)

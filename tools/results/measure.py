@@ -27,8 +27,9 @@ from httpbench.model import Run, Trial
 from httpbench.report import render_terminal
 from httpbench.report.html import check_html
 from tools.results.folder import DATA, rewrite, write_folder
+from tools.results.hand_written import stale_pages
 from tools.results.own_paths import without_own_paths
-from tools.results.pages import write_pages
+from tools.results.pages import PUBLISHED, write_pages
 
 WITH_SEVEN = "golang/net-http rust/actix-web python/starlette"
 """Targets that support all of TechEmpower's tests."""
@@ -100,11 +101,12 @@ def results(options: ResultsOptions) -> ExitCode:
         if codes[plan.suite] == ExitCode.INTERRUPTED:
             break
     _write_index(options.results)
+    stale = _report_stale(options.results)
     if lost := [suite for suite, code in codes.items() if code not in MADE]:
         console.error(f"not measured: {', '.join(lost)}", "the lines above say why")
     if ExitCode.INTERRUPTED in codes.values():
         return ExitCode.INTERRUPTED
-    return ExitCode.FAILED if lost else ExitCode.OK
+    return ExitCode.FAILED if lost or stale else ExitCode.OK
 
 
 def _rewrite(options: ResultsOptions) -> ExitCode:
@@ -115,7 +117,17 @@ def _rewrite(options: ResultsOptions) -> ExitCode:
         rewrite(folder)
         console.echo(f"written: {folder}")
     _write_index(options.results)
-    return ExitCode.OK
+    return ExitCode.FAILED if _report_stale(options.results) else ExitCode.OK
+
+
+def _report_stale(results: Path) -> bool:
+    """Report hand-written text that quotes figures of an earlier run, and return whether there is any."""
+    page = results.resolve().parent / PUBLISHED
+    published = page.read_text(encoding="utf-8") if page.exists() else ""
+    found = list(stale_pages([path.parent for path in sorted(results.glob(f"*/*/{DATA}"))], published))
+    for sentence in found:
+        console.error(sentence, "write that part again for the new run")
+    return bool(found)
 
 
 def _write_index(results: Path) -> None:

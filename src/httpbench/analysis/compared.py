@@ -21,6 +21,7 @@ from httpbench.stats.interval import LEFT_OUT, ROUNDS_MIN
 from httpbench.stats.overhead import Difference, overhead
 from httpbench.stats.paired import Comparison, Rounds, compare
 from httpbench.stats.ranks import AllPairs, RankRange, pooled
+from httpbench.stats.stalls import hidden_stalls
 from httpbench.stats.summary import cells, summarize
 
 LOST = (VerdictKind.FAILED, VerdictKind.INVALID)
@@ -41,10 +42,17 @@ class Compared:
     """Comparisons by metric, the headline first. ``None``: a row lost too many rounds, a proxy was faster than its baseline without an
     explanation, or no round has the metric for both rows."""
 
+    @property
+    def stalling(self) -> Row | None:
+        """The row with the lower p99 if that p99 hides stalls, which a closed loop hardly notices."""
+        found = self.figures.get(P99.name)
+        lower = None if found is None else self.row if found.ratio < 1 else self.baseline
+        return lower if lower and hidden_stalls(lower.trials) else None
+
     def holds(self, figure: str) -> bool:
         """Return whether the difference in a metric is significant, and no bound could reverse it."""
         found = self.figures[figure]
-        if found is None or not found.differs:
+        if found is None or not found.differs or (figure == P99.name and self.stalling is not None):
             return False
         slower = self.row if (found.ratio < 1) == (figure in HIGHER_IS_BETTER) else self.baseline
         return figure not in LIMITED or not slower.is_lower_bound

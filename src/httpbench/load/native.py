@@ -14,7 +14,7 @@ from httpbench.errors import LoadError
 from httpbench.load import programs
 from httpbench.load.base import Job, KeptResponse, LoadGenerator, Output, Phase, Progress
 from httpbench.load.rate_steps import Slice, interval_ms, steps
-from httpbench.model import Arrivals, Distribution, Interval, Load, Measurement, MixPart, PartMeasurement, Requests, Requirement
+from httpbench.model import Arrivals, Distribution, Interval, Load, Measurement, MixPart, PartMeasurement, Requests, Requirement, Stalls
 from httpbench.quantiles import decoded, percentiles_us, recorded
 
 PROGRAM = "httpbench-loadgen"
@@ -57,6 +57,10 @@ class _Part(_Told):
     time_us: _Distribution
 
 
+class _Stalls(Stalls):
+    model_config = ConfigDict(extra="ignore")
+
+
 class _Bytes(_Told):
     received: int
 
@@ -85,6 +89,7 @@ class _Report(_Told):
     connect_time_us: _Distribution | None = None
     intervals: tuple[_Interval, ...] = ()
     parts: tuple[_Part, ...] = ()
+    stalls: _Stalls | None = None
     generator: _Generator
     interrupted: bool = False
     failure: str | None = None
@@ -196,6 +201,7 @@ class Native(LoadGenerator):
             connect_time_us=_plain(report.connect_time_us),
             intervals=tuple(part.interval for part in slices) or tuple(map(_interval, report.intervals)),
             steps=steps(job.load, slices),
+            stalls=Stalls(**report.stalls.model_dump()) if report.stalls else None,
             unfinished=_unfinished(report),
             unfinished_s=report.unfinished_s if _unfinished(report) else 0.0,
             busy_cores=sum(thread.busy for thread in report.generator.threads) if report.generator.threads else None,

@@ -23,6 +23,7 @@ from httpbench.model.measurement import (
     PerSecond,
     Requests,
     SampledBodies,
+    Stalls,
     Step,
 )
 from httpbench.model.noise import Noise
@@ -121,6 +122,7 @@ __all__ = [
     "ServiceLevel",
     "Settling",
     "SharedQuota",
+    "Stalls",
     "Step",
     "Stranger",
     "Suite",

@@ -199,6 +199,17 @@ class SampledBodies(Frozen):
     """Distinct problems, at most five."""
 
 
+class Stalls(Frozen):
+    """Periods of 10 ms or more in which none of a load thread's requests in flight got a response."""
+
+    count: int
+    """Number of stalls."""
+    longest_us: float
+    """Length of the longest, in µs."""
+    total_us: float
+    """Length of all of them, in µs."""
+
+
 class Measurement(Frozen):
     """The report of a load generator on one measured period."""
 
@@ -235,6 +246,8 @@ class Measurement(Frozen):
     means_every_request: bool = False
     """Whether the mean service time covers every request, on connections that always carry load. Only then must Little's law hold in a
     closed loop."""
+    stalls: Stalls | None = None
+    """Stalls of the target in a closed loop, which percentiles may hide. Null: an open loop, or not reported."""
     unfinished: int = 0
     """Requests in flight at the end that are older than the p99. Percentiles count their age as a lower bound. 0: none, or not reported."""
     unfinished_s: float = 0.0

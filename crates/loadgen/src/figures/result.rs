@@ -58,6 +58,9 @@ pub struct RunResult {
     pub censored: u64,
     /// Sum of the ages of the unfinished requests in `service_time_us`, in seconds.
     pub unfinished_s: f64,
+    /// Periods of 10 ms or more without a response on any of a thread's connections, as the thread saw it that stood still longest. The load
+    /// generator's own pauses are subtracted. Null in an open loop and with think times.
+    pub stalls: Option<Stalls>,
     /// Connections that the server closed while they carried no request. Not errors.
     pub idle_closed: u64,
     /// Results per kind of request, if the load mixes several (several URLs, or `--requests`); otherwise empty.
@@ -208,6 +211,17 @@ pub struct Parser {
     pub fast: u64,
     /// Responses whose head was parsed.
     pub full: u64,
+}
+
+/// Stalls of the server.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, JsonSchema)]
+pub struct Stalls {
+    /// Number of stalls.
+    pub count: u64,
+    /// Length of the longest, in microseconds.
+    pub longest_us: f64,
+    /// Length of all of them, in microseconds.
+    pub total_us: f64,
 }
 
 /// TLS handshakes by kind.

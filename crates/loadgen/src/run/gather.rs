@@ -13,7 +13,7 @@ use crate::figures::encoding::Encoder;
 use crate::figures::percentiles::percentile_us;
 use crate::figures::pool::Pool;
 use crate::figures::recorder::Recorder;
-use crate::figures::result::{Bytes, Interval, Parser, Part, RequestCounts, RunResult, SCHEMA, TlsHandshakes};
+use crate::figures::result::{Bytes, Interval, Parser, Part, RequestCounts, RunResult, SCHEMA, Stalls, TlsHandshakes};
 use crate::time::clock::{now_ns, seconds};
 use crate::time::coordinator_pauses::Pauses;
 use crate::time::window::{Phase, Slice, Window};
@@ -274,6 +274,7 @@ impl<'a> Gather<'a> {
             tls_handshakes: tls_handshakes(finals),
             censored: total.censored,
             unfinished_s: seconds(total.unfinished_ns),
+            stalls: stalls(finals),
             idle_closed: total.idle_closed,
             parser: Parser {
                 fast: finals.iter().map(|last| last.parser.fast).sum(),
@@ -301,6 +302,12 @@ fn parts(plan: &Plan, total: &Recorder, duration_s: f64) -> Vec<Part> {
             time_us: (&part.times).into(),
         })
         .collect()
+}
+
+/// Returns the stalls of the thread that saw the longest time of them.
+fn stalls(finals: &[Final]) -> Option<Stalls> {
+    let worst = finals.iter().filter_map(|last| last.stalls).max_by_key(|stalls| stalls.total_ns)?;
+    Some(Stalls { count: worst.count, longest_us: worst.longest_ns as f64 / 1e3, total_us: worst.total_ns as f64 / 1e3 })
 }
 
 fn tls_handshakes(finals: &[Final]) -> Option<TlsHandshakes> {

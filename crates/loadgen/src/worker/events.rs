@@ -129,6 +129,10 @@ impl<P: Protocol> Worker<P> {
         let Completions { done, completed, unprocessed, .. } = completions;
         if completed > 0 {
             self.connections[index as usize].succeeded();
+            if self.silence.is_long(now_ns) {
+                self.silence.end(now_ns, self.attention.stalled_ns());
+            }
+            self.silence.note(now_ns);
         }
         if unprocessed > 0 || matches!(flow, Ok(Flow::Drain | Flow::Close)) {
             self.connections[index as usize].refuse();

@@ -11,6 +11,7 @@ mod pacing;
 mod phases;
 mod sending;
 mod shortest;
+mod silence;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32};
@@ -29,6 +30,8 @@ pub use events::End;
 use pacing::Pacing;
 pub use pacing::{Load, OpenLoop};
 use shortest::Shortest;
+use silence::Silence;
+pub use silence::Stalls;
 
 /// State shared by the threads of a run.
 #[derive(Debug, Default)]
@@ -60,6 +63,8 @@ pub struct Final {
     pub backlog: u64,
     pub completed: u64,
     pub cost: Cost,
+    /// Stalls of the server; `None` unless the load is a closed loop without think time, whose connections always await a response.
+    pub stalls: Option<Stalls>,
     pub parser: ParserCounts,
     /// Counts of the whole run.
     pub tls_handshakes: Option<TlsHandshakes>,
@@ -107,6 +112,7 @@ pub struct Worker<P: Protocol> {
     wake_ns: u64,
     attention: Attention,
     shortest: Shortest,
+    silence: Silence,
     cost_at_measure: Cost,
     backlog: u64,
     parser_at_measure: ParserCounts,
@@ -149,6 +155,7 @@ impl<P: Protocol> Worker<P> {
             wake_ns: 0,
             attention: Attention::default(),
             shortest: Shortest::default(),
+            silence: Silence::default(),
             cost_at_measure: Cost::default(),
             backlog: 0,
             parser_at_measure: ParserCounts::default(),

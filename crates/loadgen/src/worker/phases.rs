@@ -124,6 +124,7 @@ impl<P: Protocol> Worker<P> {
     fn note_measure_start(&mut self, start_ns: u64) {
         self.cost_at_measure = self.cost();
         self.parser_at_measure = self.protocol.parser_counts();
+        self.silence.begin(start_ns, self.attention.stalled_ns(), Some(self.shortest.ns()).filter(|ns| *ns < u64::MAX));
         self.backlog = self.requests_in_flight().count() as u64 + self.pacing.unsent(start_ns).count() as u64;
     }
 
@@ -156,6 +157,7 @@ impl<P: Protocol> Worker<P> {
             let ended = Final {
                 backlog: self.backlog,
                 cost: if measured { self.cost().since(self.cost_at_measure) } else { Cost::default() },
+                stalls: self.pacing.is_immediate().then(|| std::mem::take(&mut self.silence).until(end_ns, self.attention.stalled_ns())),
                 parser: crate::protocol::ParserCounts {
                     fast: parser.fast - self.parser_at_measure.fast,
                     full: parser.full - self.parser_at_measure.full,

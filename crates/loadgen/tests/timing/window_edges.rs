@@ -73,7 +73,25 @@ fn unanswered_requests_are_errors_however_short_the_window_is() {
         });
         let result = run(due, &["-r", "1k", "-c", "64", "-d", "500ms", "--timeout", "800ms"], engine);
         assert_eq!((result.errors.timeout, result.errors.total()), (5, 5), "{:?} {:?}", result.errors, result.requests);
-        assert_eq!(result.requests.sent, result.requests.completed + 5, "{:?}", result.requests);
+        assert_eq!(result.requests.sent, result.requests.completed + result.requests.in_flight + 5, "{:?}", result.requests);
+    }
+}
+
+/// The server stands still for 60 ms in every 250 ms, which fewer than 1% of the requests of a closed loop see.
+#[test]
+fn stalls_that_percentiles_hide_are_counted() {
+    for engine in ENGINES {
+        let due: Due = Box::new(|arrival_ns, _| {
+            let phase_ns = arrival_ns % (250 * MS);
+            if phase_ns < 60 * MS { arrival_ns - phase_ns + 60 * MS } else { arrival_ns }
+        });
+        let result = run(due, &["-c", "8", "--warmup", "500ms", "-d", "1s"], engine);
+        let stalls = result.stalls.expect("a closed loop knows its stalls");
+        assert!((3..=6).contains(&stalls.count), "{stalls:?}");
+        assert!((50e3..120e3).contains(&stalls.longest_us) && (180e3..450e3).contains(&stalls.total_us), "{stalls:?}");
+        assert!(result.service_time_us.p99 < Some(20e3), "{:?}", result.service_time_us.p99);
+        let open = run(Box::new(|arrival_ns, _| arrival_ns), &["-c", "8", "-r", "1k", "-d", "300ms"], engine);
+        assert_eq!(open.stalls, None, "its response times show stalls");
     }
 }
 

@@ -23,13 +23,14 @@ from httpbench.analysis.compared import (
 )
 from httpbench.analysis.rows import Group, Row
 from httpbench.model import Noise, Run, VerdictKind
-from httpbench.report.words.numbers import plural, plus_minus, rank_text
+from httpbench.report.words.numbers import plural, plus_minus, rank_text, three_digits
 from httpbench.report.words.reasons import sentence
 from httpbench.report.words.targets import label
 from httpbench.stats.figures import CPU, P99, THROUGHPUT, WALL
 from httpbench.stats.interval import CONFIDENCE, LEFT_OUT, ROUNDS_MIN, ConfidenceInterval
 from httpbench.stats.noise import floor, other_load
 from httpbench.stats.paired import ROUNDS_PATIENCE, Comparison
+from httpbench.stats.stalls import HiddenStalls, hidden_stalls
 
 WIDE = 0.25
 """Relative half-width beyond which both ends of an interval are printed, because the interval is no longer symmetric."""
@@ -206,7 +207,14 @@ def unproven(comparison: Comparison) -> str:
     return f"{' after correction for all pairs' if by_itself else ''}: {span(comparison.interval)}"
 
 
+def stood_still(stalls: HiddenStalls) -> str:
+    """Describe stalls that a p99 hides: ``stood still 5 times in a round, longest 104 ms``."""
+    return f"stood still {plural(stalls.count, 'time')} in a round, longest {three_digits(stalls.longest_us / 1000)} ms"
+
+
 def _clause(compared: Compared, figure: str, comparison: Comparison, group: Group) -> str:
+    if figure == P99.name and compared.stalling and (stalls := hidden_stalls(compared.stalling.trials)):
+        return f"p99 is not compared: {label(compared.stalling.target)} {stood_still(stalls)}, which a closed loop hides"
     if not compared.holds(figure):
         return f"{SUBJECTS[figure]} is not distinguishable{_known(comparison, group)}"
     if group.cores_shared and figure != CPU.name:

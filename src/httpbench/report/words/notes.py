@@ -11,15 +11,17 @@ from httpbench.analysis.groups import SIZE_TOLERANCE
 from httpbench.analysis.rows import Group, Row
 from httpbench.load import GENERATORS, TIMERS
 from httpbench.model import Isolation, Learned, NetworkMode, Run, Table, Trial, Tuning, VerdictKind
+from httpbench.report.words.claims import stood_still
 from httpbench.report.words.columns import LOWER_BOUND, ODD_SIZE, PARTLY, UPPER_BOUND
 from httpbench.report.words.next_steps import next_step_text
 from httpbench.report.words.numbers import plural
 from httpbench.report.words.once import Said, once
 from httpbench.report.words.reasons import sentences
 from httpbench.report.words.run import status
-from httpbench.report.words.targets import LIMITS, probe_legend, probe_warning
+from httpbench.report.words.targets import LIMITS, label, probe_legend, probe_warning
 from httpbench.stats.disturbance import disturbers
 from httpbench.stats.next_step import next_step
+from httpbench.stats.stalls import hidden_stalls
 from httpbench.text import one_line, printable
 
 LOG_LINES = 12
@@ -58,6 +60,7 @@ def legend(found: Sequence[Group], table: Table) -> list[str]:
         *_meanings(found, table, rows),
         *_marks(rows),
         *_struck(rows),
+        *_stalls(found),
         *disturbed_notes(rows),
         *probe_legend(rows),
         *container_notes(rows),
@@ -143,6 +146,14 @@ def _struck(rows: Sequence[Row]) -> Iterator[str]:
         yield f"(…) Measured in {_not_counting(rows)} rounds: not ranked and not compared."
 
 
+def _stalls(found: Sequence[Group]) -> Iterator[str]:
+    """Name the targets whose p99 hides stalls."""
+    hidden = {row.target.id: (row, stalls) for group in found for row in group.rows if (stalls := hidden_stalls(row.trials))}
+    if hidden:
+        named = "; ".join(f"{label(row.target)} {stood_still(stalls)}" for row, stalls in hidden.values())
+        yield f"p99 hides stalls, which `--rate` shows: {named}."
+
+
 def _not_counting(rows: Sequence[Row]) -> str:
     kinds = {row.summary.verdict.kind for row in rows if row.measured}
     return " or ".join(kind for kind in (VerdictKind.INVALID, VerdictKind.DISTURBED) if kind in kinds) or "invalid"
@@ -209,9 +220,9 @@ def _repeated_once(lines: Sequence[str]) -> list[str]:
 
 
 def brief_notes(run: Run, trials: Sequence[Trial], found: Sequence[Group]) -> list[str]:
-    """Return at most three lines: missing trials, disturbances, rows without results, and canned targets."""
+    """Return at most three lines: missing trials, disturbances, stalls, rows without results, and canned targets."""
     rows = [row for group in found for row in group.rows]
-    lines = [*status(run, trials), *filter(None, [disturbed_note(rows)]), *_without_results(found), *_warnings(found)]
+    lines = [*status(run, trials), *filter(None, [disturbed_note(rows)]), *_stalls(found), *_without_results(found), *_warnings(found)]
     if len(lines) <= BRIEF_LINES_MAX:
         return lines
     return [*lines[: BRIEF_LINES_MAX - 1], f"{len(lines) - BRIEF_LINES_MAX + 1} more notes: httpbench report {run.id} --explain"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,7 @@ import pytest
 
 from httpbench.analysis.compared import differences, ranking
 from httpbench.analysis.groups import groups
-from httpbench.model import Kind, Load, Noise, Precision, Run, RunStatus, Table, Trial, Verdict, VerdictKind
+from httpbench.model import Kind, Load, Noise, Precision, Run, RunStatus, Stalls, Table, Trial, Verdict, VerdictKind
 from httpbench.report.words.claims import claims, times
 from httpbench.report.words.numbers import plus_minus
 from httpbench.report.words.run import origin, precision
@@ -204,6 +205,27 @@ def test_latencies_of_a_lower_bound_are_upper_bounds() -> None:
     (line,) = said([*make_rounds(NEW, STEADY), *make_rounds(OLD, slower, verdict=GENERATOR)])
     assert line.startswith("new is not distinguishable from old: 2.00 ± 0.00 times as measured; p99 is not distinguishable: 0.5000"), line
     assert "as measured; old is generator-bound" in line
+
+
+def test_no_target_wins_by_a_p99_that_hides_stalls() -> None:
+    """It stood still for 6% of the time, but only one request per connection noticed each stall."""
+    stalls = Stalls(count=5, longest_us=104_000, total_us=600_000)
+
+    def rounds(name: str, rates: Sequence[float], p99_us: float, **changes: Any) -> list[Trial]:
+        times = make_distribution(p99_us / 2)
+        measured = [make_measurement(rate, service_time_us=times.model_copy(update={"p99": p99_us}), **changes) for rate in rates]
+        return [make_trial(make_plan(name, number), measurement=one) for number, one in enumerate(measured)]
+
+    (line,) = said([*rounds(NEW, FASTER, 300, stalls=stalls), *rounds(OLD, STEADY, 400)])
+    assert line.endswith("p99 is not compared: new stood still 5 times in a round, longest 104 ms, which a closed loop hides"), line
+    (line,) = said([*rounds(NEW, FASTER, 300), *rounds(OLD, STEADY, 400, stalls=stalls)])
+    assert "p99 is 0.75" in line, "the stalls of the other one are no advantage"
+    rare = stalls.model_copy(update={"total_us": 90_000})
+    (line,) = said([*rounds(NEW, FASTER, 300, stalls=rare), *rounds(OLD, STEADY, 400)])
+    assert "p99 is 0.75" in line, "0.9% of the time is beyond the p99"
+    seen = rounds(NEW, FASTER, 70_000, stalls=stalls)
+    (line,) = said([*seen, *rounds(OLD, STEADY, 80_000)])
+    assert "p99 is 0.87" in line or "p99 is 0.88" in line, f"the p99 shows the stalls: {line}"
 
 
 def test_one_flaky_target_does_not_cost_the_table_its_ranks() -> None:

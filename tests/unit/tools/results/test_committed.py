@@ -12,6 +12,8 @@ from httpbench.paths import root
 from httpbench.report import read_export
 from tools.results.analysis import MARK, analysis_page
 from tools.results.folder import ANALYSIS, CHARTS, DATA, SKIPPED, TABLE, table_page
+from tools.results.hand_written import stale_pages
+from tools.results.pages import PUBLISHED
 
 FOLDERS = sorted(path.parent for path in (root() / "results").glob(f"*/*/{DATA}"))
 
@@ -25,6 +27,10 @@ def test_pages_follow_from_the_data(folder: Path) -> None:
     hint = "run: make results RESULTS_FLAGS=--pages-only"
     assert table == table_page(run, trials, folder.name), hint
     assert analysis == analysis_page(run, trials, folder.name, charts, skipped, before=f"{MARK}{analysis.partition(MARK)[2]}"), hint
+
+
+def test_hand_written_parts_quote_figures_of_their_runs() -> None:
+    assert list(stale_pages(FOLDERS, (root() / PUBLISHED).read_text(encoding="utf-8"))) == []
 
 
 @pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.name)

@@ -47,6 +47,20 @@ def test_a_weak_generator_is_reported_as_the_bottleneck(harness: Harness, tmp_pa
     assert all(one["generator_wait_cores"] > 0.25 for one in facts), facts
 
 
+def test_a_target_that_stands_still_does_not_win_by_its_p99(harness: Harness) -> None:
+    """It stands still for 12% of the time, which its p99 hides. With a rate, the p99 shows it."""
+    targets = ("test/varying/stalls", "test/varying/slow", "--targets", str(TARGETS))
+    load = ("-c", "16", "-d", "2s", "--warmup", "500ms", "--rounds", "3", "--retries", "0")
+    said = " ".join(harness.run("bench", *targets, *load).stdout.split())
+    assert re.search(r"p99 is not compared: test/varying/stalls stood still [3-6] times in a round, longest \d+(\.\d+)? ms", said), said
+    assert "p99 hides stalls, which `--rate` shows: test/varying/stalls stood still" in said
+    p99_us = {
+        result["target"]: result["rounds"][0]["measurement"]["response_time_us"]["p99"]
+        for result in results(harness, *targets[:2], *load[:-2], "--rate", "5000")
+    }
+    assert p99_us["test/varying/stalls"] > 30_000 > p99_us["test/varying/slow"]
+
+
 LIMITED = 'ip link set lo up && tc qdisc add dev lo root tbf rate 20mbit burst 32k latency 100ms && exec "$@"'
 """Shell script that limits the rate of a new network's loopback, and then runs a command."""
 

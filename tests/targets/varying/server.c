@@ -1,5 +1,6 @@
-/* A server on one thread whose speed is decided at random when it starts: server HOST PORT PACE.
-   PACE is "fast", "slow" (half a millisecond of sleep before each batch of responses) or "random". */
+/* A server on one thread with a pace that is decided when it starts: server HOST PORT PACE.
+   PACE is "fast", "slow" (half a millisecond of sleep before each batch of responses), "random" (one of these), or "stalls" (fast, but it
+   stands still for 60 ms twice a second). */
 #include <arpa/inet.h>
 #include <poll.h>
 #include <signal.h>
@@ -11,7 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { CONNECTIONS = 512, HEAD_BYTES = 4096, SLEEP_US = 500 };
+enum { CONNECTIONS = 512, HEAD_BYTES = 4096, SLEEP_US = 500, STALL_US = 60000, STALLS_PER_S = 2 };
 
 static void stop(int number) {
     (void)number;
@@ -22,6 +23,15 @@ static int is_slow(const char *pace) {
     unsigned char random = 0;
     if (!strcmp(pace, "random") && getrandom(&random, 1, 0) != 1) exit(1);
     return !strcmp(pace, "slow") || random % 2;
+}
+
+static void stall_if_due(void) {
+    static long last;
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    long period = now.tv_sec * STALLS_PER_S + now.tv_nsec * STALLS_PER_S / 1000000000;
+    if (period != last) usleep(STALL_US);
+    last = period;
 }
 
 static int respond(int client) {
@@ -36,7 +46,7 @@ static int respond(int client) {
 
 int main(int count, char **words) {
     if (count != 4) return 2;
-    int slow = is_slow(words[3]);
+    int slow = is_slow(words[3]), stalls = !strcmp(words[3], "stalls");
     signal(SIGTERM, stop);
     signal(SIGPIPE, SIG_IGN);
     struct sockaddr_in place = {.sin_family = AF_INET, .sin_port = htons(atoi(words[2]))};
@@ -49,6 +59,7 @@ int main(int count, char **words) {
     for (;;) {
         poll(watched, used, -1);
         if (slow) usleep(SLEEP_US);
+        if (stalls) stall_if_due();
         if (watched[0].revents && used < CONNECTIONS) {
             int client = accept(listener, NULL, NULL);
             if (client >= 0) watched[used++] = (struct pollfd){.fd = client, .events = POLLIN};

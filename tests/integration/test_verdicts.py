@@ -52,7 +52,7 @@ def test_a_target_that_stands_still_does_not_win_by_its_p99(harness: Harness) ->
     targets = ("test/varying/stalls", "test/varying/slow", "--targets", str(TARGETS))
     load = ("-c", "16", "-d", "2s", "--warmup", "500ms", "--rounds", "3", "--retries", "0")
     said = " ".join(harness.run("bench", *targets, *load).stdout.split())
-    assert re.search(r"p99 is not compared: test/varying/stalls stood still [3-6] times in a round, longest \d+(\.\d+)? ms", said), said
+    assert re.search(r"p99 is not compared: test/varying/stalls stood still \d+ times in a round, longest \d+(\.\d+)? ms", said), said
     assert "p99 hides stalls, which `--rate` shows: test/varying/stalls stood still" in said
     p99_us = {
         result["target"]: result["rounds"][0]["measurement"]["response_time_us"]["p99"]

@@ -241,9 +241,10 @@ impl Recorder {
         self.unfinished_ns += service_ns;
     }
 
-    /// Adds what became of the requests in flight after the end of the window: their times and errors, but not their responses, which
-    /// came too late to count towards the throughput.
+    /// Adds what became of the requests in flight after the end of the window: their times, errors and wrong responses. Their correct
+    /// responses came too late to count towards the throughput.
     pub fn add_late(&mut self, late: &Self) {
+        self.completed += late.completed - late.ok;
         self.errors.merge(&late.errors);
         self.unprocessed += late.unprocessed;
         self.censored += late.censored;

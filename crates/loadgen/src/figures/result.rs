@@ -140,7 +140,7 @@ pub struct RequestCounts {
     /// Requests that were due before the end of the window, but never sent because no connection was free. 0 in a closed loop.
     pub unsent: u64,
     /// Requests without a complete response at the end of the window. Not errors. An open loop waits up to the timeout for their
-    /// responses: those that got none are errors and don't count here.
+    /// responses: those that got none or a wrong one are errors and don't count here.
     pub in_flight: u64,
     /// Requests from before the window that were unfinished when it began. The other counts include them in a closed loop only.
     pub backlog: u64,

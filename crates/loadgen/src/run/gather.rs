@@ -256,7 +256,7 @@ impl<'a> Gather<'a> {
                 ok: total.ok,
                 before_window: self.before.ok,
                 unsent: finals.iter().map(|last| last.unsent).sum(),
-                in_flight: finals.iter().map(|last| last.in_flight).sum::<u64>() + self.late.completed,
+                in_flight: finals.iter().map(|last| last.in_flight).sum::<u64>() + self.late.ok,
                 backlog: finals.iter().map(|last| last.backlog).sum(),
                 unprocessed: total.unprocessed,
                 offered: self.offered(0.0, duration_s).map(|offered| self.plan.part.share(offered.round() as u64)),

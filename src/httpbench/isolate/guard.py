@@ -11,10 +11,11 @@ pipe notifies the guard. If both are killed at once, the harness ends what is le
 are killed at once. In a delegated control group (version 2), the commands get a group of their own: ``cgroup.kill`` ends the whole group in
 one step, including set-uid programs.
 
-The protocol is one JSON object per line in both directions. First line in: ``{"commands": [{"argv", "cwd", "env", "cpus"}], "stdout": PATH,
-"stderr": PATH|null, "open_files": N}``. With ``null``, the commands inherit the guard's own standard error. If both paths are the same, the
-file is a log; when it grows large, only its end is kept. Later lines in: ``{"stop": GRACE_S}``. Lines out: ``started`` (with the guard's
-own process id) or ``failed``, one ``exited`` for each command that ends, and ``stopped`` as the last line.
+The protocol is one JSON object per line in both directions. First line in: ``{"commands": [{"argv", "cwd", "env", "cpus", "stdin"}],
+"stdout": PATH, "stderr": PATH|null, "open_files": N}``. With ``null``, the commands inherit the guard's own standard error. If both paths
+are the same, the file is a log; when it grows large, only its end is kept. ``stdin`` is the path of a command's standard input, by default
+``/dev/null``. Later lines in: ``{"stop": GRACE_S}``. Lines out: ``started`` (with the guard's own process id) or ``failed``, one ``exited``
+for each command that ends, and ``stopped`` as the last line.
 
 The guard stops a shell together with its process group, as a terminal does, because shells don't pass signals on.
 
@@ -175,7 +176,7 @@ def become(command: dict[str, Any], open_files: int, stdout: int, stderr: int, e
             os.sched_setaffinity(0, command["cpus"])
         resource.setrlimit(resource.RLIMIT_NOFILE, (open_files, resource.getrlimit(resource.RLIMIT_NOFILE)[1]))
         os.chdir(command["cwd"])
-        os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+        os.dup2(os.open(command.get("stdin") or os.devnull, os.O_RDONLY), 0)
         os.dup2(stdout, 1)
         os.dup2(stderr, 2)
         signal.set_wakeup_fd(-1)

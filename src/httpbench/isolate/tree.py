@@ -39,13 +39,14 @@ class Command:
     """A program to start.
 
     ``env`` is added to the variables that :mod:`~httpbench.host.inherited` passes on. ``cpus`` are the logical CPUs that it may use (empty:
-    all).
+    all). ``stdin`` is a file or named pipe to read from (``None``: it is empty).
     """
 
     argv: tuple[str, ...]
     cwd: Path
     env: Mapping[str, str]
     cpus: tuple[int, ...] = ()
+    stdin: Path | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +123,14 @@ class ProcessTree:
         self._keepers.add(self._guard.pid)
         spec: dict[str, Any] = {
             "commands": [
-                {"argv": c.argv, "cwd": str(c.cwd), "env": {**inherited.for_targets(), **c.env}, "cpus": c.cpus} for c in commands
+                {
+                    "argv": c.argv,
+                    "cwd": str(c.cwd),
+                    "env": {**inherited.for_targets(), **c.env},
+                    "cpus": c.cpus,
+                    "stdin": None if c.stdin is None else str(c.stdin),
+                }
+                for c in commands
             ],
             "stdout": str(stdout),
             "stderr": None if stderr is None else str(stderr),

@@ -8,7 +8,7 @@ from typing import TypeVar
 
 from httpbench.errors import SelectionError
 from httpbench.load.autocannon import Autocannon
-from httpbench.load.base import Job, KeptResponse, LoadGenerator, Output, Phase, Progress
+from httpbench.load.base import Job, KeptResponse, LoadGenerator, Output, Phase, Progress, SliceReport
 from httpbench.load.hey import Hey
 from httpbench.load.native import Native
 from httpbench.load.perf_gauge import PerfGauge
@@ -23,9 +23,11 @@ __all__ = [
     "Job",
     "KeptResponse",
     "LoadGenerator",
+    "Native",
     "Output",
     "Phase",
     "Progress",
+    "SliceReport",
     "Timed",
     "Timer",
     "Tool",

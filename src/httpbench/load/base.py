@@ -30,6 +30,8 @@ class Job:
     """Logical CPUs that the generator may use. Empty: not restricted."""
     scratch: Path
     """Existing folder for scripts, body files and outputs. It is kept until ``measurement`` has returned."""
+    in_slices: bool = False
+    """Whether to wait for orders on standard input, each for one slice. Only the native generator can."""
     interval_s: float | None = None
     """Length of the reported intervals, or ``None`` for a length that suits the load. Only the native generator uses it."""
 
@@ -80,6 +82,30 @@ class Progress:
     throughput_rps: float | None = None
     p50_us: float | None = None
     p99_us: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SliceReport:
+    """What a generator reports after a slice, once nothing is in flight."""
+
+    duration_s: float
+    """Length of the window."""
+    completed: int
+    """Correct responses within the window."""
+    outside: int
+    """Correct responses before and after the window."""
+    throughput_rps: float
+    drain_us: float
+    """Time from the end of the window to the last response."""
+    p50_us: float | None = None
+    p99_us: float | None = None
+    max_us: float | None = None
+
+    @property
+    def counted_share(self) -> float:
+        """Share of the responses that count, 0 to 1."""
+        everything = self.completed + self.outside
+        return self.completed / everything if everything else 1.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,12 +7,13 @@ It warms up on the connections that it then measures, reports each change of pha
 from __future__ import annotations
 
 import json
+from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from httpbench.errors import LoadError
 from httpbench.load import programs
-from httpbench.load.base import Job, KeptResponse, LoadGenerator, Output, Phase, Progress
+from httpbench.load.base import Job, KeptResponse, LoadGenerator, Output, Phase, Progress, SliceReport
 from httpbench.load.rate_steps import Slice, interval_ms, steps
 from httpbench.model import Arrivals, Distribution, Interval, Load, Measurement, MixPart, PartMeasurement, Requests, Requirement, Stalls
 from httpbench.quantiles import decoded, percentiles_us, recorded
@@ -124,6 +125,22 @@ class _Event(_Told):
     p99_us: float | None = None
 
 
+class _SliceEvent(_Told):
+    event: Literal["slice"]
+    duration_s: float
+    completed: int
+    outside: int
+    throughput_rps: float
+    drain_us: float
+    p50_us: float | None = None
+    p99_us: float | None = None
+    max_us: float | None = None
+
+    @property
+    def report(self) -> SliceReport:
+        return SliceReport(**self.model_dump(exclude={"event"}))
+
+
 class Native(LoadGenerator):
     name = "native"
     requirement = Requirement(program=PROGRAM, install="cargo build --release --package httpbench-loadgen")
@@ -148,8 +165,11 @@ class Native(LoadGenerator):
         assert not warmup, "it warms up in the measuring process"
         load = job.load
         options = ["-c", str(load.connections), "-t", str(job.threads)]
-        options += ["-d", _ms(load.duration_s), "--warmup", _ms(load.warmup_s), "--timeout", _ms(load.timeout_s)]
-        options += [*_rate(load), *_interval_option(job)]
+        if job.in_slices:
+            options.append("--slices-on-stdin")
+        else:
+            options += ["-d", _ms(load.duration_s), "--warmup", _ms(load.warmup_s), *_interval_option(job)]
+        options += ["--timeout", _ms(load.timeout_s), *_rate(load)]
         if not load.keepalive:
             options.append("--no-keepalive")
         elif load.pipeline > 1:
@@ -171,6 +191,19 @@ class Native(LoadGenerator):
         except ValidationError:
             return None  # a line for humans that starts with a brace
         return Progress(event.phase, event.elapsed_s, event.throughput_rps, event.p50_us, event.p99_us)
+
+    def is_ready(self, line: str) -> bool:
+        """Return whether a line of standard error reports that all connections are set up."""
+        return line.startswith('{"event":"ready"')
+
+    def slice_report(self, line: str) -> SliceReport | None:
+        """Parse a line of standard error. Returns ``None`` if it doesn't report a slice."""
+        if not line.startswith("{"):
+            return None
+        try:
+            return _SliceEvent.model_validate_json(line).report
+        except ValidationError:
+            return None
 
     def kept_responses(self, job: Job, output: Output) -> tuple[KeptResponse, ...]:
         """Return the responses in the order of the threads and then of time."""

@@ -40,6 +40,8 @@ class Noise(Frozen):
     """The request of the workload."""
     duration_s: float
     """Measured duration of each trial, in seconds."""
+    in_slices: bool = False
+    """Whether the servers took turns in slices, which leaves less noise than whole trials."""
     rounds: int
     """Number of valid pairs."""
     deviation: dict[str, float]

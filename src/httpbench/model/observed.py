@@ -34,6 +34,8 @@ class Observed(Frozen):
     """Counters of the kernel's network stack. Null: not read."""
     load_host: LoadHostUse | None = None
     """Observations of the load host. Null: the load generator ran on the target's machine, or nothing was measured."""
+    slices_dropped: int = 0
+    """Slices that were dropped and repeated, because other programs disturbed this target or another one in the same cycle."""
     incidents: tuple[Reason, ...] = ()
     """Events that affect the verdict, such as the target's death or a wrong response after the load. Empty in trials stored before this
     field existed."""

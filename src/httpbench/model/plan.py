@@ -76,6 +76,8 @@ class TrialPlan(Frozen):
     """Logical CPUs of each program."""
     workers: int | None = None
     """Number of workers or copies of the target. Null: one per physical core."""
+    slices: int | None = Field(default=None, ge=1)
+    """Number of slices in which the target is measured, in turns with the other targets of its table. Null: one window."""
     attempt: int = Field(default=0, ge=0)
     """Number of the attempt. 0: as planned; higher: a repeat after disturbed attempts."""
 

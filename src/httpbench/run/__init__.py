@@ -23,6 +23,7 @@ from httpbench.run.plan.isolated import everywhere
 from httpbench.run.plan.loads import load_of
 from httpbench.run.plan.preflight import refusals, require_programs, with_warmup_of_its_own, without_refused
 from httpbench.run.plan.run_plan import Matrix, RunPlan, make_plan, scaling_of
+from httpbench.run.plan.slices import Interleave, with_slices
 from httpbench.run.plan.spec import RunSpec
 from httpbench.run.proxy.trial import BASELINE
 from httpbench.run.rounds.record import Outcome
@@ -39,6 +40,7 @@ __all__ = [
     "WARMUP_UNTIL_STEADY",
     "Base",
     "Built",
+    "Interleave",
     "LoadPlace",
     "ManyPlaces",
     "Matrix",
@@ -94,6 +96,7 @@ __all__ = [
     "up",
     "verify",
     "with_database_cores",
+    "with_slices",
     "with_warmup_of_its_own",
     "without_refused",
 ]

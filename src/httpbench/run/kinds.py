@@ -42,6 +42,7 @@ WARMUP_UNTIL_STEADY = {"warmup_s": 1.0, "warmup_max_s": 10.0}
 """The default for servers and proxies."""
 
 TRIAL_OVERHEAD_S = 0.6  # start, wait, probe and stop of a typical server
+SLICE_OVERHEAD_S = 0.06  # the lead-in, reading the meters, thawing and freezing
 CLIENT_TRIAL_S = HELD_S * HELD_REQUESTS + 0.8  # the proof, starting and stopping two servers and three clients, and a typical client's work
 
 
@@ -77,7 +78,8 @@ class OfKind:
 
 def _server_trial_s(planned: TrialPlan) -> float:
     settling_s = STEADY_S_MIN if planned.load.warmup_max_s else 0.0
-    return settling_s + planned.load.warmup_s + planned.load.duration_s + TRIAL_OVERHEAD_S
+    pauses_s = SLICE_OVERHEAD_S * (planned.slices or 0)
+    return settling_s + planned.load.warmup_s + planned.load.duration_s + pauses_s + TRIAL_OVERHEAD_S
 
 
 def _client_trial_s(planned: TrialPlan) -> float:

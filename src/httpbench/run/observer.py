@@ -34,6 +34,9 @@ class Observer(Protocol):
 
     def stage(self, stage: Stage) -> None: ...
 
+    def turn(self, planned: TrialPlan, slice_number: int, slices: int) -> None:
+        """Report that a target of a round in slices is measured now. Slices count from 1."""
+
     def progress(self, progress: Progress, current: Callable[[], Current] | None = None) -> None:
         """Report progress. ``current`` reads the target's current use of resources, and is ``None`` if the target isn't sampled."""
 

@@ -66,6 +66,7 @@ def noise_of(run: Run, trials: Sequence[Trial]) -> Noise | None:
         workload=trials[0].plan.workload,
         request=run.workloads[trials[0].plan.workload].request,
         duration_s=load.duration_s,
+        in_slices=trials[0].plan.slices is not None,
         rounds=rounds,
         deviation={name: float(np.sqrt((logs**2).mean())) for name, logs in ratios.items() if len(logs) == rounds},
     )

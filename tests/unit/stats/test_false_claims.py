@@ -86,7 +86,7 @@ def figures(random: np.random.Generator, rounds: int, sides: frozenset[str], ret
     """Return requests per second of both servers in the trials that count, and the number of trials."""
     plan = [make_plan(name, round_=number) for number in range(rounds) for name in random.permutation([ONE, OTHER]).tolist()]
     machine, made = Machine(random, sides), list[Trial]()
-    for planned in with_repeats(plan, made, retries):
+    for planned in (planned for group in with_repeats(plan, made, retries) for planned in group):
         rps, is_disturbed = machine.measure(planned)
         verdict = Verdict(kind=VerdictKind.DISTURBED if is_disturbed else VerdictKind.TARGET)
         measurement = MEASUREMENT.model_copy(update={"throughput_rps": rps})

@@ -10,6 +10,7 @@ NETWORKS = ("host", "bridge")
 LOAD_GENERATORS = ("native", "wrk", "hey", "autocannon", "perf-gauge")
 ARRIVALS = ("constant", "poisson")
 TIMERS = ("native", "hyperfine")
+INTERLEAVES = ("auto", "slices", "rounds")
 
 FORMATS = ("json", "csv", "markdown", "html", "autocannon", "junit", "openmetrics", "hyperfine")
 """Formats of `report --format`."""

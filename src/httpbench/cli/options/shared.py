@@ -60,6 +60,15 @@ def seed_option() -> Any:
     return option("--seed", type=int, metavar="N", default_text="random", help="Seed of the trial order.")
 
 
+def interleave_option() -> Any:
+    return option(
+        "--interleave",
+        type=click.Choice(choices.INTERLEAVES),
+        default="auto",
+        help="How targets alternate: in short slices within each round, where possible, or by whole trials.",
+    )
+
+
 def retries_option() -> Any:
     text = "Maximum repeats of a trial that other programs disturbed. 0: never repeat, and count disturbed trials."
     return option("--retries", type=click.IntRange(0, 10), default=RETRIES, metavar="N", help=text)

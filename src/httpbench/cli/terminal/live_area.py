@@ -64,13 +64,17 @@ class LiveArea(Lines):
     def stage(self, stage: Stage) -> None:
         self._area.enter(str(stage))
 
+    def turn(self, plan: TrialPlan, slice_number: int, slices: int) -> None:
+        self._area.take_turn(plan, f"slice {slice_number}/{slices}")
+
     def progress(self, progress: Progress, current: Callable[[], Current] | None = None) -> None:
         self._area.see(progress, current)
 
     def trial_ended(self, trial: Trial) -> None:
+        place = self._place(trial)
         self._area.last = f"last: {trial.plan.target}: {outcome(trial)}"
         if not trial.verdict.counts:
-            self._console.print(_line(f"{self._place}: {outcome(trial)}"))  # the report has the full reason as a note
+            self._console.print(_line(f"{place}: {outcome(trial)}"))  # the report has the full reason as a note
 
     def __enter__(self) -> Self:
         self._live.start()
@@ -108,6 +112,11 @@ class Area:
         """Begin a stage of the trial, without measurements yet."""
         self._doing, self._since = doing, self._now()
         self._seen, self._rates, self._read = None, (), None
+
+    def take_turn(self, plan: TrialPlan, doing: str) -> None:
+        """Show the target that is measured now in a round in slices."""
+        self._plan = plan
+        self.enter(doing)
 
     def see(self, progress: Progress, current: Callable[[], Current] | None) -> None:
         """Record a report of the load generator."""

@@ -24,7 +24,7 @@ class Lines:
 
     def __init__(self, console: Console):
         self._console = console
-        self._place = ""
+        self._places: dict[int, str] = {}
 
     def build_started(self, target: Target) -> None:
         self._say(f"building {target.id} …")
@@ -35,16 +35,23 @@ class Lines:
         )
 
     def trial_started(self, plan: TrialPlan, done: int, total: int | None, left_s: float) -> None:
-        self._place = f"{_count(plan, done, total)} {plan.target} {load_of(plan)}, round {plan.round + 1}"
+        self._places[plan.number] = f"{_count(plan, done, total)} {plan.target} {load_of(plan)}, round {plan.round + 1}"
 
     def stage(self, stage: Stage) -> None:
+        pass
+
+    def turn(self, plan: TrialPlan, slice_number: int, slices: int) -> None:
         pass
 
     def progress(self, progress: Progress, current: Callable[[], Current] | None = None) -> None:
         pass
 
     def trial_ended(self, trial: Trial) -> None:
-        self._say(f"{self._place}: {outcome(trial)}")
+        self._say(f"{self._place(trial)}: {outcome(trial)}")
+
+    def _place(self, trial: Trial) -> str:
+        """Return the place of a trial in the run, as it was reported when the trial started."""
+        return self._places.pop(trial.plan.number)
 
     def warning(self, warning: str | Reason) -> None:
         self._say(f"warning: {sentence(warning) if isinstance(warning, Reason) else warning}")

@@ -20,6 +20,7 @@ from httpbench.cli.options.shared import (
     WORKLOADS,
     Selection,
     dry_run_option,
+    interleave_option,
     jobs_option,
     name_option,
     port_option,
@@ -67,6 +68,7 @@ class BenchOptions:
         "--rounds", type=click.IntRange(1, 1000), metavar="N", default_text=str(ROUNDS), help="Rounds; tables show the median."
     )
     retries: int = retries_option()
+    interleave: str = interleave_option()
     scale: float = option(
         "--scale",
         type=click.FloatRange(0, 1, min_open=True),
@@ -136,11 +138,13 @@ def bench(options: BenchOptions) -> ExitCode:
     selected = _select(options)  # reports an unknown name before the slow imports below
     from httpbench.cli.measure import measure
     from httpbench.cli.terminal import dry_run
+    from httpbench.run import Interleave, with_slices
 
     suite_generators = selected.suite.load_generator if selected.suite else ("native",)
     tools = {name: selected.of_kind.generator(name) for name in options.generators or suite_generators}
     with options.source.opened(selected.targets, tools, port=options.port) as source:
         spec = _possible(_plan(selected, source, tools, options), selected.suite)
+        spec = with_slices(spec, Interleave(options.interleave), is_here=source.name is None)
         if options.dry_run:
             return dry_run.show(spec, console.stdout(), source.name)
         return measure(spec, source, options.record, options.exports.files)

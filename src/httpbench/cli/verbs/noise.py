@@ -11,7 +11,7 @@ from httpbench.cli.exit_codes import ExitCode
 from httpbench.cli.options.fields import command, group, option
 from httpbench.cli.options.output import Exports, StoreOptions
 from httpbench.cli.options.params import COUNT, DURATION
-from httpbench.cli.options.shared import retries_option
+from httpbench.cli.options.shared import interleave_option, retries_option
 from httpbench.cli.terminal import console
 from httpbench.errors import SelectionError
 
@@ -30,6 +30,7 @@ class NoiseOptions:
     duration: float = option("-d", "--duration", type=DURATION, default="1s", help="Measured duration of each trial.")
     connections: int = option("-c", "--connections", type=COUNT, default=64, help="Connections.")
     retries: int = retries_option()
+    interleave: str = interleave_option()
     show: bool = option("--show", is_flag=True, help="Print the stored noise floor; measure nothing.")
     store: StoreOptions = group(StoreOptions)
 
@@ -75,7 +76,7 @@ def _plan(options: NoiseOptions) -> RunSpec:
     from httpbench import catalog, load
     from httpbench.cli.measure import make_spec
     from httpbench.model import Load, Scaling
-    from httpbench.run import Matrix
+    from httpbench.run import Interleave, Matrix, with_slices
     from httpbench.run.rounds.noise import TARGET, pair
 
     known = catalog.load()
@@ -84,7 +85,8 @@ def _plan(options: NoiseOptions) -> RunSpec:
     closed_loop = Load(connections=options.connections, duration_s=duration_s, warmup_s=min(duration_s, 0.5))
     matrix = Matrix(targets, [Scaling.SINGLE], [WORKLOAD], [closed_loop], ["native"], options.rounds)
     spec = make_spec(matrix, {"native": load.get("native")}, targets, {WORKLOAD: known.workload(WORKLOAD)})
-    return replace(spec, baseline=TARGET, measures_noise=True, retries=options.retries)
+    spec = replace(spec, baseline=TARGET, measures_noise=True, retries=options.retries)
+    return with_slices(spec, Interleave(options.interleave), is_here=True)
 
 
 def _print(known: Noise) -> None:

@@ -21,6 +21,7 @@ from httpbench.cli.options.shared import (
     dry_run_option,
     gates_option,
     inconclusive_option,
+    interleave_option,
     name_option,
     require_gates,
     retries_option,
@@ -70,6 +71,7 @@ class RunOptions:
     min_rounds: int | None = rounds_option("--min-rounds", ROUNDS_MIN, "With --precision: minimum rounds.")
     max_rounds: int | None = rounds_option("--max-rounds", ROUNDS_MAX, "With --precision: maximum rounds.")
     retries: int = retries_option()
+    interleave: str = interleave_option()
     generator: str = option(
         "--load-generator", metavar="NAME", default="native", help=f"Load generator: {', '.join(choices.LOAD_GENERATORS)}."
     )
@@ -114,7 +116,7 @@ def _plan(targets: Sequence[Target], source: LoadSource, tools: Mapping[str, Too
     """Return the trials of every server under every load."""
     from httpbench.cli.measure import make_spec
     from httpbench.model import Table
-    from httpbench.run import Matrix
+    from httpbench.run import Interleave, Matrix, with_slices
 
     require_gates(options.gates, fail_if_inconclusive=options.fail_if_inconclusive)
     if options.gates and len(targets) < 2:
@@ -132,7 +134,7 @@ def _plan(targets: Sequence[Target], source: LoadSource, tools: Mapping[str, Too
     )
     spec = make_spec(matrix, tools, targets, {workload.name: workload}, source=source, share=options.servers.share, seed=options.seed)
     refuse_skipped(spec.plan)
-    return replace(
+    spec = replace(
         spec,
         table=Table.COMMANDS,
         baseline=_baseline(targets, options.baseline),
@@ -145,6 +147,7 @@ def _plan(targets: Sequence[Target], source: LoadSource, tools: Mapping[str, Too
         tags=options.record.tags,
         retries=options.retries,
     )
+    return with_slices(spec, Interleave(options.interleave), is_here=source.name is None)
 
 
 def _loads(source: LoadSource, options: RunOptions) -> list[Load]:

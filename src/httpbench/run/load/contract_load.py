@@ -14,7 +14,8 @@ from pathlib import Path
 from httpbench import http, load
 from httpbench.load import Job
 from httpbench.model import Cores, Load, Measurement, Workload
-from httpbench.run.load.generator import Subject, run_generator
+from httpbench.run.load.generator import run_generator
+from httpbench.run.load.meters import Subject
 from httpbench.run.trial.start import RunningTarget
 from httpbench.stats.validity import failed_requests
 

@@ -11,12 +11,12 @@ from dataclasses import dataclass
 from httpbench import http
 from httpbench.errors import LoadError
 from httpbench.load import Job, LoadGenerator, Output, Phase, Progress
-from httpbench.model import Cores, Measurement, Observed
-from httpbench.run.database.running import RunningDatabase
+from httpbench.model import Measurement, Observed
+from httpbench.run.load.meters import Meters, Subject
 from httpbench.run.load.place import HERE, LoadPlace, RunningGenerator
 from httpbench.run.load.sampled_bodies import with_sampled_bodies
 from httpbench.run.trial.start import RunningTarget
-from httpbench.sample import Current, NetworkMeter, OccupancyMeter, SharedQuotaMeter, StrangerMeter
+from httpbench.sample import Current
 
 POLL_S = 0.1
 
@@ -39,18 +39,6 @@ class UnderLoad:
     """Command line of the generator."""
 
 
-@dataclass(frozen=True, slots=True)
-class Subject:
-    """The programs that a load is put on."""
-
-    target: RunningTarget
-    cores: Cores
-    backend: RunningTarget | None = None
-    """Server behind a proxy. ``None``: no proxy."""
-    database: RunningDatabase | None = None
-    """Database that the target uses. ``None``: no database."""
-
-
 def run_generator(generator: LoadGenerator, job: Job, subject: Subject, report: Report, place: LoadPlace = HERE) -> UnderLoad:
     """Make the load, and pass each sign of progress to ``report``.
 
@@ -58,7 +46,7 @@ def run_generator(generator: LoadGenerator, job: Job, subject: Subject, report: 
     """
     command = generator.argv(job, warmup=False)
     with place.start(generator, job, warmup=False) as running:
-        window = _Window(generator, subject, running, report)
+        window = _Window(generator, Meters(subject, running), report)
         try:
             died, stderr = _watch(running, window, _time_limit(generator, job), subject, generator)
             exits = running.exits()
@@ -66,15 +54,19 @@ def run_generator(generator: LoadGenerator, job: Job, subject: Subject, report: 
             observed = window.close()
         output = Output(running.stdout(), stderr, exits[0].code if exits else 0)
     try:
-        measured = generator.measurement(job, output)  # first, because it reports output that can't be read
-        kept = generator.kept_responses(job, output)
-        direct = _direct_response(subject.backend, job) if kept and subject.backend else None
-        measurement = with_sampled_bodies(measured, kept, direct)
+        measurement: Measurement | None = measured(generator, job, output, subject.backend)
     except LoadError:
         if died is None:
             raise
         measurement = None
     return UnderLoad(measurement, observed, died, tuple(command))
+
+
+def measured(generator: LoadGenerator, job: Job, output: Output, backend: RunningTarget | None) -> Measurement:
+    """Return the measurement with checks of the responses that it kept. Raises :class:`LoadError` if the output can't be read."""
+    found = generator.measurement(job, output)  # first, because it reports output that can't be read
+    kept = generator.kept_responses(job, output)
+    return with_sampled_bodies(found, kept, _direct_response(backend, job) if kept and backend else None)
 
 
 def _direct_response(backend: RunningTarget, job: Job) -> http.Response | None:
@@ -87,26 +79,13 @@ def _direct_response(backend: RunningTarget, job: Job) -> http.Response | None:
 
 
 class _Window:
-    """Samplers that run only while the generator measures, not while it connects or warms up."""
+    """Meters that run only while the generator measures, not while it connects or warms up."""
 
-    def __init__(self, generator: LoadGenerator, subject: Subject, running: RunningGenerator, report: Report):
-        self._generator = generator
-        self._running = running
-        self._target = subject.target.sampler()
-        self._backend = subject.backend.sampler() if subject.backend else None
-        self._database = subject.database.sampler() if subject.database else None
-        self._meter = OccupancyMeter(subject.cores.measured)
-        self._network = NetworkMeter()
-        self._quota = SharedQuotaMeter()
-        contained = _contained(subject)
-        self._strangers = StrangerMeter(subject.cores.measured, roots=contained)
-        self._report = report
+    def __init__(self, generator: LoadGenerator, meters: Meters, report: Report):
+        self._generator, self._meters, self._report = generator, meters, report
         self._observed: Observed | None = None
         self._marked = False
-        self._samplers = [sampler for sampler in (self._target, self._backend, self._database) if sampler]
-        for sampler in self._samplers:
-            sampler.start()
-        running.mark()
+        meters.begin()
 
     def line(self, text: str) -> bool:
         """Process a line of the generator's standard error, and return whether it was a sign of progress."""
@@ -115,43 +94,16 @@ class _Window:
             return False
         if progress.phase is Phase.MEASURE and not self._marked:
             self._marked = True
-            for sampler in self._samplers:
-                sampler.mark()
-            self._running.mark()
-            self._meter.mark()
-            self._network.mark()
-            self._quota.mark()
-            self._strangers.mark()  # last, because it takes longest
+            self._meters.mark()
         elif progress.phase is Phase.DONE:
             self.close()
-        self._report(progress, self._target.current if self._target else None)
+        self._report(progress, self._meters.current)
         return True
 
     def close(self) -> Observed:
         if self._observed is None:
-            occupancy, network, quota = self._meter.read(), self._network.read(), self._quota.read()
-            samplers = (self._target, self._backend, self._database)
-            target, backend, database = (sampler.stop() if sampler else None for sampler in samplers)
-            own, load_host = self._running.close()
-            others = self._strangers.read().model_copy(update={"quota": quota})
-            self._observed = Observed(
-                target_usage=target,
-                generator_usage=own,
-                backend_usage=backend,
-                database_usage=database,
-                occupancy=occupancy,
-                others=others,
-                network=network,
-                load_host=load_host,
-            )
+            self._observed = self._meters.read()
         return self._observed
-
-
-def _contained(subject: Subject) -> list[int]:
-    """Return the first processes of containers, which are children of their engine."""
-    target = subject.target.container
-    database = subject.database.container_pid if subject.database else None
-    return [pid for pid in (target.pid if target else None, database) if pid is not None]
 
 
 def _watch(

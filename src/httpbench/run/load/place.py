@@ -41,7 +41,7 @@ class RunningGenerator(Protocol):
         """Stop it and wait until it has ended."""
 
     def mark(self) -> None:
-        """Begin the measured window, and drop earlier observations."""
+        """Begin a measured window, and drop earlier observations."""
 
     def close(self) -> tuple[Usage, LoadHostUse | None]:
         """End the measured window.
@@ -134,9 +134,11 @@ class LoadPlace(Protocol):
         """
 
 
-class _RunningHere:
-    def __init__(self, tree: ProcessTree, stdout: Path):
-        self._tree, self._stdout = tree, stdout
+class RunningHere:
+    """A load generator on this machine. ``orders`` is the file descriptor of its standard input, if it takes orders."""
+
+    def __init__(self, tree: ProcessTree, stdout: Path, orders: int | None = None):
+        self._tree, self._stdout, self._orders = tree, stdout, orders
         self._sampler: TreeSampler | None = None
 
     @property
@@ -153,6 +155,11 @@ class _RunningHere:
     def stop(self) -> object:
         return self._tree.stop()
 
+    def order(self, line: str) -> None:
+        """Write a line to its standard input."""
+        assert self._orders is not None, "it was started for slices"
+        os.write(self._orders, f"{line}\n".encode())
+
     def mark(self) -> None:
         if self._sampler is None:
             self._sampler = TreeSampler(self._tree.guard_pid, threads_often=True)
@@ -162,7 +169,8 @@ class _RunningHere:
 
     def close(self) -> tuple[Usage, LoadHostUse | None]:
         assert self._sampler is not None, "a window has a begin"
-        return self._sampler.stop(), None
+        sampler, self._sampler = self._sampler, None  # the next window has samples of its own
+        return sampler.stop(), None
 
     def stdout(self) -> str:
         return self._stdout.read_text(errors="replace")
@@ -182,11 +190,29 @@ class ThisMachine:
         return found if found.locate() else None
 
     @contextmanager
-    def start(self, generator: LoadGenerator, job: Job, *, warmup: bool) -> Iterator[RunningGenerator]:
+    def start(self, generator: LoadGenerator, job: Job, *, warmup: bool) -> Iterator[RunningHere]:
         stdout = job.scratch / ("warmup.out" if warmup else "generator.out")
         stdout.unlink(missing_ok=True)
-        with ProcessTree([Command(generator.argv(job, warmup=warmup), Path(job.scratch), {}, job.cpus)], stdout=stdout) as tree:
-            yield _RunningHere(tree, stdout)
+        with _orders(job) as (pipe, orders):
+            command = Command(generator.argv(job, warmup=warmup), Path(job.scratch), {}, job.cpus, pipe)
+            with ProcessTree([command], stdout=stdout) as tree:
+                yield RunningHere(tree, stdout, orders)
+
+
+@contextmanager
+def _orders(job: Job) -> Iterator[tuple[Path | None, int | None]]:
+    """Make a named pipe for the orders of a load generator that measures in slices, and open it for writing."""
+    if not job.in_slices:
+        yield None, None
+        return
+    pipe = job.scratch / "orders"
+    os.mkfifo(pipe)
+    descriptor = os.open(pipe, os.O_RDWR | os.O_CLOEXEC)  # with O_WRONLY, opening would wait for a reader
+    try:
+        yield pipe, descriptor
+    finally:
+        os.close(descriptor)
+        pipe.unlink()
 
 
 @dataclass(frozen=True)
@@ -197,9 +223,9 @@ class ManyPlaces(ThisMachine):
     address: str | None
 
     @contextmanager
-    def start(self, generator: LoadGenerator, job: Job, *, warmup: bool) -> Iterator[RunningGenerator]:
+    def start(self, generator: LoadGenerator, job: Job, *, warmup: bool) -> Iterator[RunningHere]:
         with super().start(generator, replace(job, cpus=tuple(os.sched_getaffinity(0))), warmup=warmup) as running:
             yield running
 
 
-HERE: LoadPlace = ThisMachine()
+HERE = ThisMachine()

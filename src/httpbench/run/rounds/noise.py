@@ -37,7 +37,8 @@ def known_noise(store: Store, environment: Environment) -> Noise | None:
 def noise_for(store: Store, run: Run) -> tuple[Noise | None, str | None]:
     """Return the newest valid noise floor, preferably for a load of the run, or the reason why the newest one is no longer valid."""
     environment, at = run.environment, run.started_at
-    found = list(_noises(store, environment))
+    in_slices = any(planned.slices for planned in run.plan)
+    found = [noise for noise in _noises(store, environment) if noise.in_slices == in_slices]
     valid = [noise for noise in found if outdated(noise, environment, at) is None]
     alike = (noise for noise in valid if _has_its_load(run, noise))
     if valid:

@@ -6,19 +6,22 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 
 from httpbench.model import Trial, TrialPlan, VerdictKind
+from httpbench.run.plan.slices import tables_of
 
 
-def with_repeats(plan: Sequence[TrialPlan], made: Sequence[Trial], retries: int) -> Iterator[TrialPlan]:
+def with_repeats(plan: Sequence[TrialPlan], made: Sequence[Trial], retries: int) -> Iterator[list[TrialPlan]]:
     """Yield the trials of the plan, and after each round its disturbed trials, at most ``retries`` times each.
 
-    ``made`` grows as the caller makes each trial.
+    Trials in slices come together with those that they take turns with, the others one by one. A round in slices repeats disturbed cycles
+    itself. ``made`` grows as the caller makes each trial.
     """
     number = len(plan)
     for _, planned in groupby(plan, key=lambda one: one.round):
         pending = list(planned)
         for attempt in range(retries + 1):
             begin = len(made)
-            for one in pending:
-                yield one if attempt == 0 else one.model_copy(update={"number": number, "attempt": attempt})
+            for table in tables_of(pending):
+                yield table if attempt == 0 else [one.model_copy(update={"number": number, "attempt": attempt}) for one in table]
                 number += attempt > 0
-            pending = [trial.plan for trial in made[begin:] if trial.verdict.kind is VerdictKind.DISTURBED]
+            disturbed = [trial.plan for trial in made[begin:] if trial.verdict.kind is VerdictKind.DISTURBED]
+            pending = [one for one in disturbed if one.slices is None]

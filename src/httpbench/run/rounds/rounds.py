@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
+from httpbench.errors import HttpbenchError
 from httpbench.host import Topology
 from httpbench.model import Cores, Reason, ReasonKind, RunStatus, Target, Trial, TrialPlan, Workload
 from httpbench.run.builds.prepare import Built, prepare
@@ -19,7 +21,9 @@ from httpbench.run.rounds.precision import is_enough
 from httpbench.run.rounds.record import Outcome, Record
 from httpbench.run.rounds.repeats import with_repeats
 from httpbench.run.rounds.saturate import upcoming
-from httpbench.run.rounds.trial import failed, make_trial
+from httpbench.run.rounds.trial import make_trial
+from httpbench.run.slices.round import make_round
+from httpbench.run.trial.frame import failed
 from httpbench.run.trial.inputs import TrialInputs, Upstream
 from httpbench.stats.hopeless import common_failure
 from httpbench.store import Store
@@ -66,8 +70,9 @@ def _required(spec: RunSpec) -> list[Target]:
 
 
 def _make_trials(spec: RunSpec, built: Built, record: Record, observer: Observer) -> RunStatus:
-    total = None if spec.search else len(spec.plan.trials)
-    for planned in _upcoming(spec, record.trials, observer):
+    making = _Making(spec, built, record, observer)
+    for group in _upcoming(spec, record.trials):
+        planned = group[0]
         if spec.precision and spec.baseline and is_enough(spec.precision, spec.baseline, planned, record.trials, observer):
             return RunStatus.FINISHED
         if _is_hopeless(spec, planned, record.trials, observer):
@@ -75,11 +80,71 @@ def _make_trials(spec: RunSpec, built: Built, record: Record, observer: Observer
         if spec.load_place.is_gone:
             observer.warning("stopped: the load host was lost, and a new connection to it failed")
             return RunStatus.STOPPED
-        done = sum(not trial.plan.attempt for trial in record.trials)
-        observer.trial_started(planned, done, total, estimate_s(spec.plan.trials[done:] or [planned], spec.targets))
-        trial = record.keep(_make_trial(spec, planned, built, record, observer))
-        observer.trial_ended(trial)
+        making.make(group)
     return RunStatus.FINISHED
+
+
+class _Making:
+    """Makes the trials of a run, one by one or the targets of a table in turns."""
+
+    def __init__(self, spec: RunSpec, built: Built, record: Record, observer: Observer):
+        self._spec, self._built, self._record, self._observer = spec, built, record, observer
+
+    def make(self, group: Sequence[TrialPlan]) -> None:
+        """Make and keep each trial of a group. A target that wasn't built fails."""
+        ready = []
+        for planned in group:
+            if error := self._build_error(planned):
+                self._started(planned)
+                self._keep(failed(planned, now(), error))
+            else:
+                ready.append(planned)
+        if group[0].slices is None:
+            for planned in ready:
+                self._started(planned)
+                self._keep(make_trial(self._inputs(planned), self._observer))
+            return
+        while ready:
+            inputs = [functools.partial(self._inputs, planned) for planned in ready]
+            made = make_round(inputs, self._observer, self._started, self._keep)
+            ready = ready[made:]
+
+    def _started(self, planned: TrialPlan) -> None:
+        trials, search = self._spec.plan.trials, self._spec.search
+        done = sum(not trial.plan.attempt for trial in self._record.trials)
+        left_s = estimate_s(trials[done:] or [planned], self._spec.targets)
+        self._observer.trial_started(planned, done, None if search else len(trials), left_s)
+
+    def _keep(self, trial: Trial) -> None:
+        self._observer.trial_ended(self._record.keep(trial))
+
+    def _build_error(self, planned: TrialPlan) -> HttpbenchError | None:
+        target, workload = self._spec.targets[planned.target], self._spec.workloads[planned.workload]
+        database = database_of(target, workload)
+        names = (target.id, workload.backend, database.id if database else None)
+        return next((self._built.errors[name] for name in names if name in self._built.errors), None)
+
+    def _inputs(self, planned: TrialPlan) -> TrialInputs:
+        spec, built, made = self._spec, self._built, self._record.trials
+        target, workload = spec.targets[planned.target], spec.workloads[planned.workload]
+        return TrialInputs(
+            plan=planned,
+            started_at=now(),
+            target=target,
+            workload=workload,
+            generator=spec.generators[planned.load_generator],
+            folder=built.folders[target.id],
+            cores=spec.topology.groups(planned.cores.target),
+            port=spec.port,
+            run_id=self._record.run_id,
+            load_place=spec.load_place,
+            start_limit_s=spec.start_limit_s,
+            backend=backend_of(target, workload, spec.targets, built, planned.cores, spec.topology, spec.backend_place),
+            learned=next((trial.learned for trial in made if trial.learned and _is_alike(trial.plan, planned)), None),
+            accepts_disturbed=spec.retries == 0 and spec.search is None,
+            probes=_is_to_be_probed(target, made),
+            failed_share_max=spec.search.level.failed_share_max if spec.search else None,
+        )
 
 
 def _is_hopeless(spec: RunSpec, planned: TrialPlan, made: Sequence[Trial], observer: Observer) -> bool:
@@ -93,39 +158,15 @@ def _is_hopeless(spec: RunSpec, planned: TrialPlan, made: Sequence[Trial], obser
     return bool(reasons)
 
 
-def _upcoming(spec: RunSpec, made: Sequence[Trial], observer: Observer) -> Iterator[TrialPlan]:
-    """Yield the trials of the plan with repeats. In a search, each next trial follows from the results so far."""
+def _upcoming(spec: RunSpec, made: Sequence[Trial]) -> Iterator[list[TrialPlan]]:
+    """Yield the trials of the plan with repeats: those of a table in slices together, the others one by one.
+
+    In a search, each next trial follows from the results so far.
+    """
     yield from with_repeats(spec.plan.trials, made, 0 if spec.search else spec.retries)
     if spec.search:
-        yield from upcoming(spec.search, spec.plan.trials[0], made)
-
-
-def _make_trial(spec: RunSpec, planned: TrialPlan, built: Built, record: Record, observer: Observer) -> Trial:
-    started_at, made = now(), record.trials
-    target, workload = spec.targets[planned.target], spec.workloads[planned.workload]
-    database = database_of(target, workload)
-    for name in (target.id, workload.backend, database.id if database else None):
-        if name in built.errors:
-            return failed(planned, started_at, built.errors[name])
-    inputs = TrialInputs(
-        plan=planned,
-        started_at=started_at,
-        target=target,
-        workload=workload,
-        generator=spec.generators[planned.load_generator],
-        folder=built.folders[target.id],
-        cores=spec.topology.groups(planned.cores.target),
-        port=spec.port,
-        run_id=record.run_id,
-        load_place=spec.load_place,
-        start_limit_s=spec.start_limit_s,
-        backend=backend_of(target, workload, spec.targets, built, planned.cores, spec.topology, spec.backend_place),
-        learned=next((trial.learned for trial in made if trial.learned and _is_alike(trial.plan, planned)), None),
-        accepts_disturbed=spec.retries == 0 and spec.search is None,
-        probes=_is_to_be_probed(target, made),
-        failed_share_max=spec.search.level.failed_share_max if spec.search else None,
-    )
-    return make_trial(inputs, observer)
+        for planned in upcoming(spec.search, spec.plan.trials[0], made):
+            yield [planned]
 
 
 def _is_alike(before: TrialPlan, planned: TrialPlan) -> bool:

@@ -20,22 +20,26 @@ def measure_server(inputs: TrialInputs, scratch: Path, observer: Observer) -> Tr
     for name in ("target", "generator", "database"):
         (scratch / name).mkdir()
     observer.stage(Stage.START)
-    own, plan = scratch / "target", inputs.plan
-    place = StartContext(
-        inputs.folder,
-        own,
-        inputs.cores,
-        inputs.port,
-        inputs.start_limit_s,
-        workers=plan.workers,
-        run_id=inputs.run_id,
-        address=inputs.address,
-    )
+    place = context_of(inputs, scratch / "target")
     inputs = replace(inputs, workload=inputs.workload.of(inputs.target))
     if inputs.backend is None:
         with start(inputs.target, inputs.plan.scaling, inputs.workload, place) as running:
             return measure(inputs, running, scratch / "generator", observer)
     return _beside_database(inputs, inputs.backend, place, scratch, observer)
+
+
+def context_of(inputs: TrialInputs, scratch: Path) -> StartContext:
+    """Return where and with which resources to start the server."""
+    return StartContext(
+        inputs.folder,
+        scratch,
+        inputs.cores,
+        inputs.port,
+        inputs.start_limit_s,
+        workers=inputs.plan.workers,
+        run_id=inputs.run_id,
+        address=inputs.address,
+    )
 
 
 def _beside_database(inputs: TrialInputs, placed: Upstream, place: StartContext, scratch: Path, observer: Observer) -> Trial:

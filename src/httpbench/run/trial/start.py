@@ -145,6 +145,16 @@ class RunningTarget:
             self.log.write_text(self.there.log())
         return tail(self.log)
 
+    def freeze(self) -> None:
+        """Stop all its processes from running until :meth:`thaw`. Does nothing if the harness didn't start it here."""
+        if running := self.container or self.tree:
+            running.freeze()
+
+    def thaw(self) -> None:
+        """Let its processes run again."""
+        if running := self.container or self.tree:
+            running.thaw()
+
     def stop(self) -> Stopped:
         """Stop it and prove that it is gone, unless it was already running.
 

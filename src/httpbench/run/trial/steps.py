@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import time
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from httpbench import http, probe
 from httpbench.load import Job
 from httpbench.model import Commands, Learned, MixPart, Probed, Settling, Trial, Workload
 from httpbench.run.database.running import RunningDatabase
-from httpbench.run.load.generator import Subject, UnderLoad, run_generator
+from httpbench.run.load.generator import UnderLoad, run_generator
+from httpbench.run.load.meters import Subject
 from httpbench.run.load.quiet import polling_threads, polling_threads_again
 from httpbench.run.load.warmup import warm_up_for_fixed_time, warm_up_until_steady
 from httpbench.run.observer import Observer, Stage
@@ -22,6 +23,21 @@ from httpbench.stats.verdict import UNJUDGED, judged
 
 PROBE_LIMIT_S = 0.8
 """Time limit for a probe, in seconds; most servers take 0.3 s."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ready:
+    """A running target that is ready for its load."""
+
+    inputs: TrialInputs
+    """The inputs of the trial, with the only correct response of the workload."""
+    running: RunningTarget
+    job: Job
+    learned: Learned | None
+    polling: float | None
+    """Number of its busy threads before the load. ``None``: unknown."""
+    begin_s: float
+    """Time on the monotonic clock."""
 
 
 def measure(
@@ -36,22 +52,43 @@ def measure(
 
     ``backend`` is the server behind a proxy. The caller stops the backend and the database.
     """
-    begin = time.monotonic()
+    ready = prepared(inputs, running, scratch)
+    settling = until_steady(ready, observer)
+    under_load = _under_load(ready.inputs, ready.job, Subject(running, inputs.plan.cores, backend, database), observer)
+    return concluded(ready, settling, under_load, observer)
+
+
+def prepared(inputs: TrialInputs, running: RunningTarget, scratch: Path, *, in_slices: bool = False) -> Ready:
+    """Learn the correct response of a running target, and describe its load."""
+    begin_s = time.monotonic()
     workload, learned = _expected(inputs, running)
     inputs = replace(inputs, workload=workload)
-    job = Job(running.url(workload.request.path), workload, inputs.plan.load, inputs.generator_cpus, scratch)
-    polling = polling_threads(running)
-    settling = _until_steady(inputs, job, running, observer) if inputs.plan.load.warmup_max_s else None
-    running.require_alive("during the warm-up")
-    under_load = _under_load(inputs, job, Subject(running, inputs.plan.cores, backend, database), observer)
-    polling = None if under_load.death else polling_threads_again(running, polling)
+    job = Job(running.url(workload.request.path), workload, inputs.plan.load, inputs.generator_cpus, scratch, in_slices)
+    return Ready(inputs, running, job, learned, polling_threads(running), begin_s)
+
+
+def until_steady(ready: Ready, observer: Observer) -> Settling | None:
+    """Warm the target up until its throughput is steady; return ``None`` if its warm-up has a fixed length."""
+    settling = None
+    if ready.job.load.warmup_max_s:
+        observer.stage(Stage.WARM_UP)
+        job = replace(ready.job, in_slices=False)
+        settling = warm_up_until_steady(job, ready.running.death, observer.progress, ready.inputs.load_place)
+    ready.running.require_alive("during the warm-up")
+    return settling
+
+
+def concluded(ready: Ready, settling: Settling | None, under_load: UnderLoad, observer: Observer) -> Trial:
+    """Check the target after its load, probe it, stop it, and return the trial with its verdict."""
+    inputs, running, workload = ready.inputs, ready.running, ready.inputs.workload
+    polling = None if under_load.death else polling_threads_again(running, ready.polling)
     problems = [] if under_load.death else _problems_after(running, workload)
     log_tail = running.log_tail()  # before a probe fills it with error messages
-    probed = _probed(running, workload, begin) if inputs.probes and not under_load.death and not problems else None
+    probed = _probed(running, workload, ready.begin_s) if inputs.probes and not under_load.death and not problems else None
     queue = None if inputs.target.url is not None or running.there is not None else accept_queue(running.port)
     observer.stage(Stage.STOP)
     stopped = running.stop()
-    alike_bytes = running.response.size_bytes if learned and learned.body_bytes is not None else None
+    alike_bytes = running.response.size_bytes if ready.learned and ready.learned.body_bytes is not None else None
     seen = {"target_polling_threads": polling, "incidents": incidents_of(under_load, problems, stopped)}
     trial = judged(
         Trial(
@@ -63,7 +100,7 @@ def measure(
             criteria=criteria_of(inputs, alike_bytes),
             settling=settling,
             response=running.response,
-            learned=learned,
+            learned=ready.learned,
             accept_queue=queue,
             probed=probed,
             container=running.contained,
@@ -99,11 +136,6 @@ def _problems_after(running: RunningTarget, workload: Workload) -> list[str]:
     """Return the problems of a response after the load; for a mix, of one response to each workload."""
     found = [(each, http.check(running.host, running.port, each)) for each in workload.each]
     return [f"{each.name}: {problem}" if workload.parts else problem for each, problems in found for problem in problems]
-
-
-def _until_steady(inputs: TrialInputs, job: Job, running: RunningTarget, observer: Observer) -> Settling:
-    observer.stage(Stage.WARM_UP)
-    return warm_up_until_steady(job, running.death, observer.progress, inputs.load_place)
 
 
 def _under_load(inputs: TrialInputs, job: Job, subject: Subject, observer: Observer) -> UnderLoad:

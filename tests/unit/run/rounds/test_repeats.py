@@ -18,7 +18,7 @@ PLAN = [
 def order(retries: int, is_disturbed: Callable[[TrialPlan], bool]) -> list[str]:
     """Return target, round and attempt of each trial, such as ``a 0 0``."""
     made: list[Trial] = []
-    for planned in with_repeats(PLAN, made, retries):
+    for planned in (planned for group in with_repeats(PLAN, made, retries) for planned in group):
         trial = make_disturbed(planned) if is_disturbed(planned) else make_trial(planned)
         made.append(trial)
     assert [trial.plan.number for trial in made if not trial.plan.attempt] == list(range(6))
@@ -43,3 +43,13 @@ def test_repeats_are_bounded(retries: int) -> None:
     first, second = ([f"a {number} 0", f"b {number} 0", f"c {number} 0"] for number in range(2))
     repeats = [[f"a {number} {attempt + 1}" for attempt in range(retries)] for number in range(2)]
     assert found == [*first, *repeats[0], *second, *repeats[1]]
+
+
+def test_trials_in_slices_come_together_and_are_not_repeated() -> None:
+    plan = [one.model_copy(update={"slices": 8}) for one in PLAN]
+    made: list[Trial] = []
+    groups = []
+    for group in with_repeats(plan, made, retries=2):
+        groups.append([(one.target, one.round) for one in group])
+        made += map(make_disturbed, group)
+    assert groups == [[("a/a", round_), ("b/b", round_), ("c/c", round_)] for round_ in range(2)]

@@ -1,0 +1,90 @@
+"""Decide which tables are measured in slices, and put the trials of such a table next to each other in each round."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from enum import StrEnum
+from itertools import groupby
+
+from httpbench.errors import UsageError
+from httpbench.load import Native
+from httpbench.model import Kind, Load, TrialPlan
+from httpbench.run.database.choice import database_of
+from httpbench.run.plan.spec import RunSpec
+
+SLICE_S = 0.25
+"""Usual length of a slice, in seconds."""
+
+SLICE_S_MIN = 0.1
+SLICES_MIN = 4
+"""A shorter measurement has shorter slices."""
+
+
+class Interleave(StrEnum):
+    """How the targets of a table alternate."""
+
+    AUTO = "auto"
+    SLICES = "slices"
+    ROUNDS = "rounds"
+
+
+def with_slices(spec: RunSpec, interleave: Interleave, *, is_here: bool) -> RunSpec:
+    """Return the run with slices for the tables that allow them.
+
+    Args:
+        spec: The run, complete except for its load hosts.
+        interleave: What the user chose. Raises :class:`UsageError` if slices were required and a table can't have them.
+        is_here: Whether load generators run on this machine.
+    """
+    if interleave is Interleave.ROUNDS:
+        return spec
+    trials: list[TrialPlan] = []
+    for _, planned in groupby(spec.plan.trials, key=lambda one: one.round):
+        for table in _tables(list(planned)):
+            reason = why_not(spec, table, is_here=is_here)
+            if reason and interleave is Interleave.SLICES:
+                raise UsageError(f"targets cannot take turns in slices: {reason}", hint="use --interleave rounds")
+            sliced = {} if reason else {"slices": slices_of(table[0].load)}
+            trials += [one.model_copy(update={**sliced, "number": len(trials) + at}) for at, one in enumerate(table)]
+    return replace(spec, plan=replace(spec.plan, trials=tuple(trials)))
+
+
+def slices_of(load: Load) -> int:
+    """Return the number of slices of a measurement."""
+    return max(round(load.duration_s / SLICE_S), min(SLICES_MIN, int(load.duration_s / SLICE_S_MIN)), 1)
+
+
+def tables_of(trials: Sequence[TrialPlan]) -> list[list[TrialPlan]]:
+    """Return neighbors that take turns with each other, and each other trial alone."""
+    return [list(group) for _, group in groupby(trials, key=lambda one: (one.round, *_table(one)) if one.slices else one.number)]
+
+
+def _tables(planned: Sequence[TrialPlan]) -> list[list[TrialPlan]]:
+    """Return the trials of each table of a round, in the order of their first trial."""
+    found: dict[object, list[TrialPlan]] = {}
+    for one in planned:
+        found.setdefault(_table(one), []).append(one)
+    return list(found.values())
+
+
+def _table(planned: TrialPlan) -> tuple[object, ...]:
+    return (planned.scaling, planned.workload, planned.load, planned.load_generator, planned.cores, planned.workers)
+
+
+def why_not(spec: RunSpec, table: Sequence[TrialPlan], *, is_here: bool) -> str | None:
+    """Return why the targets of a table can't take turns; ``None`` if they can."""
+    targets, workload, load = [spec.targets[one.target] for one in table], spec.workloads[table[0].workload], table[0].load
+    fixed_ports = [target for target in targets if target.isolation and (target.container.fixed_port or target.isolation.port)]
+    reasons = {
+        "one target has nobody to take turns with": len(table) < 2,
+        "the search decides after each trial": spec.search is not None,
+        "only servers can": any(target.kind is not Kind.SERVER for target in targets),
+        "a server that was already running cannot be frozen": any(target.url is not None for target in targets),
+        "only the native load generator can measure in slices": not isinstance(spec.generators[table[0].load_generator], Native),
+        "load hosts cannot measure in slices": not is_here,
+        "the rate rises": load.step_s is not None,
+        "their databases would run at the same time": any(database_of(target, workload) for target in targets),
+        "all of them use the same port": spec.port is not None or len(fixed_ports) > 1,
+    }
+    return next((reason for reason, applies in reasons.items() if applies), None)

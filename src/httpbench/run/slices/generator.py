@@ -1,0 +1,90 @@
+"""A load generator that stays connected to its target for a whole round, and loads it in slices when it is told to."""
+
+from __future__ import annotations
+
+import os
+import select
+import time
+from collections.abc import Callable
+from typing import TypeVar
+
+from httpbench.errors import LoadError
+from httpbench.load import Job, Native, Output, Progress, SliceReport
+from httpbench.run.load.place import RunningHere
+
+POLL_S = 0.1
+SLACK_S = 15.0
+"""Time for connecting, reporting and ending, in addition to the load's own time."""
+LOG_LINES = 15
+
+Found = TypeVar("Found")
+
+
+class SliceGenerator:
+    """A running load generator. ``death`` returns how its target ended, if it has; every wait ends early then, and returns ``None``."""
+
+    def __init__(
+        self, generator: Native, job: Job, running: RunningHere, death: Callable[[], str | None], report: Callable[[Progress], None]
+    ):
+        self._generator, self._job, self.running, self._death, self._report = generator, job, running, death, report
+        self._pending = ""
+        self._messages: list[str] = []
+
+    def connect(self) -> bool | None:
+        """Wait until it is connected."""
+        return self._wait(lambda line: self._generator.is_ready(line) or None, self._job.load.timeout_s)
+
+    def warm_up(self, duration_s: float) -> SliceReport | None:
+        """Load the target for some time without counting it."""
+        self.running.order(f"warmup {duration_s * 1000:g}")
+        return self._wait(self._generator.slice_report, duration_s + self._job.load.timeout_s)
+
+    def slice(self, lead_in_s: float, window_s: float) -> SliceReport | None:
+        """Measure one slice, and wait until nothing is in flight."""
+        self.running.order(f"slice {lead_in_s * 1000:g} {window_s * 1000:g}")
+        return self._wait(self._generator.slice_report, lead_in_s + window_s + self._job.load.timeout_s)
+
+    def drop(self) -> None:
+        """Discard the last slice."""
+        self.running.order("drop")
+
+    def end(self) -> Output:
+        """End the load, and return the output."""
+        if self._death() is None:
+            self.running.order("end")
+            self._wait(lambda line: None, 0, until_end=True)
+        else:
+            self.running.stop()  # it reports what it has measured so far
+        exits = self.running.exits()
+        return Output(self.running.stdout(), "\n".join([*self._messages, self._pending]), exits[0].code if exits else 0)
+
+    def _wait(self, find: Callable[[str], Found | None], limit_s: float, *, until_end: bool = False) -> Found | None:
+        """Return what ``find`` finds in a line of standard error.
+
+        Raises :class:`LoadError` if the generator ends first, unless that is awaited, or if it takes too long.
+        """
+        deadline = time.monotonic() + limit_s + SLACK_S
+        while True:
+            *lines, self._pending = self._pending.split("\n")
+            for at, line in enumerate(lines):
+                if (found := find(line)) is not None:
+                    self._pending = "\n".join([*lines[at + 1 :], self._pending])
+                    return found
+                if (progress := self._generator.progress(line)) is not None:
+                    self._report(progress)
+                elif not line.startswith("{"):
+                    self._messages.append(line)
+            ended = bool(self.running.exits())
+            sources = [self.running.stderr] if ended else [self.running.stderr, self.running.events]
+            if self.running.stderr in select.select(sources, [], [], 0 if ended else POLL_S)[0]:
+                self._pending += os.read(self.running.stderr, 65_536).decode(errors="replace")
+            elif ended and until_end:
+                return None
+            elif ended:
+                output = Output("", "\n".join(self._messages), self.running.exits()[0].code)
+                raise LoadError(f"{self._generator.name} {output.ending} between two slices", log_tail=output.tail or None)
+            if self._death() is not None:
+                return None
+            if time.monotonic() > deadline:
+                tail = "\n".join(self._messages[-LOG_LINES:]) or None
+                raise LoadError(f"{self._generator.name} did not end a slice within {limit_s + SLACK_S:.0f} s", log_tail=tail)

@@ -1,0 +1,169 @@
+"""One target of a round in slices: started, warmed up, measured when it is its turn, and frozen in between."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from types import TracebackType
+from typing import Self
+
+from httpbench.errors import HttpbenchError, LoadError
+from httpbench.load import Native, SliceReport
+from httpbench.model import Observed, Settling, Trial
+from httpbench.run.load.generator import UnderLoad, measured
+from httpbench.run.load.meters import Meters, Subject
+from httpbench.run.load.place import HERE
+from httpbench.run.observer import Observer, Stage
+from httpbench.run.server.trial import context_of
+from httpbench.run.slices.generator import SliceGenerator
+from httpbench.run.trial.frame import failed, scratch_folder
+from httpbench.run.trial.inputs import TrialInputs
+from httpbench.run.trial.start import start
+from httpbench.run.trial.steps import Ready, concluded, prepared, until_steady
+from httpbench.stats.slices import Slice, combined, is_disturbed
+
+LEAD_IN_S = 0.03
+"""Length of the load before each window. Caches, clocks and sleeping threads recover in it after another target's slice."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Started:
+    """A target that is warmed up, with its load generator connected."""
+
+    ready: Ready
+    settling: Settling | None
+    generator: SliceGenerator
+    meters: Meters
+    command: tuple[str, ...]
+
+
+class Member:
+    """A target of the round. As a context manager, it ends everything that it started.
+
+    Errors end its part in the round: it takes no more turns, and its trial has the reason.
+    """
+
+    def __init__(self, inputs: TrialInputs, observer: Observer):
+        self.plan = inputs.plan
+        self._inputs, self._observer = inputs, observer
+        self._stack = ExitStack()
+        self._started: _Started | None = None
+        self._failure: HttpbenchError | OSError | None = None
+        self._death: str | None = None
+        self._slices: list[Slice] = []
+        self._last: Slice | None = None
+        self._dropped = 0
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self._stack.close()
+
+    @property
+    def takes_turns(self) -> bool:
+        """Whether the target can be measured: it has started, and has neither failed nor ended."""
+        return self._started is not None and self._failure is None and self._death is None
+
+    @property
+    def has_results(self) -> bool:
+        """Whether a slice was kept."""
+        return bool(self._slices)
+
+    def open(self) -> None:
+        """Start the target, warm it up, connect its load generator, and freeze the target."""
+        try:
+            self._started = self._start()
+            self._started.ready.running.freeze()
+        except (HttpbenchError, OSError) as error:
+            self._failure = error
+            self._stack.close()
+
+    def _start(self) -> _Started:
+        observer, load = self._observer, self.plan.load
+        scratch = self._stack.enter_context(scratch_folder())
+        for name in ("target", "generator"):
+            (scratch / name).mkdir()
+        observer.stage(Stage.START)
+        inputs = replace(self._inputs, workload=self._inputs.workload.of(self._inputs.target))
+        place = context_of(inputs, scratch / "target")
+        running = self._stack.enter_context(start(inputs.target, self.plan.scaling, inputs.workload, place))
+        ready = prepared(inputs, running, scratch / "generator", in_slices=True)
+        settling = until_steady(ready, observer)
+        native = ready.inputs.load_generator
+        assert isinstance(native, Native), "only the native load generator measures in slices"
+        launched = self._stack.enter_context(HERE.start(native, ready.job, warmup=False))
+        generator = SliceGenerator(native, ready.job, launched, running.death, observer.progress)
+        generator.connect()
+        if load.warmup_s:
+            observer.stage(Stage.WARM_UP)
+            generator.warm_up(load.warmup_s)
+        running.require_alive("during the warm-up")
+        meters = Meters(Subject(running, self.plan.cores), launched)
+        return _Started(ready, settling, generator, meters, native.argv(ready.job, warmup=False))
+
+    def take_turn(self) -> None:
+        """Thaw the target, measure one slice, and freeze it again."""
+        assert self._started is not None and self.plan.slices is not None, "it takes turns"
+        running, meters = self._started.ready.running, self._started.meters
+        try:
+            meters.begin()
+            running.thaw()
+            report = self._started.generator.slice(LEAD_IN_S, self.plan.load.duration_s / self.plan.slices)
+            self._death = running.death()
+            if self._death is None:
+                running.freeze()
+            observed = meters.read()
+        except (HttpbenchError, OSError) as error:
+            self._failure = error
+            self._stack.close()
+            return
+        self._last = self._slice(report, observed) if report else None
+
+    def _slice(self, report: SliceReport, observed: Observed) -> Slice:
+        ran_s = LEAD_IN_S + report.duration_s + report.drain_us / 1e6
+        return Slice(observed, ran_s, report.counted_share)
+
+    @property
+    def was_disturbed(self) -> bool:
+        """Whether other programs disturbed the last slice."""
+        return self._last is not None and is_disturbed(self._last, self.plan)
+
+    def keep(self) -> None:
+        """Count the last slice."""
+        if self._last is not None:
+            self._slices.append(self._last)
+
+    def drop(self) -> None:
+        """Discard the last slice."""
+        if self._started is not None and self._last is not None:
+            self._started.generator.drop()
+            self._dropped += 1
+
+    def conclude(self) -> Trial:
+        """End the load, check the target, stop it, and return its trial."""
+        if self._failure is None:
+            try:
+                return self._concluded()
+            except (HttpbenchError, OSError) as error:
+                self._failure = error
+            finally:
+                self._stack.close()
+        return failed(self.plan, self._inputs.started_at, self._failure)
+
+    def _concluded(self) -> Trial:
+        assert self._started is not None, "it has started, or it has failed"
+        ready, running = self._started.ready, self._started.ready.running
+        self._death = self._death or running.death()
+        if self._death is None:
+            running.thaw()
+        output = self._started.generator.end()
+        try:
+            measurement = measured(ready.inputs.load_generator, ready.job, output, None)
+        except LoadError:
+            if self._death is None:
+                raise
+            measurement = None
+        observed = combined(self._slices, self._dropped) if self._slices else Observed()
+        under_load = UnderLoad(measurement, observed, self._death, self._started.command)
+        return concluded(ready, self._started.settling, under_load, self._observer)

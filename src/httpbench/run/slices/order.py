@@ -1,0 +1,24 @@
+"""The order of the targets in each cycle."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator, Sequence
+from typing import TypeVar
+
+T = TypeVar("T")
+
+
+def cycles(members: Sequence[T], seed: int) -> Iterator[list[T]]:
+    """Yield the order of each cycle, without end.
+
+    Every second cycle is the reverse of the one before it, as in A B B A. A drift of the machine that is linear over both cycles then
+    affects all targets alike, and each pair of neighbors occurs equally often in both directions. Each pair of cycles starts from a new
+    random order, so that no target always follows the same other one.
+    """
+    randomly = random.Random(seed)
+    while True:
+        order = list(members)
+        randomly.shuffle(order)
+        yield order
+        yield order[::-1]

@@ -1,0 +1,92 @@
+"""Make a round in slices: start every target of a table, let them take turns, and end them.
+
+A slice of each target in turn is a cycle. Slices that are compared lie within a second of each other, so a machine that becomes slower or
+faster affects all targets of the cycle alike. Pairing measurements in time is the idea of duet benchmarking (Bulej and others, "Duet
+benchmarking", ICPE 2020), and randomizing their order that of A. Abedi and T. Brecht ("Conducting repeatable experiments in highly variable
+cloud computing environments", ICPE 2017). Taking turns needs neither the second core of the former nor the restarts of the latter.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+
+import psutil
+
+from httpbench.model import Trial, TrialPlan
+from httpbench.run.observer import Observer
+from httpbench.run.slices.member import Member
+from httpbench.run.slices.order import cycles
+from httpbench.run.trial.frame import kept_to
+from httpbench.run.trial.inputs import TrialInputs
+
+MEMORY_LEFT_MIN = 0.2
+"""Share of the machine's memory that must be left after a target has started, for another one to start beside it."""
+
+
+def make_round(
+    group: Sequence[Callable[[], TrialInputs]],
+    observer: Observer,
+    started: Callable[[TrialPlan], object],
+    keep: Callable[[Trial], object],
+) -> int:
+    """Make one trial of each target of a table, of as many as fit into memory, and return how many that were.
+
+    An interruption ends the turns. Targets with results are kept, and the interruption is raised.
+
+    Args:
+        group: The inputs of each trial, made when its target is started.
+        observer: Is notified of stages and turns.
+        started: Is called before a target starts.
+        keep: Is called with each trial.
+    """
+    members: list[Member] = []
+    with ExitStack() as stack:
+        try:
+            for inputs_of in group:
+                inputs = inputs_of()
+                if not members:
+                    stack.enter_context(kept_to(inputs.plan.cores.harness))
+                started(inputs.plan)
+                members.append(stack.enter_context(Member(inputs, observer)))
+                members[-1].open()
+                memory = psutil.virtual_memory()
+                if memory.available < MEMORY_LEFT_MIN * memory.total:
+                    break
+            _take_turns(members, observer, accepts_disturbed=inputs.accepts_disturbed)
+            made = len(members)
+            while members:
+                keep(members[0].conclude())
+                del members[0]
+        except KeyboardInterrupt:
+            for member in members:
+                if member.has_results:
+                    keep(member.conclude())
+            raise
+    return made
+
+
+def _take_turns(members: Sequence[Member], observer: Observer, *, accepts_disturbed: bool) -> None:
+    """Let the targets take turns until every slice of the plan has been measured.
+
+    A cycle in which other programs disturbed a slice is dropped for all targets and repeated, as often as the plan has cycles. After that,
+    disturbed cycles count, and the verdict reports a disturbance that is large enough. The results play no part in this.
+    """
+    wanted = members[0].plan.slices or 0
+    kept, left_to_drop = 0, 0 if accepts_disturbed else wanted
+    for order in cycles(members, seed=members[0].plan.number):
+        if kept == wanted or not any(member.takes_turns for member in order):
+            return
+        for member in order:
+            if member.takes_turns:
+                observer.turn(member.plan, kept + 1, wanted)
+                member.take_turn()
+        taking = [member for member in order if member.takes_turns]
+        if left_to_drop and any(member.was_disturbed for member in taking):
+            left_to_drop -= 1
+            for member in taking:
+                member.drop()
+        else:
+            kept += 1
+            for member in taking:
+                member.keep()

@@ -1,0 +1,81 @@
+"""What every trial has around it: an empty folder, a harness that stays on its own cores, and a reason if the trial fails."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from httpbench.errors import (
+    BuildError,
+    ContainerError,
+    CoresInUseError,
+    HttpbenchError,
+    LimitError,
+    LoadError,
+    LostHostError,
+    RequirementError,
+    StartError,
+    StopError,
+    StoreError,
+    TargetDiedError,
+    UsageError,
+)
+from httpbench.model import Observed, Reason, ReasonKind, Trial, TrialPlan
+from httpbench.stats.verdict import UNJUDGED, judged
+
+KINDS_OF_ERROR: dict[type[HttpbenchError], ReasonKind] = {
+    BuildError: ReasonKind.NOT_BUILT,
+    ContainerError: ReasonKind.CONTAINER_FAILED,
+    CoresInUseError: ReasonKind.CORES_IN_USE,
+    HttpbenchError: ReasonKind.FAILED,
+    LimitError: ReasonKind.LIMIT_NOT_IN_FORCE,
+    LoadError: ReasonKind.LOAD_FAILED,
+    LostHostError: ReasonKind.LOAD_HOST_LOST,
+    RequirementError: ReasonKind.REQUIREMENT_MISSING,
+    StartError: ReasonKind.NOT_STARTED,
+    StopError: ReasonKind.NOT_STOPPED,
+    StoreError: ReasonKind.NOT_STORED,
+    TargetDiedError: ReasonKind.TARGET_DIED,
+    UsageError: ReasonKind.USAGE,
+}
+"""Kind of reason for each exception class; a class that is not listed has that of its base class."""
+
+
+def failed(planned: TrialPlan, started_at: str, error: HttpbenchError | OSError) -> Trial:
+    """Return a trial without results. A lack of disk space, memory or processes fails only this trial."""
+    if isinstance(error, OSError):
+        place = f": {error.filename}" if error.filename else ""
+        error = LoadError(f"the trial could not be made: {error.strerror or error}{place}")
+    if isinstance(error, (LimitError, LostHostError)):
+        return _without_results(planned, started_at, _reason(error))
+    return _without_results(planned, started_at, _reason(error, error.hint)).model_copy(update={"log_tail": error.log_tail})
+
+
+def _without_results(planned: TrialPlan, started_at: str, reason: Reason) -> Trial:
+    return judged(Trial(plan=planned, started_at=started_at, verdict=UNJUDGED, observed=Observed(incidents=(reason,))))
+
+
+def _reason(error: HttpbenchError, hint: str | None = None) -> Reason:
+    kind = next(KINDS_OF_ERROR[each] for each in type(error).__mro__ if each in KINDS_OF_ERROR)
+    return Reason.of(kind, message=error.message, hint=hint)
+
+
+@contextmanager
+def scratch_folder() -> Iterator[Path]:
+    """Make an empty folder that is removed after the block."""
+    with tempfile.TemporaryDirectory(prefix="httpbench-", ignore_cleanup_errors=True) as name:
+        yield Path(name)
+
+
+@contextmanager
+def kept_to(cpus: Sequence[int]) -> Iterator[None]:
+    """Keep the harness, and threads that it starts during the block, off the measured cores."""
+    before = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, cpus)
+    try:
+        yield
+    finally:
+        os.sched_setaffinity(0, before)

@@ -1,0 +1,195 @@
+"""Combine the observations of slices into those of a trial.
+
+Shares and rates are means weighted by the time that the target ran, counts are sums, and memory is a peak. While a target runs, it also
+answers requests before and after the window of each slice. Its CPU time for them doesn't count: it is left out in proportion to the
+responses, which assumes that those cost as much as the others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+from httpbench.model import (
+    CoreOccupancy,
+    LinkUse,
+    Measurement,
+    Network,
+    Observed,
+    Others,
+    Requests,
+    Sample,
+    SharedQuota,
+    Stranger,
+    TrialPlan,
+    Usage,
+)
+from httpbench.stats.disturbance import disturbances
+from httpbench.stats.evidence import Evidence
+
+PEAK_S = 0.95
+"""Minimum time for a peak of CPU use, in seconds. The kernel counts in ticks of 10 ms, which make a shorter time look busier."""
+
+STRANGERS_MAX = 16
+
+
+@dataclass(frozen=True, slots=True)
+class Slice:
+    """The observations of one slice."""
+
+    observed: Observed
+    ran_s: float
+    """Time that the target ran, in seconds: from its first request to its last response."""
+    counted_share: float
+    """Share of its responses in that time that count, 0 to 1."""
+
+
+def is_disturbed(part: Slice, plan: TrialPlan) -> bool:
+    """Return whether other programs disturbed a slice, by the rules for whole trials."""
+    requests = Requests(sent=0, completed=0, ok=0)
+    window = Measurement(generator=plan.load_generator, generator_version="", duration_s=part.ran_s, requests=requests, throughput_rps=0.0)
+    return bool(disturbances(Evidence(window, plan.load, plan.cores, part.observed, plan.scaling)))
+
+
+def combined(slices: Sequence[Slice], dropped: int = 0) -> Observed:
+    """Return the observations of a trial from those of its slices; at least one."""
+    seen = [part.observed for part in slices]
+    return Observed(
+        target_usage=_usage(slices, lambda one: one.target_usage),
+        generator_usage=_usage(slices, lambda one: one.generator_usage),
+        backend_usage=_usage(slices, lambda one: one.backend_usage),
+        database_usage=_usage(slices, lambda one: one.database_usage),
+        occupancy=_occupancy(slices),
+        others=_others(slices),
+        network=_network([one.network for one in seen if one.network], slices),
+        slices_dropped=dropped,
+    )
+
+
+def _usage(slices: Sequence[Slice], of: Callable[[Observed], Usage | None]) -> Usage | None:
+    found = [(part, usage) for part in slices if (usage := of(part.observed))]
+    if not found:
+        return None
+    weights, usages = [part.ran_s for part, _ in found], [usage for _, usage in found]
+    samples, elapsed_s = [], 0.0
+    for part, usage in found:
+        samples += [Sample(**{**sample.model_dump(), "at_s": elapsed_s + sample.at_s}) for sample in usage.samples]
+        elapsed_s += part.ran_s
+    return Usage(
+        cpu_s=sum(usage.cpu_s * part.counted_share for part, usage in found),
+        cpu_cores_mean=sum(usage.cpu_s for usage in usages) / sum(weights),
+        cpu_cores_peak=_cores_peak([usage.cpu_s for usage in usages], weights),
+        rss_bytes_peak=max(usage.rss_bytes_peak for usage in usages),
+        pss_bytes_peak=_highest(usage.pss_bytes_peak for usage in usages),
+        rss_bytes_mean=_mean([usage.rss_bytes_mean for usage in usages], weights),
+        pss_bytes_mean=_mean([usage.pss_bytes_mean for usage in usages], weights),
+        processes_peak=max(usage.processes_peak for usage in usages),
+        cpu_wait_cores_mean=_mean([usage.cpu_wait_cores_mean for usage in usages], weights),
+        threads=_highest(usage.threads for usage in usages),
+        thread_cores_max=_mean([usage.thread_cores_max for usage in usages], weights),
+        throttled_share=_mean([usage.throttled_share for usage in usages], weights),
+        throttled_s=_mean([usage.throttled_s for usage in usages], [1.0] * len(usages), total=True),
+        group_bytes_peak=_highest(usage.group_bytes_peak for usage in usages),
+        oom_kills=_highest(usage.oom_kills for usage in usages),
+        samples=tuple(samples),
+        throttled_samples_s=tuple(each for usage in usages for each in usage.throttled_samples_s),
+    )
+
+
+def _cores_peak(cpu_s: Sequence[float], ran_s: Sequence[float]) -> float:
+    """Return the highest CPU use over about a second of running time, in cores."""
+    peak, used, elapsed = sum(cpu_s) / sum(ran_s), 0.0, 0.0
+    for cpu, ran in zip(cpu_s, ran_s, strict=True):
+        used, elapsed = used + cpu, elapsed + ran
+        if elapsed >= PEAK_S:
+            peak, used, elapsed = max(peak, used / elapsed), 0.0, 0.0
+    return peak
+
+
+def _occupancy(slices: Sequence[Slice]) -> tuple[CoreOccupancy, ...]:
+    weights = [part.ran_s for part in slices]
+    found: dict[int, list[CoreOccupancy]] = {}
+    for core in (core for part in slices for core in part.observed.occupancy):
+        found.setdefault(core.cpu, []).append(core)
+    return tuple(
+        CoreOccupancy(
+            cpu=cpu,
+            busy=_weighted([core.busy for core in cores], weights),
+            interrupts=_weighted([core.interrupts for core in cores], weights),
+            stolen=_weighted([core.stolen for core in cores], weights),
+        )
+        for cpu, cores in found.items()
+        if len(cores) == len(slices)  # the kernel listed it throughout
+    )
+
+
+def _others(slices: Sequence[Slice]) -> Others | None:
+    seen = [part.observed.others for part in slices]
+    found = [others for others in seen if others]
+    if len(found) < len(slices):
+        return None
+    weights = [part.ran_s for part in slices]
+    strangers: dict[tuple[int, bool], list[tuple[Stranger, float]]] = {}
+    for others, weight in zip(found, weights, strict=True):
+        for each in others.strangers:
+            strangers.setdefault((each.pid, each.is_of_children), []).append((each, weight))
+    merged = [_stranger(parts, sum(weights)) for parts in strangers.values()]
+    return Others(
+        strangers=tuple(sorted(merged, key=lambda one: -one.cores)[:STRANGERS_MAX]),
+        harness_cores=_weighted([others.harness_cores for others in found], weights),
+        all_visible=all(others.all_visible for others in found),
+        quota=_quota([others.quota for others in found], weights),
+    )
+
+
+def _stranger(parts: Sequence[tuple[Stranger, float]], total: float) -> Stranger:
+    cores = sum(one.cores * weight for one, weight in parts) / total  # in slices that don't list it, it used nothing
+    cpus = sorted({cpu for one, _ in parts for cpu in one.cpus})
+    return parts[-1][0].model_copy(update={"cores": cores, "cpus": tuple(cpus)})
+
+
+def _quota(quotas: Sequence[SharedQuota | None], weights: Sequence[float]) -> SharedQuota | None:
+    found = [(quota, weight) for quota, weight in zip(quotas, weights, strict=True) if quota]
+    if not found:
+        return None
+    own = [weight for _, weight in found]
+    return SharedQuota(
+        throttled_share=_weighted([quota.throttled_share for quota, _ in found], own),
+        used_cores=_weighted([quota.used_cores for quota, _ in found], own),
+    )
+
+
+def _network(found: Sequence[Network], slices: Sequence[Slice]) -> Network | None:
+    if not found:
+        return None
+    counters = [name for name in Network.model_fields if name != "fullest_link"]
+    counts = {name: [getattr(each, name) for each in found] for name in counters}
+    links = [each.fullest_link for each in found if each.fullest_link]
+    return Network(
+        **{name: None if None in values else sum(values) for name, values in counts.items()},
+        fullest_link=_link(links, [part.ran_s for part in slices]) if len(links) == len(slices) else None,
+    )
+
+
+def _link(links: Sequence[LinkUse], weights: Sequence[float]) -> LinkUse:
+    """Return the mean use of the link, or the fullest use if it wasn't always the same link."""
+    if len({link.name for link in links}) > 1:
+        return max(links, key=lambda link: link.share)
+    return links[0].model_copy(update={"bits_per_s": _weighted([link.bits_per_s for link in links], weights)})
+
+
+def _weighted(values: Sequence[float], weights: Sequence[float]) -> float:
+    return sum(value * weight for value, weight in zip(values, weights, strict=True)) / sum(weights)
+
+
+def _mean(values: Sequence[float | None], weights: Sequence[float], *, total: bool = False) -> float | None:
+    """Return the weighted mean, or the sum; ``None`` if a value is unknown."""
+    known = [value for value in values if value is not None]
+    if len(known) < len(values):
+        return None
+    return sum(known) if total else _weighted(known, weights)
+
+
+def _highest(values: Iterable[int | None]) -> int | None:
+    known = [value for value in values if value is not None]
+    return max(known, default=None)

@@ -8,14 +8,21 @@ from typing import cast
 from httpbench import load
 from httpbench.load import Phase, Progress
 from httpbench.run.load.generator import _Window
-from httpbench.sample import Current, TreeSampler
+from httpbench.run.load.meters import Meters
+from httpbench.sample import Current
 
 
-class Sampler:
+class CountingMeters:
     """Counts how often the cost of a target is read."""
 
     def __init__(self) -> None:
         self.reads = 0
+
+    def begin(self) -> None:
+        pass
+
+    def mark(self) -> None:
+        pass
 
     def current(self) -> Current:
         self.reads += 1
@@ -24,15 +31,11 @@ class Sampler:
 
 def test_the_cost_of_a_target_is_read_only_for_display() -> None:
     reported: list[tuple[Progress, Callable[[], Current] | None]] = []
-    sampler = Sampler()
-    window = _Window.__new__(_Window)  # one that samples nothing
-    window._generator = load.get("native")
-    window._target = cast("TreeSampler", sampler)
-    window._marked = True
-    window._report = lambda progress, current: reported.append((progress, current))
+    meters = CountingMeters()
+    window = _Window(load.get("native"), cast("Meters", meters), lambda progress, current: reported.append((progress, current)))
     assert window.line('{"event":"progress","phase":"measure","elapsed_s":1.0,"completed":9,"errors":0,"throughput_rps":9.0}')
     ((progress, current),) = reported
-    assert (progress.phase, sampler.reads) == (Phase.MEASURE, 0)
+    assert (progress.phase, meters.reads) == (Phase.MEASURE, 0)
     assert current is not None
     assert current() == Current(0.5, 1_000_000)
-    assert sampler.reads == 1
+    assert meters.reads == 1

@@ -1,0 +1,77 @@
+"""The combination of what was observed in slices."""
+
+from __future__ import annotations
+
+import pytest
+
+from httpbench.model import CoreOccupancy, LinkUse, Network, Observed, Others, Stranger, Usage
+from httpbench.stats.slices import Slice, combined, is_disturbed
+from tests.factories import make_plan
+
+
+def usage(cpu_s: float, ran_s: float, **more: float) -> Usage:
+    fields = {"cpu_cores_peak": cpu_s / ran_s, "rss_bytes_peak": 1000, "processes_peak": 1}
+    return Usage.model_validate({"cpu_s": cpu_s, "cpu_cores_mean": cpu_s / ran_s, **fields, **more})
+
+
+def test_cpu_time_counts_in_proportion_to_the_responses_that_count() -> None:
+    slices = [Slice(Observed(target_usage=usage(0.28, 0.28)), 0.28, 0.25 / 0.28), Slice(Observed(target_usage=usage(0.15, 0.3)), 0.3, 0.5)]
+    found = combined(slices).target_usage
+    assert found is not None
+    assert found.cpu_s == pytest.approx(0.25 + 0.075)
+    assert found.cpu_cores_mean == pytest.approx(0.43 / 0.58)
+
+
+def test_the_peak_is_over_about_a_second_because_ticks_are_coarse() -> None:
+    busy = [0.29, 0.29, 0.29, 0.29, 0.14, 0.14, 0.14, 0.14]
+    found = combined([Slice(Observed(target_usage=usage(cpu_s, 0.28)), 0.28, 1.0) for cpu_s in busy]).target_usage
+    assert found is not None
+    assert found.cpu_cores_peak == pytest.approx(4 * 0.29 / (4 * 0.28))
+
+
+def test_memory_is_a_peak_and_its_mean_is_weighted_by_time() -> None:
+    parts = [usage(0.1, 0.1, rss_bytes_peak=10, rss_bytes_mean=8.0), usage(0.3, 0.3, rss_bytes_peak=40, rss_bytes_mean=16.0)]
+    found = combined([Slice(Observed(target_usage=parts[0]), 0.1, 1.0), Slice(Observed(target_usage=parts[1]), 0.3, 1.0)]).target_usage
+    assert found is not None
+    assert (found.rss_bytes_peak, found.rss_bytes_mean) == (40, pytest.approx(14.0))
+
+
+def test_a_value_that_one_slice_lacks_is_unknown() -> None:
+    parts = [usage(0.1, 0.1, cpu_wait_cores_mean=0.5), usage(0.1, 0.1)]
+    found = combined([Slice(Observed(generator_usage=part), 0.1, 1.0) for part in parts]).generator_usage
+    assert found is not None
+    assert found.cpu_wait_cores_mean is None
+
+
+def test_occupancy_is_a_mean_and_counters_are_sums() -> None:
+    def seen(busy: float, sent: int, bits_per_s: float) -> Observed:
+        link = LinkUse(name="eth0", bits_per_s=bits_per_s, capacity_bits_per_s=100)
+        core = CoreOccupancy(cpu=0, busy=busy, stolen=0.0)
+        return Observed(occupancy=(core,), network=Network(segments_sent=sent, fullest_link=link))
+
+    found = combined([Slice(seen(1.0, 5, 80), 0.3, 1.0), Slice(seen(0.0, 7, 40), 0.1, 1.0)])
+    assert found.occupancy[0].busy == pytest.approx(0.75)
+    assert found.network is not None
+    assert found.network.segments_sent == 12
+    assert found.network.fullest_link is not None
+    assert found.network.fullest_link.bits_per_s == pytest.approx(70)
+
+
+def test_a_stranger_of_one_slice_used_less_over_all_of_them() -> None:
+    others = [Others(strangers=(Stranger(name="cc", pid=7, cores=0.6, cpus=(0,)),)), Others()]
+    found = combined([Slice(Observed(others=each), 0.2, 1.0) for each in others], dropped=3)
+    assert found.others is not None
+    assert [(one.name, one.cores) for one in found.others.strangers] == [("cc", pytest.approx(0.3))]
+    assert found.slices_dropped == 3
+
+
+def test_a_slice_is_disturbed_by_what_others_took_from_its_core() -> None:
+    plan = make_plan("c/epoll/edge")
+    (cpu,) = plan.cores.target
+
+    def seen(busy: float) -> Observed:
+        own = usage(0.15, 0.3, cpu_wait_cores_mean=busy - 0.5)
+        return Observed(target_usage=own, generator_usage=own, occupancy=(CoreOccupancy(cpu=cpu, busy=busy, stolen=0.0),), others=Others())
+
+    assert is_disturbed(Slice(seen(1.0), 0.3, 1.0), plan)
+    assert not is_disturbed(Slice(seen(0.52), 0.3, 1.0), plan)

@@ -52,7 +52,7 @@ def with_slices(spec: RunSpec, interleave: Interleave, *, is_here: bool) -> RunS
 
 def slices_of(load: Load) -> int:
     """Return the number of slices of a measurement."""
-    return max(round(load.duration_s / SLICE_S), min(SLICES_MIN, int(load.duration_s / SLICE_S_MIN)), 1)
+    return max(round(load.duration_s / SLICE_S), min(SLICES_MIN, int(load.duration_s / SLICE_S_MIN + 1e-9)), 1)
 
 
 def tables_of(trials: Sequence[TrialPlan]) -> list[list[TrialPlan]]:

@@ -1,0 +1,122 @@
+"""End-to-end tests of rounds in slices: real servers take turns, and are frozen in between."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+
+from tests.harness import MISBEHAVING_SERVER, PYTHON, Harness
+from tests.waiting import until
+
+GOOD = f"{MISBEHAVING_SERVER} {{host}} {{port}} good"
+DIES = f"{MISBEHAVING_SERVER} {{host}} {{port}} slows-and-dies"
+SLICES = ("--interleave", "slices")
+
+
+def run(harness: Harness, *words: str, duration: str = "400ms", **options: Any) -> subprocess.CompletedProcess[str]:
+    return harness.run("run", "-c", "4", "-d", duration, "--warmup", "100ms", "--timeout", "5s", *words, **options)
+
+
+def results(done: subprocess.CompletedProcess[str]) -> dict[str, dict[str, Any]]:
+    """Return the first round of each target by its name."""
+    found: dict[str, Any] = json.loads(done.stdout)
+    return {result["target"].removeprefix("command/"): result["rounds"][0] for result in found["results"]}
+
+
+def test_targets_take_turns_and_every_slice_is_stored(harness: Harness) -> None:
+    done = run(harness, GOOD, GOOD, "--name", "one", "--name", "two", "--rounds", "1", "--export-json", "-", *SLICES)
+    assert done.returncode == 0, done.stderr
+    found: dict[str, Any] = json.loads(done.stdout)
+    assert {trial["slices"] for trial in found["plan"]} == {4}
+    for each in results(done).values():
+        measurement = each["measurement"]
+        assert len(measurement["intervals"]) == 4
+        assert measurement["duration_s"] == pytest.approx(0.4, abs=1e-3)
+        assert measurement["requests"]["ok"] == sum(part["completed"] for part in measurement["intervals"])
+        assert measurement["errors"] == dict.fromkeys(measurement["errors"], 0)
+        assert each["target_usage"]["cpu_s"] > 0
+        assert each["verdict"]["kind"] not in ("invalid", "failed")
+
+
+def test_a_target_does_not_run_during_the_slices_of_another(harness: Harness, tmp_path: Path) -> None:
+    """Each server counts in a second thread while it may run, and writes down when it ran."""
+    programs = [f"{PYTHON} {COUNTER} {{port}} {tmp_path / name}" for name in ("one", "two")]
+    done = run(harness, *programs, "--rounds", "1", "--export-json", "-", *SLICES, duration="1s")
+    assert done.returncode == 0, done.stderr
+    ran = [[float(line) for line in (tmp_path / name).read_text().split()] for name in ("one", "two")]
+    begin = max(times[0] for times in ran) + 1.0  # both have started and are warm
+    gaps = [max(later - earlier for earlier, later in zip(times, times[1:], strict=False) if earlier > begin) for times in ran]
+    assert min(gaps) > 0.2, "each one stood still for the other's slice at least once"
+
+
+COUNTER = Path(__file__).with_name("counting_server.py")
+
+
+def test_a_target_that_dies_leaves_the_others_their_results(harness: Harness) -> None:
+    done = run(harness, GOOD, DIES, "--name", "good", "--name", "dies", "--rounds", "1", "--export-json", "-", *SLICES, duration="2s")
+    found = results(done)
+    assert done.returncode == 1
+    assert found["dies"]["verdict"]["kind"] in ("invalid", "failed"), found["dies"]["verdict"]
+    assert found["good"]["verdict"]["kind"] not in ("invalid", "failed"), found["good"]["verdict"]
+    assert len(found["good"]["measurement"]["intervals"]) == 8
+
+
+def test_a_target_that_does_not_start_leaves_the_others_their_results(harness: Harness) -> None:
+    exits = f"{MISBEHAVING_SERVER} {{host}} {{port}} exits"
+    done = run(harness, GOOD, exits, GOOD, "--name", "a", "--name", "b", "--name", "c", "--rounds", "1", "--export-json", "-", *SLICES)
+    kinds = {name: each["verdict"]["kind"] for name, each in results(done).items()}
+    assert kinds["b"] == "failed"
+    assert not {kinds["a"], kinds["c"]} & {"failed", "invalid"}
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interruption_keeps_the_slices_so_far(harness: Harness, number: int) -> None:
+    load = ("-c", "4", "-d", "60s", "--warmup", "100ms", "--rounds", "1", "--name", "one", "--name", "two")
+    with harness.start("run", GOOD, GOOD, *load, *SLICES) as process:
+        until(lambda: len(servers(process.pid)) == 2, limit_s=60)
+        until(lambda: any(is_frozen(server) for server in servers(process.pid)), limit_s=60)
+        until(lambda: sum(cycles(server) for server in servers(process.pid)) > 6, limit_s=60)
+        process.send_signal(number)
+        stdout, stderr = process.communicate(timeout=60)
+    assert process.returncode == 130, stderr
+    assert "one" in stdout
+    assert "interrupted after 2 of 2 trials" in stderr
+
+
+def test_nothing_stays_behind_after_sigkill_while_targets_are_frozen(harness: Harness) -> None:
+    with harness.start("run", GOOD, GOOD, "-c", "4", "-d", "60s", "--warmup", "100ms", "--rounds", "1", *SLICES) as process:
+        until(lambda: any(is_frozen(server) for server in servers(process.pid)), limit_s=60)
+        left = servers(process.pid)
+        process.kill()
+        process.wait(10)
+    until(lambda: not any(server.is_running() and server.status() != psutil.STATUS_ZOMBIE for server in left), limit_s=20)
+
+
+def servers(pid: int) -> list[psutil.Process]:
+    """Return the running servers of a harness."""
+    try:
+        below = psutil.Process(pid).children(recursive=True)
+        return [each for each in below if any(word.endswith("misbehaving/server.py") for word in each.cmdline())]
+    except psutil.Error:
+        return []
+
+
+def is_frozen(server: psutil.Process) -> bool:
+    try:
+        return server.status() == psutil.STATUS_STOPPED
+    except psutil.Error:
+        return False
+
+
+def cycles(server: psutil.Process) -> float:
+    """Return a number that grows while a server is measured: its CPU time, in hundredths of a second."""
+    try:
+        return 100 * server.cpu_times().user
+    except psutil.Error:
+        return 0.0

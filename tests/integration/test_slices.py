@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import signal
 import subprocess
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -51,7 +52,7 @@ def test_a_target_does_not_run_during_the_slices_of_another(harness: Harness, tm
     assert done.returncode == 0, done.stderr
     ran = [[float(line) for line in (tmp_path / name).read_text().split()] for name in ("one", "two")]
     begin = max(times[0] for times in ran) + 1.0  # both have started and are warm
-    gaps = [max(later - earlier for earlier, later in zip(times, times[1:], strict=False) if earlier > begin) for times in ran]
+    gaps = [max(later - earlier for earlier, later in pairwise(times) if earlier > begin) for times in ran]
     assert min(gaps) > 0.2, "each one stood still for the other's slice at least once"
 
 

@@ -30,10 +30,10 @@ class Job:
     """Logical CPUs that the generator may use. Empty: not restricted."""
     scratch: Path
     """Existing folder for scripts, body files and outputs. It is kept until ``measurement`` has returned."""
-    in_slices: bool = False
-    """Whether to wait for orders on standard input, each for one slice. Only the native generator can."""
     interval_s: float | None = None
     """Length of the reported intervals, or ``None`` for a length that suits the load. Only the native generator uses it."""
+    in_slices: bool = False
+    """Whether to wait for orders on standard input, each for one slice. Only the native generator can."""
 
     @property
     def threads(self) -> int:

@@ -77,9 +77,11 @@ class OfKind:
 
 
 def _server_trial_s(planned: TrialPlan) -> float:
-    settling_s = STEADY_S_MIN if planned.load.warmup_max_s else 0.0
-    pauses_s = SLICE_OVERHEAD_S * (planned.slices or 0)
-    return settling_s + planned.load.warmup_s + planned.load.duration_s + pauses_s + TRIAL_OVERHEAD_S
+    load = planned.load
+    settling_s = STEADY_S_MIN if load.warmup_max_s else 0.0
+    if planned.slices:
+        return (settling_s or load.warmup_s) + load.duration_s + SLICE_OVERHEAD_S * planned.slices + TRIAL_OVERHEAD_S
+    return settling_s + load.warmup_s + load.duration_s + TRIAL_OVERHEAD_S
 
 
 def _client_trial_s(planned: TrialPlan) -> float:

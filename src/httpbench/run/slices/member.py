@@ -9,18 +9,20 @@ from typing import Self
 
 from httpbench.errors import HttpbenchError, LoadError
 from httpbench.load import Native, SliceReport
-from httpbench.model import Observed, Settling, Trial
+from httpbench.model import Load, Observed, Settling, Trial
 from httpbench.run.load.generator import UnderLoad, measured
 from httpbench.run.load.meters import Meters, Subject
 from httpbench.run.load.place import HERE
+from httpbench.run.load.warmup import WINDOW_S
 from httpbench.run.observer import Observer, Stage
 from httpbench.run.server.trial import context_of
 from httpbench.run.slices.generator import SliceGenerator
 from httpbench.run.trial.frame import failed, scratch_folder
 from httpbench.run.trial.inputs import TrialInputs
 from httpbench.run.trial.start import start
-from httpbench.run.trial.steps import Ready, concluded, prepared, until_steady
+from httpbench.run.trial.steps import Ready, concluded, prepared
 from httpbench.stats.slices import Slice, combined, is_disturbed
+from httpbench.stats.steady import is_warm
 
 LEAD_IN_S = 0.03
 """Length of the load before each window. Caches, clocks and sleeping threads recover in it after another target's slice."""
@@ -89,15 +91,13 @@ class Member:
         place = context_of(inputs, scratch / "target")
         running = self._stack.enter_context(start(inputs.target, self.plan.scaling, inputs.workload, place))
         ready = prepared(inputs, running, scratch / "generator", in_slices=True)
-        settling = until_steady(ready, observer)
         native = ready.inputs.load_generator
         assert isinstance(native, Native), "only the native load generator measures in slices"
         launched = self._stack.enter_context(HERE.start(native, ready.job, warmup=False))
         generator = SliceGenerator(native, ready.job, launched, running.death, observer.progress)
         generator.connect()
-        if load.warmup_s:
-            observer.stage(Stage.WARM_UP)
-            generator.warm_up(load.warmup_s)
+        observer.stage(Stage.WARM_UP)
+        settling = _warmed_up(generator, load)
         running.require_alive("during the warm-up")
         meters = Meters(Subject(running, self.plan.cores), launched)
         return _Started(ready, settling, generator, meters, native.argv(ready.job, warmup=False))
@@ -167,3 +167,17 @@ class Member:
         observed = combined(self._slices, self._dropped) if self._slices else Observed()
         under_load = UnderLoad(measurement, observed, self._death, self._started.command)
         return concluded(ready, self._started.settling, under_load, self._observer)
+
+
+def _warmed_up(generator: SliceGenerator, load: Load) -> Settling | None:
+    """Warm the target up on the connections that will measure it, for a fixed time or until its throughput is steady."""
+    if load.warmup_max_s is None:
+        if load.warmup_s:
+            generator.warm_up(load.warmup_s)
+        return None
+    windows: list[float] = []
+    while len(windows) * WINDOW_S < load.warmup_max_s and not is_warm(windows, WINDOW_S, load.rate_rps):
+        if (report := generator.warm_up(WINDOW_S)) is None:
+            break
+        windows.append(report.throughput_rps)
+    return Settling(window_s=WINDOW_S, throughput_rps=tuple(windows), is_steady=is_warm(windows, WINDOW_S, load.rate_rps))

@@ -53,7 +53,7 @@ def measure(
     ``backend`` is the server behind a proxy. The caller stops the backend and the database.
     """
     ready = prepared(inputs, running, scratch)
-    settling = until_steady(ready, observer)
+    settling = _until_steady(ready, observer)
     under_load = _under_load(ready.inputs, ready.job, Subject(running, inputs.plan.cores, backend, database), observer)
     return concluded(ready, settling, under_load, observer)
 
@@ -63,17 +63,16 @@ def prepared(inputs: TrialInputs, running: RunningTarget, scratch: Path, *, in_s
     begin_s = time.monotonic()
     workload, learned = _expected(inputs, running)
     inputs = replace(inputs, workload=workload)
-    job = Job(running.url(workload.request.path), workload, inputs.plan.load, inputs.generator_cpus, scratch, in_slices)
+    job = Job(running.url(workload.request.path), workload, inputs.plan.load, inputs.generator_cpus, scratch, in_slices=in_slices)
     return Ready(inputs, running, job, learned, polling_threads(running), begin_s)
 
 
-def until_steady(ready: Ready, observer: Observer) -> Settling | None:
+def _until_steady(ready: Ready, observer: Observer) -> Settling | None:
     """Warm the target up until its throughput is steady; return ``None`` if its warm-up has a fixed length."""
     settling = None
     if ready.job.load.warmup_max_s:
         observer.stage(Stage.WARM_UP)
-        job = replace(ready.job, in_slices=False)
-        settling = warm_up_until_steady(job, ready.running.death, observer.progress, ready.inputs.load_place)
+        settling = warm_up_until_steady(ready.job, ready.running.death, observer.progress, ready.inputs.load_place)
     ready.running.require_alive("during the warm-up")
     return settling
 

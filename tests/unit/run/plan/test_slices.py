@@ -12,7 +12,7 @@ import pytest
 from httpbench import load
 from httpbench.errors import UsageError
 from httpbench.host import Topology
-from httpbench.model import Database, Kind, Load, Target, TrialPlan, Workload
+from httpbench.model import Database, Kind, Load, TrialPlan, Workload
 from httpbench.run.plan.run_plan import RunPlan
 from httpbench.run.plan.slices import Interleave, slices_of, tables_of, with_slices
 from httpbench.run.plan.spec import RunSpec

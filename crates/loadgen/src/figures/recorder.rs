@@ -1,4 +1,4 @@
-//! What one thread counts and times during one slice of the run. Slices can be merged without loss.
+//! What one thread counts and times during one span of the run. Spans can be merged without loss.
 
 use hdrhistogram::Histogram;
 

@@ -1,4 +1,4 @@
-//! Merges the slices of all threads into intervals, totals, progress reports and the final result.
+//! Merges the spans of all threads into intervals, totals, progress reports and the final result.
 
 use std::collections::BTreeMap;
 
@@ -16,7 +16,7 @@ use crate::figures::recorder::Recorder;
 use crate::figures::result::{Bytes, Interval, Parser, Part, RequestCounts, RunResult, SCHEMA, Stalls, TlsHandshakes};
 use crate::time::clock::{now_ns, seconds};
 use crate::time::coordinator_pauses::Pauses;
-use crate::time::window::{Phase, Slice, Window};
+use crate::time::window::{Phase, Span, Window};
 use crate::worker::{Final, Load, Report};
 
 /// Capacity reserved for the encoded histogram of an interval. Most need less.
@@ -29,8 +29,8 @@ pub struct Gather<'a> {
     window: Window,
     announced: Option<Phase>,
     announced_end: bool,
-    /// Slices that not all threads have handed over yet, by start time.
-    pending: BTreeMap<u64, (Slice, u32, Recorder)>,
+    /// Spans that not all threads have handed over yet, by start time.
+    pending: BTreeMap<u64, (Span, u32, Recorder)>,
     pool: &'a Pool,
     pauses: Pauses,
     total: Recorder,
@@ -40,8 +40,8 @@ pub struct Gather<'a> {
     late: Recorder,
     /// Ages of the requests that were unfinished at the end.
     unfinished: Recorder,
-    /// The last complete measured slice. It is held back because the unfinished requests belong to the last slice of the run.
-    held: Option<(Slice, Recorder, Percentiles)>,
+    /// The last complete measured span. It is held back because the unfinished requests belong to the last span of the run.
+    held: Option<(Span, Recorder, Percentiles)>,
     intervals: Vec<Interval>,
     encoder: Encoder,
     /// Preallocated strings for encoded histograms, filled with blanks so that the kernel maps the memory before the run begins.
@@ -51,7 +51,7 @@ pub struct Gather<'a> {
     so_far: (u64, u64),
 }
 
-/// The percentiles of a slice for progress reports and intervals; `None` if there are too few samples.
+/// The percentiles of a span for progress reports and intervals; `None` if there are too few samples.
 #[derive(Clone, Copy)]
 struct Percentiles {
     p50_us: Option<f64>,
@@ -112,13 +112,13 @@ impl<'a> Gather<'a> {
         }
     }
 
-    /// Takes one thread's slice, and completes the slice once all threads have handed theirs over.
+    /// Takes one thread's span, and completes the span once all threads have handed theirs over.
     pub fn take(&mut self, report: Report, observer: &mut impl Observer) {
-        self.announce_phases(now_ns(), observer); // first, because merging the last slice of a phase takes a while
+        self.announce_phases(now_ns(), observer); // first, because merging the last span of a phase takes a while
         if let Some(ages) = &report.unfinished {
             self.unfinished.merge(ages, self.pauses);
         }
-        let aside = match report.slice.phase {
+        let aside = match report.span.phase {
             Phase::Connect => Some(&mut self.before),
             Phase::Drain => Some(&mut self.late),
             Phase::Warmup | Phase::Measure => None,
@@ -128,17 +128,17 @@ impl<'a> Gather<'a> {
             self.pool.give_back(report.recorder);
             return;
         }
-        let start_ns = report.slice.start_ns;
+        let start_ns = report.span.start_ns;
         let count = match self.pending.get_mut(&start_ns) {
-            Some((slice, count, recorder)) => {
+            Some((span, count, recorder)) => {
                 recorder.merge(&report.recorder, self.pauses);
-                slice.end_ns = slice.end_ns.max(report.slice.end_ns);
+                span.end_ns = span.end_ns.max(report.span.end_ns);
                 *count += 1;
                 self.pool.give_back(report.recorder);
                 *count
             }
             None => {
-                self.pending.insert(start_ns, (report.slice, 1, report.recorder));
+                self.pending.insert(start_ns, (report.span, 1, report.recorder));
                 1
             }
         };
@@ -148,20 +148,20 @@ impl<'a> Gather<'a> {
     }
 
     fn complete(&mut self, start_ns: u64, observer: &mut impl Observer) {
-        let Some((slice, _, recorder)) = self.pending.remove(&start_ns) else { return };
-        let phase_start_ns = if slice.phase == Phase::Warmup { self.window.warmup_start_ns } else { self.window.measure_start_ns };
-        if slice.start_ns == phase_start_ns {
+        let Some((span, _, recorder)) = self.pending.remove(&start_ns) else { return };
+        let phase_start_ns = if span.phase == Phase::Warmup { self.window.warmup_start_ns } else { self.window.measure_start_ns };
+        if span.start_ns == phase_start_ns {
             self.so_far = (0, 0);
         }
         self.so_far.0 += recorder.completed;
         self.so_far.1 += recorder.errors.total();
-        let duration_s = seconds(slice.end_ns - slice.start_ns);
+        let duration_s = seconds(span.end_ns - span.start_ns);
         let percentiles = Percentiles::of(times(self.plan, &recorder));
-        // The last slice of the warm-up arrives after the window was announced and is no longer worth reporting.
-        if self.announced == Some(slice.phase) {
+        // The last span of the warm-up arrives after the window was announced and is no longer worth reporting.
+        if self.announced == Some(span.phase) {
             observer.progress(&Progress {
-                phase: slice.phase,
-                elapsed_s: seconds(slice.end_ns - phase_start_ns),
+                phase: span.phase,
+                elapsed_s: seconds(span.end_ns - phase_start_ns),
                 completed: self.so_far.0,
                 errors: self.so_far.1,
                 throughput_rps: rate(recorder.ok, duration_s),
@@ -170,13 +170,13 @@ impl<'a> Gather<'a> {
             });
         }
         self.pauses.pause();
-        if slice.end_ns >= self.window.end_ns {
+        if span.end_ns >= self.window.end_ns {
             self.announce_end(observer);
         }
-        if slice.phase == Phase::Measure {
+        if span.phase == Phase::Measure {
             self.total.merge(&recorder, self.pauses);
-            if let Some((slice, recorder, percentiles)) = self.held.replace((slice, recorder, percentiles)) {
-                self.keep(slice, recorder, percentiles);
+            if let Some((span, recorder, percentiles)) = self.held.replace((span, recorder, percentiles)) {
+                self.keep(span, recorder, percentiles);
             }
         } else {
             self.before.merge(&recorder, self.pauses);
@@ -184,10 +184,10 @@ impl<'a> Gather<'a> {
         }
     }
 
-    /// Turns a measured slice into an interval.
-    fn keep(&mut self, slice: Slice, recorder: Recorder, percentiles: Percentiles) {
-        let duration_s = seconds(slice.end_ns - slice.start_ns);
-        let start_s = seconds(slice.start_ns - self.window.measure_start_ns);
+    /// Turns a measured span into an interval.
+    fn keep(&mut self, span: Span, recorder: Recorder, percentiles: Percentiles) {
+        let duration_s = seconds(span.end_ns - span.start_ns);
+        let start_s = seconds(span.start_ns - self.window.measure_start_ns);
         let offered = self.offered(start_s, start_s + duration_s).map(|offered| offered / f64::from(self.plan.part.count()));
         let mut histogram = self.texts.pop().unwrap_or_default();
         histogram.clear();
@@ -204,21 +204,21 @@ impl<'a> Gather<'a> {
             bytes_received: recorder.bytes_received,
             histogram,
         });
-        self.end_ns = slice.end_ns;
+        self.end_ns = span.end_ns;
         self.pauses.pause();
         self.pool.give_back(recorder);
     }
 
-    /// Adds the late and the unfinished requests to the last slice, and keeps it.
+    /// Adds the late and the unfinished requests to the last span, and keeps it.
     fn keep_last(&mut self) {
         let beyond = self.total.p99();
         self.total.add_late(&self.late);
         self.total.add_unfinished(&self.unfinished, beyond);
-        if let Some((slice, mut recorder, _)) = self.held.take() {
+        if let Some((span, mut recorder, _)) = self.held.take() {
             recorder.add_late(&self.late);
             recorder.add_unfinished(&self.unfinished, beyond);
             let percentiles = Percentiles::of(times(self.plan, &recorder));
-            self.keep(slice, recorder, percentiles);
+            self.keep(span, recorder, percentiles);
         }
     }
 
@@ -229,7 +229,7 @@ impl<'a> Gather<'a> {
         Some(profile.requests_until(warmup_s + to_s) - profile.requests_until(warmup_s + from_s))
     }
 
-    /// Produces the result. Slices that some threads didn't reach before they were stopped count with the data that exists.
+    /// Produces the result. Spans that some threads didn't reach before they were stopped count with the data that exists.
     pub fn finish(mut self, engine: &'static str, finals: &[Final], observer: &mut impl Observer) -> RunResult {
         while let Some(start_ns) = self.pending.keys().next().copied() {
             self.complete(start_ns, observer);

@@ -1,4 +1,4 @@
-//! Executes a plan: starts the threads, fixes the window, merges the slices and returns the result.
+//! Executes a plan: starts the threads, fixes the window, merges the spans and returns the result.
 
 mod crew;
 mod gather;
@@ -40,9 +40,9 @@ use start::Starter;
 const LOOK: Duration = Duration::from_millis(1);
 /// Recorders per thread: one in use, one in transit, and two spares in case the coordinator falls behind.
 const RECORDERS: usize = 4;
-/// Slices of each thread that may wait for the coordinator. The channel is bounded because an unbounded one allocates during the run.
+/// Spans of each thread that may wait for the coordinator. The channel is bounded because an unbounded one allocates during the run.
 const REPORTS: usize = 32;
-/// Operations of the coordinator on each histogram of a slice: merging and resetting.
+/// Operations of the coordinator on each histogram of a span: merging and resetting.
 const PIECES: u32 = 2;
 
 /// Why a run ended before anything was measured.
@@ -81,7 +81,7 @@ pub fn run(plan: &Plan, observer: &mut impl Observer) -> Result<RunResult> {
     let address = plan.addresses.first_that_accepts(plan.timeout)?.clone();
     let peer = Peer { address, congestion_control: plan.congestion_control.clone() };
     let plan = &declared(plan, &peer)?;
-    pin(&plan.cpus)?; // this thread merges slices during the run and must not use other CPUs
+    pin(&plan.cpus)?; // this thread merges spans during the run and must not use other CPUs
     panics::keep();
     let starter = Starter::new(plan.start_on_stdin)?;
     let shared = Arc::new(Shared::default());
@@ -90,7 +90,7 @@ pub fn run(plan: &Plan, observer: &mut impl Observer) -> Result<RunResult> {
     let threads = plan.threads as usize;
     let parts = plan.requests.parts();
     let pauses = Pauses::new(plan.interval, PIECES * (HISTOGRAMS + parts as u32) * (plan.threads + 1));
-    let recorders = RECORDERS * threads + 1; // the extra one is the slice that is held back until the next is complete
+    let recorders = RECORDERS * threads + 1; // the extra one is the span that is held back until the next is complete
     let pool = Arc::new(Pool::new(plan.load.is_open(), parts, recorders, pauses));
     let (reports, gathered) = sync_channel(REPORTS * threads);
     let mut crew = Vec::new();
@@ -200,7 +200,7 @@ fn why_not_started(plan: &Plan, shared: &Shared, failure: &Failure) -> NotStarte
     }
 }
 
-/// Processes slices as they arrive and announces phases when they begin, until all threads are done.
+/// Processes spans as they arrive and announces phases when they begin, until all threads are done.
 fn observe(gather: &mut Gather, shared: &Shared, gathered: &Receiver<Report>, observer: &mut impl Observer) {
     loop {
         let wait = gather.announce_phases(now_ns(), observer).map_or(50 * LOOK, Duration::from_nanos).min(50 * LOOK);

@@ -2,7 +2,7 @@
 
 use crate::time::window::Phase;
 
-/// What happened during one slice of the run.
+/// What happened during one span of the run.
 #[derive(Clone, Copy, Debug)]
 pub struct Progress {
     pub phase: Phase,
@@ -11,7 +11,7 @@ pub struct Progress {
     /// Completed requests since the phase began.
     pub completed: u64,
     pub errors: u64,
-    /// Throughput during this slice. The percentiles cover the same slice.
+    /// Throughput during this span. The percentiles cover the same span.
     pub throughput_rps: f64,
     pub p50_us: Option<f64>,
     pub p99_us: Option<f64>,

@@ -69,7 +69,7 @@ impl Completions<'_> {
 impl<P: Protocol> Worker<P> {
     /// Handles a newly connected socket.
     pub fn connected(&mut self, index: u32, now_ns: u64) {
-        self.cut_slices(now_ns);
+        self.cut_spans(now_ns);
         let connection = &mut self.connections[index as usize];
         let State::Connecting { since_ns } = connection.state else { return };
         self.connecting -= 1;
@@ -81,7 +81,7 @@ impl<P: Protocol> Worker<P> {
 
     /// Handles a failure to connect. `reason` is the system's message.
     pub fn connect_failed(&mut self, index: u32, kind: ErrorKind, reason: &str, now_ns: u64) {
-        self.cut_slices(now_ns);
+        self.cut_spans(now_ns);
         self.connecting -= 1;
         self.attempt_failed(index, kind, reason, now_ns);
     }
@@ -89,21 +89,21 @@ impl<P: Protocol> Worker<P> {
     /// Handles received data. Afterwards the engine flushes the connection or, if told to, closes it.
     #[inline]
     pub fn received(&mut self, index: u32, bytes: &[u8], now_ns: u64) -> Next {
-        self.cut_slices(now_ns);
+        self.cut_spans(now_ns);
         self.recorder.bytes_received += bytes.len() as u64;
         self.feed(index, now_ns, |protocol, session, sink| protocol.receive(session, bytes, sink))
     }
 
     /// Handles body bytes that the kernel dropped because only their number matters.
     pub fn skipped(&mut self, index: u32, count: usize, now_ns: u64) -> Next {
-        self.cut_slices(now_ns);
+        self.cut_spans(now_ns);
         self.recorder.bytes_received += count as u64;
         self.feed(index, now_ns, |protocol, session, sink| protocol.skip(session, count, sink))
     }
 
     /// Handles the end of the connection by the other side. The engine closes it afterwards.
     pub fn ended(&mut self, index: u32, end: End, now_ns: u64) {
-        self.cut_slices(now_ns);
+        self.cut_spans(now_ns);
         let next = self.feed(index, now_ns, |protocol, session, sink| match end {
             End::Closed => Err(protocol.end_of_stream(session, sink)),
             End::Reset => Err(protocol.reset(session, sink)),
@@ -223,7 +223,7 @@ impl<P: Protocol> Worker<P> {
     }
 
     pub(super) fn open_if_due(&mut self, index: u32, now_ns: u64) {
-        if self.slice.phase == Phase::Drain {
+        if self.span.phase == Phase::Drain {
             return;
         }
         let connection = &self.connections[index as usize];

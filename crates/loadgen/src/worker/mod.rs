@@ -1,7 +1,7 @@
 //! One thread's share of the run, without I/O: it decides which connection sends when, which requests count and which are late.
 //!
 //! The engine passes events and the time to the worker. The worker tells the engine which connections to open, flush and close. It
-//! allocates memory when it is created and at the end of each slice, but not in between.
+//! allocates memory when it is created and at the end of each span, but not in between.
 
 mod attention;
 pub mod connection;
@@ -22,7 +22,7 @@ use crate::figures::recorder::Recorder;
 use crate::figures::sample::Sample;
 use crate::protocol::{Fault, ParserCounts, Protocol, TlsHandshakes};
 use crate::time::clock;
-use crate::time::window::{Phase, Slice, Window};
+use crate::time::window::{Phase, Span, Window};
 use attention::Attention;
 use connection::Connection;
 use cost::Cost;
@@ -46,9 +46,9 @@ pub struct Shared {
     pub connect_failure: std::sync::Mutex<Option<Fault>>,
 }
 
-/// What a worker hands over at the end of each slice.
+/// What a worker hands over at the end of each span.
 pub struct Report {
-    pub slice: Slice,
+    pub span: Span,
     pub recorder: Recorder,
     /// The ages of the requests that were unfinished at the end of the window; in the last report only.
     pub unfinished: Option<Recorder>,
@@ -97,7 +97,7 @@ pub struct Worker<P: Protocol> {
     reports: SyncSender<Report>,
     pool: Arc<Pool>,
     recorder: Recorder,
-    slice: Slice,
+    span: Span,
     /// Connections that the engine must open, flush and close. The engine drains these lists.
     pub to_open: Vec<u32>,
     pub to_flush: Vec<u32>,
@@ -141,7 +141,7 @@ impl<P: Protocol> Worker<P> {
             reports,
             recorder: pool.take(),
             pool,
-            slice: Slice { phase: Phase::Connect, start_ns: clock::now_ns(), end_ns: u64::MAX },
+            span: Span { phase: Phase::Connect, start_ns: clock::now_ns(), end_ns: u64::MAX },
             to_open: Vec::with_capacity(connections.len()),
             to_flush: Vec::with_capacity(connections.len()),
             to_close: Vec::with_capacity(connections.len()),

@@ -1,4 +1,4 @@
-//! What a worker does as time passes: start, cut slices, detect late requests, await the last responses and stop.
+//! What a worker does as time passes: start, cut spans, detect late requests, await the last responses and stop.
 
 use std::sync::atomic::Ordering;
 
@@ -8,7 +8,7 @@ use super::{Final, Report, Worker};
 use crate::figures::recorder::{Recorder, Sent};
 use crate::protocol::Protocol;
 use crate::time::clock;
-use crate::time::window::{Phase, Slice};
+use crate::time::window::{Phase, Span};
 
 /// How often a worker checks for late responses, connections to set up and a request to stop.
 const SWEEP_NS: u64 = 20_000_000;
@@ -20,12 +20,12 @@ const DRAIN_SLACK_NS: u64 = 1_000_000_000;
 impl<P: Protocol> Worker<P> {
     /// Returns whether requests are being sent.
     pub(super) fn running(&self) -> bool {
-        matches!(self.slice.phase, Phase::Warmup | Phase::Measure) && self.done.is_none()
+        matches!(self.span.phase, Phase::Warmup | Phase::Measure) && self.done.is_none()
     }
 
     /// Does everything that is due. Afterwards, the engine drains `to_close`, `to_open` and `to_flush`, in this order.
     pub fn tick(&mut self, now_ns: u64) {
-        self.cut_slices(now_ns);
+        self.cut_spans(now_ns);
         if self.done.is_some() {
             return;
         }
@@ -39,7 +39,7 @@ impl<P: Protocol> Worker<P> {
             self.dispatch(now_ns);
         }
         let next_send_ns = if self.running() { self.pacing.wake_ns() } else { u64::MAX };
-        self.wake_ns = self.slice.end_ns.min(self.next_sweep_ns).min(next_send_ns);
+        self.wake_ns = self.span.end_ns.min(self.next_sweep_ns).min(next_send_ns);
     }
 
     fn sweep(&mut self, now_ns: u64) {
@@ -51,7 +51,7 @@ impl<P: Protocol> Worker<P> {
             self.time_out(index, now_ns);
             self.open_if_due(index, now_ns);
         }
-        match self.slice.phase {
+        match self.span.phase {
             Phase::Connect => self.start_if_told(now_ns),
             Phase::Measure => self.sample_if_due(now_ns),
             Phase::Drain if !self.awaits_responses() => self.conclude(),
@@ -82,20 +82,20 @@ impl<P: Protocol> Worker<P> {
         }
     }
 
-    /// Ends each slice whose time is over. Cheap in the common case that there is none.
+    /// Ends each span whose time is over. Cheap in the common case that there is none.
     #[inline]
-    pub(super) fn cut_slices(&mut self, now_ns: u64) {
-        if now_ns >= self.slice.end_ns {
-            self.cut_slices_slowly(now_ns);
+    pub(super) fn cut_spans(&mut self, now_ns: u64) {
+        if now_ns >= self.span.end_ns {
+            self.cut_spans_slowly(now_ns);
         }
     }
 
     #[cold]
-    fn cut_slices_slowly(&mut self, now_ns: u64) {
-        while now_ns >= self.slice.end_ns && self.done.is_none() {
-            let next = self.shared.window.get().and_then(|window| window.next(&self.slice));
+    fn cut_spans_slowly(&mut self, now_ns: u64) {
+        while now_ns >= self.span.end_ns && self.done.is_none() {
+            let next = self.shared.window.get().and_then(|window| window.next(&self.span));
             let Some(next) = next else {
-                self.finish(self.slice.end_ns, true);
+                self.finish(self.span.end_ns, true);
                 return;
             };
             self.hand_over(None);
@@ -103,18 +103,18 @@ impl<P: Protocol> Worker<P> {
         }
     }
 
-    /// Begins a slice. In an open loop, measured slices count only requests that were due within the window.
-    fn enter(&mut self, slice: Slice) {
-        if slice.phase != self.slice.phase && slice.phase == Phase::Measure {
-            self.note_measure_start(slice.start_ns);
+    /// Begins a span. In an open loop, measured spans count only requests that were due within the window.
+    fn enter(&mut self, span: Span) {
+        if span.phase != self.span.phase && span.phase == Phase::Measure {
+            self.note_measure_start(span.start_ns);
         }
-        self.slice = slice;
+        self.span = span;
         self.recorder.due_from_ns = self.due_from_ns();
     }
 
     fn due_from_ns(&self) -> u64 {
         match self.shared.window.get() {
-            Some(window) if matches!(self.slice.phase, Phase::Measure | Phase::Drain) && self.pacing.load.is_open() => {
+            Some(window) if matches!(self.span.phase, Phase::Measure | Phase::Drain) && self.pacing.load.is_open() => {
                 window.measure_start_ns
             }
             _ => 0,
@@ -139,7 +139,7 @@ impl<P: Protocol> Worker<P> {
 
     /// Ends the run early because the engine cannot continue.
     pub fn give_up(&mut self, now_ns: u64) {
-        self.cut_slices(now_ns);
+        self.cut_spans(now_ns);
         if self.done.is_none() {
             self.finish(now_ns, false);
         }
@@ -151,8 +151,8 @@ impl<P: Protocol> Worker<P> {
     /// window was shorter than the timeout.
     fn finish(&mut self, end_ns: u64, drain: bool) {
         if self.ended.is_none() {
-            let measured = self.slice.phase == Phase::Measure;
-            self.slice = Slice { end_ns: end_ns.min(self.slice.end_ns), ..self.slice };
+            let measured = self.span.phase == Phase::Measure;
+            self.span = Span { end_ns: end_ns.min(self.span.end_ns), ..self.span };
             let parser = self.protocol.parser_counts();
             let ended = Final {
                 backlog: self.backlog,
@@ -170,7 +170,7 @@ impl<P: Protocol> Worker<P> {
                 self.hand_over(None);
                 // Requests time out earlier, unless this thread gets no CPU to notice it.
                 let limit_ns = end_ns.saturating_add(self.limits.timeout_ns).saturating_add(DRAIN_SLACK_NS);
-                self.enter(Slice { phase: Phase::Drain, start_ns: end_ns, end_ns: limit_ns });
+                self.enter(Span { phase: Phase::Drain, start_ns: end_ns, end_ns: limit_ns });
                 return;
             }
         }
@@ -183,8 +183,8 @@ impl<P: Protocol> Worker<P> {
         let (unfinished, in_flight, unsent) = self.unfinished(end_ns);
         self.hand_over(Some(unfinished));
         self.done = Some(Final { in_flight, unsent, completed: self.completed, tls_handshakes: self.protocol.tls_handshakes(), ..ended });
-        // Events after the end must not cut another slice.
-        self.slice.end_ns = u64::MAX;
+        // Events after the end must not cut another span.
+        self.span.end_ns = u64::MAX;
     }
 
     /// Returns whether requests of the window are in flight.
@@ -208,14 +208,14 @@ impl<P: Protocol> Worker<P> {
         (ages, in_flight, unsent)
     }
 
-    /// Hands the slice over to the coordinator and continues with an empty recorder from the pool.
+    /// Hands the span over to the coordinator and continues with an empty recorder from the pool.
     fn hand_over(&mut self, unfinished: Option<Recorder>) {
         let recorder = std::mem::replace(&mut self.recorder, self.pool.take());
         self.recorder.due_from_ns = recorder.due_from_ns;
-        if self.slice.phase == Phase::Measure {
+        if self.span.phase == Phase::Measure {
             self.completed += recorder.completed;
         }
         // This fails if the coordinator has given up, and then the result isn't needed.
-        let _ = self.reports.send(Report { slice: self.slice, recorder, unfinished });
+        let _ = self.reports.send(Report { span: self.span, recorder, unfinished });
     }
 }

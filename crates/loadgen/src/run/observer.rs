@@ -17,6 +17,29 @@ pub struct Progress {
     pub p99_us: Option<f64>,
 }
 
+/// What happened in one slice, or in a warm-up between slices.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SliceSummary {
+    /// Number of the slice, counting from 0; `None` for a warm-up.
+    pub index: Option<u64>,
+    /// The window, in nanoseconds of the monotonic clock.
+    pub start_ns: u64,
+    pub end_ns: u64,
+    /// Correct responses within the window.
+    pub completed: u64,
+    pub errors: u64,
+    pub throughput_rps: f64,
+    pub p50_us: Option<f64>,
+    pub p99_us: Option<f64>,
+    pub max_us: Option<f64>,
+    /// Time from the end of the window to the last response.
+    pub drain_us: f64,
+    /// Connections that were opened during the slice.
+    pub reopened: u64,
+    /// Correct responses before and after the window.
+    pub outside: u64,
+}
+
 /// Receives the progress of a run.
 pub trait Observer {
     /// Reports something that the user should know, in one sentence.
@@ -26,6 +49,8 @@ pub trait Observer {
     /// Reports that a phase has just begun.
     fn phase(&mut self, phase: Phase);
     fn progress(&mut self, progress: &Progress);
+    /// Reports that a slice is over and nothing is in flight anymore.
+    fn slice(&mut self, _slice: &SliceSummary) {}
     /// Reports that the measured window is over.
     fn done(&mut self);
 }

@@ -7,8 +7,11 @@ pub enum Phase {
     Connect,
     Warmup,
     Measure,
-    /// In an open loop, the window is over and the responses to its requests are awaited. This phase isn't part of the window.
+    /// The window is over and the responses to its requests are awaited: in an open loop, and after each slice. This phase isn't part of
+    /// the window.
     Drain,
+    /// Connections are set up, and the next slice is awaited.
+    Wait,
 }
 
 /// Times that delimit the phases, in nanoseconds of the monotonic clock.
@@ -46,7 +49,7 @@ impl Window {
     pub fn next(&self, span: &Span) -> Option<Span> {
         match span.phase {
             Phase::Connect => Some(self.first()),
-            Phase::Drain => None,
+            Phase::Drain | Phase::Wait => None,
             _ if span.end_ns >= self.end_ns => None,
             Phase::Warmup if span.end_ns >= self.measure_start_ns => Some(self.span(Phase::Measure, self.measure_start_ns)),
             phase => Some(self.span(phase, span.end_ns)),

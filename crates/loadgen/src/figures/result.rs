@@ -233,6 +233,13 @@ pub struct TlsHandshakes {
     pub resumed: u64,
 }
 
+impl TlsHandshakes {
+    /// Adds two counts, either of which may be missing.
+    pub fn sum(one: Option<Self>, other: Option<Self>) -> Option<Self> {
+        one.into_iter().chain(other).reduce(|one, other| Self { full: one.full + other.full, resumed: one.resumed + other.resumed })
+    }
+}
+
 /// Resources that the load generator itself used within the measured window.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Generator {

@@ -23,6 +23,9 @@ from httpbench.run.trial.inputs import TrialInputs
 MEMORY_LEFT_MIN = 0.2
 """Share of the machine's memory that must be left after a target has started, for another one to start beside it."""
 
+DROPS_AHEAD = 3
+"""Maximum number of dropped cycles beyond those that were kept, so that an interrupted run has results on a busy machine, too."""
+
 
 def make_round(
     group: Sequence[Callable[[], TrialInputs]],
@@ -69,11 +72,10 @@ def make_round(
 def _take_turns(members: Sequence[Member], observer: Observer, *, accepts_disturbed: bool) -> None:
     """Let the targets take turns until every slice of the plan has been measured.
 
-    A cycle in which other programs disturbed a slice is dropped for all targets and repeated, as often as the plan has cycles. After that,
-    disturbed cycles count, and the verdict reports a disturbance that is large enough. The results play no part in this.
+    A cycle in which other programs disturbed a slice is dropped for all targets and repeated. On a machine that is never quiet, every
+    second cycle counts anyway, and the verdict reports the disturbance if it is large enough. The results play no part in this.
     """
-    wanted = members[0].plan.slices or 0
-    kept, left_to_drop = 0, 0 if accepts_disturbed else wanted
+    wanted, kept, dropped = members[0].plan.slices or 0, 0, 0
     for order in cycles(members, seed=members[0].plan.number):
         if kept == wanted or not any(member.takes_turns for member in order):
             return
@@ -82,8 +84,9 @@ def _take_turns(members: Sequence[Member], observer: Observer, *, accepts_distur
                 observer.turn(member.plan, kept + 1, wanted)
                 member.take_turn()
         taking = [member for member in order if member.takes_turns]
-        if left_to_drop and any(member.was_disturbed for member in taking):
-            left_to_drop -= 1
+        may_drop = not accepts_disturbed and dropped < min(wanted, kept + DROPS_AHEAD)
+        if may_drop and any(member.was_disturbed for member in taking):
+            dropped += 1
             for member in taking:
                 member.drop()
         else:

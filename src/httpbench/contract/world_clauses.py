@@ -12,7 +12,6 @@ from dataclasses import replace
 
 from httpbench.contract.check import Clause
 from httpbench.contract.worlds import DRAWS, Row, drawing_problem, reading_problem, rereading_problem, written_rows
-from httpbench.http.correct import problems
 from httpbench.http.exchange import Connection, ExchangeError
 from httpbench.http.rules import lower_keys
 from httpbench.http.server import Server
@@ -108,10 +107,9 @@ def _rows_of(server: Server, count: int) -> Iterator[Row]:
 
 
 def _rows(server: Server, connection: Connection) -> list[Row]:
-    connection.send(server.request_bytes())
-    response = connection.receive(server.workload.request.method)
-    if wrong := problems(response, b"", server.workload.expect):
-        raise ExchangeError(f"{server.workload.request.path}: {'; '.join(wrong)}")
+    response = server.ask(connection)
+    if problem := server.problem(response):
+        raise ExchangeError(f"{server.workload.request.path}: {problem}")
     return _rows_in(response.body)
 
 

@@ -20,10 +20,8 @@ def problems(response: Response, surplus: bytes, expect: Expectation) -> list[st
         found.append(f"status {response.status} instead of a success (2xx)")
     elif expect.status is not None and response.status != expect.status:
         found.append(f"status {response.status} instead of {expect.status}")
-    if expect.content_type is not None:
-        media_type = (response.header("content-type") or "").partition(";")[0].strip().lower()
-        if media_type != expect.content_type:
-            found.append(f"Content-Type `{media_type}` instead of `{expect.content_type}`" if media_type else "no Content-Type")
+    if expect.content_type not in (None, given := response.media_type):
+        found.append(f"Content-Type `{given}` instead of `{expect.content_type}`" if given else "no Content-Type")
     found += [f"no {name} header" for name in expect.headers if response.header(name) is None]
     if expect.body_bytes is not None and len(response.body) != expect.body_bytes:
         found.append(f"a body of {len(response.body):,} bytes instead of {expect.body_bytes:,}")

@@ -71,23 +71,15 @@ def _expecting(workload: Workload, learned: Learned, body: bytes) -> Workload:
 
 def _common(responses: Sequence[Response], *, bodies: bool) -> Learned:
     first = responses[0]
-    types = {_media_type(response) for response in responses}
-    content_type = types.pop() if len(types) == 1 else None
+    types = {response.media_type for response in responses}
+    content_type = first.media_type if len(types) == 1 else None
     if not bodies or any(response.body != first.body for response in responses):
         return Learned(status=first.status, content_type=content_type)
     digest = hashlib.sha256(first.body).hexdigest()
     return Learned(status=first.status, content_type=content_type, body_bytes=len(first.body), body_sha256=digest)
 
 
-def _media_type(response: Response) -> str | None:
-    return (response.header("content-type") or "").partition(";")[0].strip().lower() or None
-
-
 def _text(body: bytes) -> str | None:
     """Return the body as text, if it is short and the text preserves its bytes."""
-    if len(body) > BODY_MAX_BYTES:
-        return None
-    try:
-        return body.decode()
-    except UnicodeDecodeError:
-        return None
+    text = body.decode(errors="replace")
+    return text if len(body) <= BODY_MAX_BYTES and text.encode() == body else None

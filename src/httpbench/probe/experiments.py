@@ -9,9 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from httpbench.http.delivery import PIPELINED, pipelining_problem, splitting_problem
 from httpbench.http.exchange import ExchangeError, Received
-from httpbench.http.server import Server
+from httpbench.http.server import PIPELINED, Server, pipelining_problem, splitting_problem
 from httpbench.model import Trait
 
 Found = tuple[bool | None, str]
@@ -67,7 +66,7 @@ def waits(server: Server) -> Found:
         if early.closed:
             return True, "closed before the end"
         connection.send(whole[cut:])
-        response = connection.receive(server.workload.request.method)
+        response = server.receive(connection)
     return server.is_correct(response), f"nothing before the end, then {response.status}"
 
 
@@ -125,7 +124,11 @@ def strict(server: Server) -> Found:
 
 
 def survives(server: Server) -> Found:
-    correct = server.responds_correctly()
+    try:
+        with server.connect() as connection:
+            correct = server.is_correct(server.ask(connection))
+    except (ExchangeError, OSError):
+        correct = False
     return correct, "the correct response" if correct else "no correct response"
 
 
@@ -145,8 +148,7 @@ def _body(server: Server, data: bytes) -> Found:
         if received.closed:
             return True, received.text
         try:
-            connection.send(server.request_bytes())
-            after = connection.receive(server.workload.request.method)
+            after = server.ask(connection)
         except ExchangeError as error:
             stopped = connection.ended or received.responses[0].status >= REFUSED
             if server.is_late and not stopped:

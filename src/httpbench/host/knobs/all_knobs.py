@@ -131,8 +131,7 @@ _ALL = (
         what=lambda found: f"{found[0].now} received packets may wait on each CPU ({found[0].label})",
         why="loopback packets wait in this queue; with thousands of connections it overflows, and lost packets are sent again after 200 ms",
         source=(
-            "Linux, Documentation/admin-guide/sysctl/net.rst (netdev_max_backlog); "
-            "the second column of /proc/net/softnet_stat counts them"
+            "Linux, Documentation/admin-guide/sysctl/net.rst (netdev_max_backlog); the second column of /proc/net/softnet_stat counts them"
         ),
     ),
     Knob(

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-import re
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from httpbench.host.cores.topology import Topology
+from httpbench.host.facts.machine import memory_bytes
 from httpbench.host.finding import Finding, judged
 from httpbench.host.kernel_files import read_text
 
@@ -76,11 +76,7 @@ def _steal(before: list[int], after: list[int]) -> Iterator[Finding]:
 
 
 def _swap(root: Path) -> Finding:
-    info = read_text(root / "proc/meminfo") or ""
-    total, free = (
-        int(match[1]) if (match := re.search(rf"^{key}:\s*(\d+) kB$", info, re.MULTILINE)) else 0 for key in ("SwapTotal", "SwapFree")
-    )
-    used_mb = (total - free) // 1024
+    used_mb = (memory_bytes(root, "SwapTotal") - memory_bytes(root, "SwapFree")) >> 20
     return judged(
         "swap",
         used_mb == 0,

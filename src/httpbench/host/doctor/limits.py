@@ -1,21 +1,24 @@
-"""Check limits that no knob sets: open files, memory, io_uring."""
+"""Check limits that no knob sets: open files, memory, io_uring, ports."""
 
 from __future__ import annotations
 
 import ctypes
 import errno
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
 from httpbench.host import open_files
-from httpbench.host.facts.cgroup import read_limits
+from httpbench.host.control_groups import groups_of
 from httpbench.host.facts.machine import memory_bytes
-from httpbench.host.finding import Finding, judged
-from httpbench.host.kernel_files import read_int
+from httpbench.host.finding import Finding, Severity, judged
+from httpbench.host.kernel_files import read_int, read_text
 
 ENOUGH_FILES = 10_000
 ENOUGH_MEMORY_BYTES = 1 << 30
 MEBIBYTE = 1 << 20
+CLOSED_SHARE_MAX = 0.25
+"""Maximum share of the local ports in TIME_WAIT before a run."""
 IO_URING_SETUP = 425
 """The number of this system call, the same on all architectures except Alpha."""
 
@@ -24,6 +27,7 @@ def findings(root: Path) -> Iterator[Finding]:
     yield _open_files(root)
     yield _memory(root)
     yield from _io_uring(root)
+    yield from free_ports(root)
 
 
 def _open_files(root: Path) -> Finding:
@@ -38,17 +42,14 @@ def _open_files(root: Path) -> Finding:
 
 
 def _memory(root: Path) -> Finding:
-    limit, total = read_limits(root).memory_bytes, memory_bytes(root)
+    groups, total = groups_of(root=root), memory_bytes(root)
+    limit = groups.memory_bytes() if groups else None
     why = "a target at the limit slows down and is then killed"
     if limit is None or limit >= total > 0:
         return Finding("memory-limit", "ok", "no control group limits memory", why)
-    return Finding(
-        "memory-limit",
-        "note" if limit >= ENOUGH_MEMORY_BYTES else "warning",
-        f"a control group allows {limit // MEBIBYTE} MiB of memory",
-        why,
-        "start the container without --memory, or with more",
-    )
+    what = f"a control group allows {limit // MEBIBYTE} MiB of memory"
+    severity: Severity = "note" if limit >= ENOUGH_MEMORY_BYTES else "warning"
+    return Finding("memory-limit", severity, what, why, "start the container without --memory, or with more")
 
 
 def _io_uring(root: Path) -> Iterator[Finding]:
@@ -71,3 +72,19 @@ def _is_refused() -> bool:
     """
     library = ctypes.CDLL(None, use_errno=True)
     return library.syscall(IO_URING_SETUP, 0, None) == -1 and ctypes.get_errno() in (errno.EPERM, errno.EACCES)
+
+
+def free_ports(root: Path) -> Iterator[Finding]:
+    """Yield a finding on the free ports in the network namespace of this process."""
+    sockets, ports = read_text(root / "proc/net/sockstat") or "", (read_text(root / "proc/sys/net/ipv4/ip_local_port_range") or "").split()
+    waiting = re.search(r"^TCP:.* tw (\d+)", sockets, re.MULTILINE)
+    if waiting is None or len(ports) != 2:
+        return
+    count, total = int(waiting[1]), int(ports[1]) - int(ports[0]) + 1
+    yield judged(
+        "time-wait",
+        count <= CLOSED_SHARE_MAX * total,
+        f"{count:,} of {total:,} local ports are held by closed connections (TIME_WAIT)",
+        "each new connection requires a free port",
+        "wait a minute, or allow more ports: sysctl -w net.ipv4.ip_local_port_range='16384 65535'",
+    )

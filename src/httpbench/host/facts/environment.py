@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from importlib.metadata import version
 from pathlib import Path
 
 from httpbench import __version__
 from httpbench.host import open_files
-from httpbench.host.commands import capture
+from httpbench.host.control_groups import groups_of
 from httpbench.host.cores.topology import Topology, read_topology
 from httpbench.host.facts import machine
-from httpbench.host.facts.cgroup import read_limits
+from httpbench.host.facts.git import git_commit
 from httpbench.host.kernel_files import CPU, cpu_list, read_text
 from httpbench.host.knobs.all_knobs import tuned
 from httpbench.model import Environment
+
+STATISTICS = ("numpy", "scipy")
+"""The libraries behind the statistics."""
 
 
 def read_environment(folder: Path, versions: Mapping[str, str], root: Path = Path("/"), topology: Topology | None = None) -> Environment:
@@ -24,7 +28,7 @@ def read_environment(folder: Path, versions: Mapping[str, str], root: Path = Pat
     reading it twice.
     """
     cpus = (topology or read_topology(root)).cpus
-    limits = read_limits(root)
+    groups = groups_of(root=root)
     return Environment(
         hostname=read_text(root / "proc/sys/kernel/hostname") or "localhost",
         cpu_model=machine.cpu_model(root),
@@ -41,41 +45,16 @@ def read_environment(folder: Path, versions: Mapping[str, str], root: Path = Pat
         container=machine.container(root),
         load_average_1m=float((read_text(root / "proc/loadavg") or "0").split()[0]),
         open_files_limit=open_files.hard_limit(root),
-        cgroup_version=limits.version,
-        cpu_quota_cores=limits.cpu_cores,
-        memory_limit_bytes=limits.memory_bytes,
+        cgroup_version=groups.version if groups else None,
+        cpu_quota_cores=groups.cpus() if groups else None,
+        memory_limit_bytes=groups.memory_bytes() if groups else None,
         git_commit=git_commit(folder),
         httpbench_version=__version__,
-        versions={**_libraries(), **versions},
+        versions={**{name: version(name) for name in STATISTICS}, **versions},
         tuning=tuned(root),
     )
 
 
-def git_commit(folder: Path) -> str | None:
-    """Return the commit of a folder, with ``+changes`` if the folder has uncommitted changes.
-
-    Returns ``None`` if the folder isn't in a repository or if git ignores it (such as an installed package in a project's ``.venv``).
-    """
-    head = capture(("git", "-C", str(folder), "rev-parse", "--verify", "HEAD"))
-    if head is None or head.code != 0:
-        return None
-    ignored = capture(("git", "-C", str(folder), "check-ignore", "--quiet", "."))
-    if ignored is None or ignored.code == 0:
-        return None
-    changes = capture(("git", "-C", str(folder), "status", "--porcelain", "--", "."))
-    if changes is None or changes.code != 0:
-        return None
-    return head.stdout.strip() + ("+changes" if changes.stdout else "")
-
-
-def _libraries() -> dict[str, str]:
-    """Return the versions of the libraries behind the statistics."""
-    return {name: version(name) for name in ("numpy", "scipy")}
-
-
 def _system(root: Path) -> str:
-    for line in (read_text(root / "etc/os-release") or "").splitlines():
-        key, _, value = line.partition("=")
-        if key == "PRETTY_NAME":
-            return value.strip("\"'")
-    return "unknown"
+    found = re.search(r"^PRETTY_NAME=(.*)$", read_text(root / "etc/os-release") or "", re.MULTILINE)
+    return found[1].strip("\"'") if found else "unknown"

@@ -30,10 +30,9 @@ HYPERVISORS = {  # parts of firmware names
 
 def cpu_model(root: Path) -> str:
     """Return the processor's name, or the board's name or the architecture if it is unknown."""
-    info = read_text(root / "proc/cpuinfo") or ""
-    if match := re.search(r"^model name\s*:\s*(.+)$", info, re.MULTILINE):
-        return match[1].strip()
-    parts = [match[1] for key in ("implementer", "part") if (match := re.search(rf"^CPU {key}\s*:\s*(\S+)$", info, re.MULTILINE))]
+    if name := _cpu_fact(root, "model name"):
+        return name
+    parts = [part for key in ("CPU implementer", "CPU part") if (part := _cpu_fact(root, key))]
     board = (read_text(root / "proc/device-tree/model") or "").rstrip("\0")
     return " ".join([board or platform.machine(), *parts])
 
@@ -63,13 +62,10 @@ def mitigations(root: Path) -> dict[str, str]:
     return {file.name: text for file in files if (text := read_text(file))}
 
 
-def memory_bytes(root: Path) -> int:
-    match = re.search(r"^MemTotal:\s*(\d+) kB$", read_text(root / "proc/meminfo") or "", re.MULTILINE)
+def memory_bytes(root: Path, kind: str = "MemTotal") -> int:
+    """Return a value from /proc/meminfo, or 0 if it is missing."""
+    match = re.search(rf"^{kind}:\s*(\d+) kB$", read_text(root / "proc/meminfo") or "", re.MULTILINE)
     return int(match[1]) * 1024 if match else 0
-
-
-def clocksource(root: Path) -> str | None:
-    return read_text(root / CLOCKSOURCE / "current_clocksource")
 
 
 def virtualization(root: Path) -> str | None:
@@ -77,17 +73,17 @@ def virtualization(root: Path) -> str | None:
     if kind := read_text(root / "sys/hypervisor/type"):
         return kind
     names = " ".join(filter(None, (read_text(root / DMI / file) for file in ("sys_vendor", "product_name", "bios_vendor")))).lower()
-    flagged = _has_hypervisor_flag(root)
-    if flagged or flagged is None:
+    flags = _cpu_fact(root, "flags")  # missing on architectures other than x86
+    flagged = flags is not None and "hypervisor" in flags.split()
+    if (flagged or flags is None) and "metal" not in names:
         for mark, name in HYPERVISORS.items():
-            if mark in names and "metal" not in names:
+            if mark in names:
                 return name
-    for clock, name in (("kvm", "kvm"), ("hyperv", "hyperv"), ("xen", "xen")):
-        if clock in (read_text(root / CLOCKSOURCE / "available_clocksource") or ""):
+    clocks = read_text(root / CLOCKSOURCE / "available_clocksource") or ""
+    for name in ("kvm", "hyperv", "xen"):
+        if name in clocks:
             return name
-    if (root / "proc/device-tree/hypervisor").exists():
-        return "hypervisor"
-    return "hypervisor" if flagged else None
+    return "hypervisor" if flagged or (root / "proc/device-tree/hypervisor").exists() else None
 
 
 def container(root: Path) -> str | None:
@@ -99,7 +95,7 @@ def container(root: Path) -> str | None:
     return read_text(root / "run/systemd/container")
 
 
-def _has_hypervisor_flag(root: Path) -> bool | None:
-    """Return whether the CPU flags include the hypervisor's, or ``None`` on architectures without that flag."""
-    match = re.search(r"^flags\s*:(.*)$", read_text(root / "proc/cpuinfo") or "", re.MULTILINE)
-    return None if match is None else "hypervisor" in match[1].split()
+def _cpu_fact(root: Path, name: str) -> str | None:
+    """Return the first value with this name in /proc/cpuinfo, or ``None`` if there is none."""
+    match = re.search(rf"^{name}[ \t]*:(.*)$", read_text(root / "proc/cpuinfo") or "", re.MULTILINE)
+    return match[1].strip() if match else None

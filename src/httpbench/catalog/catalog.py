@@ -83,29 +83,14 @@ def _targets(path: Path) -> list[Target]:
 
 def _target(manifest: TargetFile, variant: Variant, folder: Path) -> Target:
     """Combine the file's facts with those that the variant overrides."""
-    return Target(
-        id=target_id(manifest.kind, manifest.language, manifest.framework, variant.name),
-        kind=manifest.kind,
-        language=manifest.language,
-        framework=manifest.framework,
-        variant=variant.name,
-        category=manifest.category,
-        tuning=variant.tuning or manifest.tuning,
-        upstream=manifest.upstream,
-        notes=" ".join(filter(None, (manifest.notes, variant.notes))) or None,
-        limits=manifest.limits if variant.limits is None else variant.limits,
-        requires=manifest.requires,
-        build=variant.build or manifest.build,
-        version=manifest.version,
-        run=variant.run,
-        env=variant.env,
-        scaling=variant.scaling,
-        folder=str(folder.resolve()),
-        container=manifest.container,
-        paths=manifest.paths,
-        database=manifest.database,
-        counter=manifest.counter,
-    )
+    overrides = {name: value for name, value in variant if value is not None and name != "name"}
+    combined = {
+        "id": target_id(manifest.kind, manifest.language, manifest.framework, variant.name),
+        "variant": variant.name,
+        "notes": " ".join(filter(None, (manifest.notes, variant.notes))) or None,
+        "folder": str(folder.resolve()),
+    }
+    return Target(**(dict(manifest) | overrides | combined))
 
 
 def _named(folder: Path, model: type[Named], problems: list[str]) -> list[tuple[str, Named, str]]:

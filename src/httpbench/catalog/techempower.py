@@ -11,6 +11,7 @@ import shlex
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
@@ -215,20 +216,18 @@ def _wrong(full: str, problems: list[str]) -> tuple[None, Entry]:
 
 def _target(folder: Path, name: str, test: _Test | None, entry: Entry) -> Target:
     """Return the target of a test. Without a test, the target only reports its problems."""
-    return foreign_target(
-        entry,
-        folder.parent.name,
-        folder.name,
-        None if name == DEFAULT_TEST else name,
-        category=test.classification if test else None,
-        tuning=TUNING[entry.approach] if entry.approach else Tuning.DEFAULT,
-        notes=test.notes if test else None,
-        run=tuple(shlex.split(test.docker_cmd)) if test and test.docker_cmd else (),
-        folder=str(folder),
-        container=_recipe(test, entry) if test else ContainerRecipe(),
-        paths=test.paths if test else {},
-        database=entry.database,
-    )
+    known: dict[str, Any] = {"folder": str(folder)}
+    if test is not None:
+        known |= {
+            "category": test.classification,
+            "tuning": TUNING[test.approach] if test.approach else Tuning.DEFAULT,
+            "notes": test.notes,
+            "run": tuple(shlex.split(test.docker_cmd or "")),
+            "container": _recipe(test, entry),
+            "paths": test.paths,
+            "database": entry.database,
+        }
+    return foreign_target(entry, folder.parent.name, folder.name, None if name == DEFAULT_TEST else name, **known)
 
 
 def _recipe(test: _Test, entry: Entry) -> ContainerRecipe:

@@ -7,21 +7,12 @@ shortest round trip (F. Cristian, "Probabilistic clock synchronization", Distrib
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Self
 
 NS_PER_MS = 1e6
 JUMP_MS_MAX = 5.0
 """Largest shift of a clock during a trial, beyond the error of its readings, that does not count as a jump."""
-
-
-@dataclass(frozen=True, slots=True)
-class ClockReading:
-    """One reading of another host's clock, in nanoseconds; ``sent_ns`` and ``received_ns`` are on the clock of this machine."""
-
-    sent_ns: int
-    there_ns: int
-    received_ns: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +21,12 @@ class Offset:
 
     ahead_ns: int
     round_trip_ns: int
+
+    @classmethod
+    def of(cls, sent_ns: int, there_ns: int, received_ns: int) -> Self:
+        """Return the offset from one reading; ``sent_ns`` and ``received_ns`` are on the clock of this machine."""
+        round_trip_ns = received_ns - sent_ns
+        return cls(there_ns - (sent_ns + round_trip_ns // 2), round_trip_ns)
 
     @property
     def round_trip_ms(self) -> float:
@@ -48,10 +45,3 @@ class Offset:
         moved_ms = abs(later.ahead_ns - self.ahead_ns) / NS_PER_MS
         error_ms = (self.round_trip_ms + later.round_trip_ms) / 2
         return moved_ms if moved_ms > JUMP_MS_MAX + error_ms else None
-
-
-def offset(readings: Sequence[ClockReading]) -> Offset:
-    """Return the offset of the reading with the shortest round trip. At least one reading is required."""
-    best = min(readings, key=lambda reading: reading.received_ns - reading.sent_ns)
-    round_trip_ns = best.received_ns - best.sent_ns
-    return Offset(best.there_ns - (best.sent_ns + round_trip_ns // 2), round_trip_ns)

@@ -18,7 +18,7 @@ import secrets
 import signal
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -28,9 +28,8 @@ from httpbench.cluster.dask.clocks import NS_PER_MS, Offset
 from httpbench.cluster.dask.generator import EXIT_LOST
 from httpbench.cluster.dask.hosts import SCHEDULER_LOST, DaskHosts, Host, Sent, connected
 from httpbench.cluster.dask.merge import MergedResults
-from httpbench.cluster.dask.orders import AgentOutcome, Division, Orders, Readiness, divided, packed
+from httpbench.cluster.dask.orders import BEAT_S, AgentOutcome, Division, Orders, Readiness, divided, packed
 from httpbench.cluster.dask.results import Document, PackedResult
-from httpbench.cluster.dask.silence import LOOK_S, SILENT_S, Silence
 from httpbench.cluster.dask.survey import check_clocks, check_versions, read_clocks, read_facts
 from httpbench.errors import HttpbenchError, LoadError, LostHostError
 from httpbench.load import Job, Phase, get
@@ -44,6 +43,9 @@ LEAD_S, LEAD_PER_HOST_S = 0.5, 0.005
 """Time from choosing the start until the start, in which every host must learn it."""
 AGENT_SLACK_S = 60.0
 """Extra time limit for an agent, because other hosts may take long to get ready."""
+LOOK_S, LOOKS_MAX = BEAT_S, 4
+SILENT_S = LOOK_S * LOOKS_MAX
+"""Time after which a silent load host is lost. A link that is cut for 3 s is always noticed."""
 EXIT_FAILED, EXIT_TERMINATED = 1, 143
 
 
@@ -97,7 +99,9 @@ async def conduct(trial: ConductedTrial) -> dict[str, Any]:
     """
     _say(Phase.CONNECT)
     async with connected(trial.scheduler) as cluster:
-        _check_number(trial, cluster)
+        if len(cluster.all) != trial.hosts:
+            there = ", ".join(host.name for host in cluster.all)
+            raise LostHostError(f"the run began with {trial.hosts} load hosts, but now there are {len(cluster.all)}: {there}")
         facts = await read_facts(cluster)
         check_versions(facts)
         divisions = divided(trial.job.load.connections, trial.job.load.threads, [each.cpus for each in facts.values()])
@@ -120,18 +124,32 @@ async def conduct(trial: ConductedTrial) -> dict[str, Any]:
     return {**merged.document(), "load_hosts": [share.model_dump() for share in with_starts(shares, here)]}
 
 
+class Silence:
+    """Counts the checks since the last heartbeat of each load host.
+
+    It counts checks rather than time: if this process itself got no CPU time, it heard nothing, and no load host is to blame.
+    """
+
+    def __init__(self, hosts: Iterable[str]):
+        self._looks = dict.fromkeys(hosts, 0)
+
+    def heard(self, host: str) -> None:
+        if host in self._looks:
+            self._looks[host] = 0
+
+    def look(self, watched: Collection[str]) -> list[str]:
+        """Return the watched load hosts that have been silent for too long, by name. Call this every ``LOOK_S``."""
+        for host in self._looks:
+            self._looks[host] += 1
+        return sorted(host for host in watched if self._looks[host] > LOOKS_MAX)
+
+
 def orders_for(job: Job, division: Division, token: str) -> Orders:
     """Return the orders for the agent with this part of the load."""
     own = job.load.model_copy(update={"connections": division.connections, "threads": division.threads})
     options, files = packed(get("native").argv(replace(job, load=own), warmup=False)[1:], job.scratch)
     limit_s = own.warmup_s + own.duration_s + own.timeout_s + AGENT_SLACK_S
     return Orders(token, ("--part", division.part, *options), files, limit_s)
-
-
-def _check_number(trial: ConductedTrial, cluster: DaskHosts) -> None:
-    if len(cluster.all) != trial.hosts:
-        there = ", ".join(host.name for host in cluster.all)
-        raise LostHostError(f"the run began with {trial.hosts} load hosts, but now there are {len(cluster.all)}: {there}")
 
 
 async def _all_ready(cluster: DaskHosts, sent: Sent, token: str, load: Load) -> None:
@@ -200,7 +218,7 @@ async def _results(
 
 
 def _silent(names: Sequence[str], gone: Sequence[Host]) -> LostHostError:
-    """Of load hosts that were not heard of; ``gone``: those whose workers the scheduler misses, too."""
+    """Return the error for load hosts that were silent for too long. ``gone`` are the hosts without a Dask worker."""
     for host in gone:
         if host.name in names:
             return LostHostError(f"lost load host {host.name}: its Dask worker at {host.address} is gone")

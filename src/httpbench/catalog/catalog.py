@@ -35,7 +35,10 @@ class Catalog:
         return workload_names.find(self.workloads, name)
 
     def suite(self, name: str) -> Suite:
-        return _by_name(self.suites, name, "suite")
+        if name not in self.suites:
+            known = sorted(self.suites)
+            raise SelectionError(f'unknown suite "{name}"{files.did_you_mean(name, known)}', hint=f"use one of {', '.join(known)}")
+        return self.suites[name]
 
 
 def load(extra_targets: Sequence[Path] = ()) -> Catalog:
@@ -130,11 +133,3 @@ def _unknown_workloads(suites: Iterable[Suite], workloads: dict[str, Workload]) 
             except SelectionError as error:
                 problems.append(f"suite {suite.name}: {error.message}")
     return problems
-
-
-def _by_name(values: dict[str, Named], name: str, noun: str) -> Named:
-    if name not in values:
-        raise SelectionError(
-            f'unknown {noun} "{name}"{files.did_you_mean(name, list(values))}', hint=f"use one of {', '.join(sorted(values))}"
-        )
-    return values[name]

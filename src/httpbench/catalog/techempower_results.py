@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import re
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -45,7 +44,6 @@ from httpbench.text import one_line
 
 ONE_REQUEST = ("json", "db", "fortune")
 PIPELINED, PIPELINE = "plaintext", 16
-ROWS = ("query", "update", "cached-query")
 US = {"us": 1.0, "ms": 1e3, "s": 1e6, "m": 6e7, "h": 3.6e9}
 ERRORS = {"5xx": "unexpected_status", "timeout": "timeout", "connect": "connect_other", "read": "reset", "write": "reset"}
 """wrk's error counters, and our kind of error for each. A ``5xx`` is any status other than 2xx and 3xx."""
@@ -87,6 +85,16 @@ class _Results(_Known):
     duration_s: int = Field(alias="duration", ge=1)
     raw: dict[str, Any] = Field(alias="rawData")
     metadata: tuple[_Metadata, ...] = Field(default=(), alias="testMetadata")
+
+    @property
+    def rows(self) -> dict[str, Levels]:
+        """The levels of each test that requests a number of rows."""
+        return {"query": self.queries, "update": self.queries, "cached-query": self.cached}
+
+    @property
+    def levels(self) -> dict[str, Levels]:
+        """The levels of each test: numbers of connections, or numbers of rows."""
+        return {**dict.fromkeys(ONE_REQUEST, self.concurrency), PIPELINED: self.pipelined, **self.rows}
 
 
 def read_results(path: Path, workloads: Mapping[str, Workload], command: Sequence[str], name: str | None) -> tuple[Run, list[Trial]]:
@@ -152,7 +160,7 @@ def _beyond_the_model(results: _Results, workloads: Mapping[str, Workload]) -> s
     if wrong := [level for level in (*results.concurrency, *results.pipelined) if not 1 <= level <= 1_000_000]:
         return f"{wrong[0]} is not a number of connections"
     try:
-        for test, levels in (("query", results.queries), ("update", results.queries), ("cached-query", results.cached)):
+        for test, levels in results.rows.items():
             for rows in levels:
                 find(workloads, f"{test}-{rows}")
     except SelectionError as error:
@@ -164,7 +172,7 @@ def _measured(results: _Results, path: Path) -> Iterator[tuple[str, str, int, Ma
     """Yield test, framework, number of the level and its counters. Levels without requests are skipped."""
     for key, of_test in results.raw.items():
         test = key.replace("_", "-")
-        if test not in (*ONE_REQUEST, PIPELINED, *ROWS):
+        if test not in results.levels:
             continue  # sizes of sources, numbers of commits
         if not isinstance(of_test, dict) or not all(isinstance(levels, list) for levels in of_test.values()):
             raise _wrong(path, f"rawData.{key}: must hold an array for each framework")
@@ -176,30 +184,30 @@ def _measured(results: _Results, path: Path) -> Iterator[tuple[str, str, int, Ma
 
 def _asked(results: _Results, test: str, number: int, path: Path) -> tuple[str, Load]:
     """Return the workload and the load of one level."""
-    rows = results.cached if test == "cached-query" else results.queries
-    levels = rows if test in ROWS else results.pipelined if test == PIPELINED else results.concurrency
+    levels, has_rows = results.levels[test], test in results.rows
     if number >= len(levels):
         raise _wrong(path, f"{test} has more results than levels")
-    connections = max(results.concurrency) if test in ROWS else levels[number]
+    connections = max(results.concurrency) if has_rows else levels[number]
     pipeline = PIPELINE if test == PIPELINED else 1
     load = Load(connections=connections, pipeline=pipeline, duration_s=results.duration_s, warmup_s=results.duration_s, timeout_s=8)
-    return f"{test}-{levels[number]}" if test in ROWS else test, load
+    return f"{test}-{levels[number]}" if has_rows else test, load
 
 
 def _measurement(raw: Mapping[str, Any], duration_s: float) -> Measurement:
     """Compute throughput over the nominal duration, like TechEmpower's own tables."""
     total = _count(raw, "totalRequests")
     ok = max(total - _count(raw, "5xx"), 0)
-    errors: Counter[str] = Counter()
+    errors: dict[str, int] = {}
     for key, kind in ERRORS.items():
-        errors[kind] += _count(raw, key)
+        if count := _count(raw, key):
+            errors[kind] = errors.get(kind, 0) + count
     times = {name: _us(raw.get(key)) for name, key in (("mean", "latencyAvg"), ("stddev", "latencyStdev"), ("max", "latencyMax"))}
     return Measurement(
         generator="wrk",
         generator_version="published",
         duration_s=duration_s,
         requests=Requests(completed=total, ok=ok),
-        errors=dict(+errors),
+        errors=errors,
         throughput_rps=ok / duration_s,
         service_time_us=Distribution(count=total, **times) if times["mean"] is not None else None,
     )

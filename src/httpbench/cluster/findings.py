@@ -50,11 +50,12 @@ def _round_trips(trips: RoundTrips) -> Iterator[Finding]:
 def _link(load_host: SshLoadHost, root: Path) -> Iterator[Finding]:
     """Yield findings on the interfaces at both ends of the route, if they are known."""
     (route,) = load_host.seen["printed"]
-    there = _interface(route["stdout"])
-    printed = host.capture(("ip", "-o", "address"))
-    here = _interface_with(printed.stdout if printed else "", load_host.host.address)
-    if there is None or here is None:
+    addresses, own = host.capture(("ip", "-o", "address")), re.escape(load_host.host.address)
+    match_there = re.search(r"\bdev (\S+)", route["stdout"])
+    match_here = re.search(rf"^\d+: (\S+?)(?:@\S+)?\s+inet6? {own}/", addresses.stdout if addresses else "", re.MULTILINE)
+    if match_there is None or match_here is None:
         return
+    there, here = match_there[1], match_here[1]
     folders = {"there": root / "sys/class/net" / there, "here": Path("/sys/class/net") / here}
     mtus = {side: read_int(folder / "mtu") for side, folder in folders.items()}
     yield judged(
@@ -90,14 +91,3 @@ def _speed(mbit: Mapping[str, int]) -> Iterator[Finding]:
     what = ", ".join(f"{name} has {speed:,} Mbit/s" for name, speed in mbit.items())
     why = f"the link moves at most {slowest / 8:,.0f} MB/s: a target that sends more is limited by the network"
     yield judged("link-speed", slowest >= 1000, what, why, "use a faster link, or a workload with smaller responses", "note")
-
-
-def _interface(route: str) -> str | None:
-    match = re.search(r"\bdev (\S+)", route)
-    return match[1] if match else None
-
-
-def _interface_with(addresses: str, address: str) -> str | None:
-    """Return the device with the address, from the output of ``ip -o address``."""
-    match = re.search(rf"^\d+: (\S+?)(?:@\S+)?\s+inet6? {re.escape(address)}/", addresses, re.MULTILINE)
-    return match[1] if match else None

@@ -78,7 +78,8 @@ def closes_on_request(server: Server) -> str | None:
         connection.send(server.request_bytes(("Connection", "close")))
         if problem := server.problem(server.receive(connection)):
             return f"with Connection: close: {problem}"
-        if not connection.closed_by_peer(CLOSE_WAIT_S):
+        later = connection.everything(CLOSE_WAIT_S, CLOSE_WAIT_S, server.workload.request.method)
+        if not later.closed or not later.is_empty:
             return "leaves the connection open after Connection: close"
     return None
 

@@ -80,6 +80,11 @@ class Received:
     closed: bool
 
     @property
+    def is_empty(self) -> bool:
+        """Whether no byte came."""
+        return not self.responses and not self.rest
+
+    @property
     def text(self) -> str:
         """A description such as ``200, 200, then closed``."""
         parts = [str(response.status) for response in self.responses]
@@ -171,16 +176,6 @@ class Connection:
                 rest = bytes(self._buffer)
         self._timeout_s = timeout_s
         return Received(tuple(responses), rest, self.ended)
-
-    def closed_by_peer(self, wait_s: float) -> bool:
-        """Return whether the server closes the connection in time."""
-        self._socket.settimeout(wait_s)
-        try:
-            return not self._buffer and self._socket.recv(1) == b""
-        except TimeoutError:
-            return False
-        except OSError:
-            return True
 
     def close(self) -> None:
         self._socket.close()

@@ -30,11 +30,9 @@ def wait_until_correct(host: str, port: int, workload: Workload, timeout_s: floa
             raise StartError("ended before it responded")
         try:
             response, surplus = exchange(host, port, workload.request, max(min(attempt_s, deadline - time.monotonic()), 0.001))
-        except ConnectionRefusedError:
-            time.sleep(RETRY_S)
-            continue
         except OSError as error:
-            problem = f"could not be reached: {error.strerror or error}"
+            if not isinstance(error, ConnectionRefusedError):
+                problem = f"could not be reached: {error.strerror or error}"
             time.sleep(RETRY_S)
             continue
         except NoResponseError:

@@ -44,7 +44,7 @@ def nonsense(server: Server) -> Found:
 def unrequested(server: Server) -> Found:
     with server.connect() as connection:
         early = server.all_on(connection)
-        if early.responses or early.rest:
+        if not early.is_empty:
             return False, f"{early.text}, before the request"
         if early.closed:
             return None, "closed before the request"
@@ -61,7 +61,7 @@ def waits(server: Server) -> Found:
     with server.connect() as connection:
         connection.send(whole[:cut])
         early = server.all_on(connection)
-        if early.responses or early.rest:
+        if not early.is_empty:
             return False, f"{early.text}, before the end"
         if early.closed:
             return True, "closed before the end"
@@ -85,7 +85,7 @@ def head(server: Server) -> Found:
         connection.send(server.request_bytes(method="HEAD"))
         response = connection.receive("HEAD")
         after = server.all_on(connection, "HEAD")
-    if after.responses or after.rest:
+    if not after.is_empty:
         return False, f"{response.status}, and {after.text} after it"
     return True, f"{response.status}, no body"
 

@@ -42,4 +42,4 @@ def commits_between(folder: Path, before: str, after: str) -> list[str]:
 def _git(folder: Path, *words: str) -> str | None:
     """Return the output of a git command, or ``None`` if it fails."""
     found = capture(("git", "-C", str(folder), *words))
-    return found.stdout if found is not None and found.code == 0 else None
+    return found.stdout if found is not None and found.returncode == 0 else None

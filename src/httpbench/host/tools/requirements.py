@@ -63,7 +63,12 @@ def check(requirement: Requirement) -> Met | Unmet:
 
 def find(requirement: Requirement) -> Met | Unmet:
     """Find the program or file in any version, without running anything."""
-    return _found(requirement, os.environ.get("PATH", os.defpath))
+    if requirement.file is not None:
+        found = sorted(Path("/").glob(requirement.file.lstrip("/")))
+        return Met(None, str(found[0])) if found else Unmet(f"no file matches {requirement.file}", _fix(requirement))
+    assert requirement.program is not None
+    where = shutil.which(requirement.program)
+    return Met(None, where) if where else Unmet("not found in PATH", _fix(requirement))
 
 
 def check_all(requirements: Sequence[Requirement]) -> list[Met | Unmet]:
@@ -120,18 +125,9 @@ def remembering(file: Path) -> Iterator[None]:
 
 
 @cache
-def _check(requirement: Requirement, path: str) -> Met | Unmet:
-    found = _found(requirement, path)
+def _check(requirement: Requirement, _path: str) -> Met | Unmet:
+    found = find(requirement)
     return _check_version(requirement, found.path) if isinstance(found, Met) and requirement.program else found
-
-
-def _found(requirement: Requirement, path: str) -> Met | Unmet:
-    if requirement.file is not None:
-        found = sorted(Path("/").glob(requirement.file.lstrip("/")))
-        return Met(None, str(found[0])) if found else Unmet(f"no file matches {requirement.file}", _fix(requirement))
-    assert requirement.program is not None
-    where = shutil.which(requirement.program, path=path)
-    return Met(None, where) if where else Unmet("not found in PATH", _fix(requirement))
 
 
 def _check_version(requirement: Requirement, where: str) -> Met | Unmet:

@@ -10,8 +10,7 @@ from pathlib import Path
 
 from httpbench import host
 from httpbench.cluster.ssh_host import SshLoadHost
-from httpbench.host.doctor import processor
-from httpbench.host.doctor.limits import free_ports
+from httpbench.host import doctor
 from httpbench.host.finding import Finding, judged, worst_first
 from httpbench.host.kernel_files import read_int
 from httpbench.host.knobs import all_knobs
@@ -21,8 +20,6 @@ from httpbench.model import RoundTrips
 JITTER_SHARE_MAX, JITTER_US_MIN = 0.25, 50.0
 """Accepted delay of the median round trip: as a share of the fastest one, and in µs."""
 OFFLOADS = ("tcp-segmentation-offload", "generic-receive-offload")
-OF_TARGETS = "cores"
-"""The finding that target and load generator share cores, which does not apply to load hosts."""
 
 
 def findings_of(load_host: SshLoadHost) -> list[Finding]:
@@ -31,7 +28,13 @@ def findings_of(load_host: SshLoadHost) -> list[Finding]:
     with tempfile.TemporaryDirectory(prefix="httpbench-") as folder:
         root = mirrored(load_host.seen["files"], Path(folder))
         topology = host.read_topology(root, load_host.host.cpus)
-        own = [*(one for one in processor.findings(root, topology) if one.name != OF_TARGETS), *free_ports(root)]
+        own = [
+            doctor.siblings(root, topology),
+            doctor.cpu_quota(root, topology),
+            doctor.virtual_machine(root),
+            *doctor.mitigations(root),
+            *doctor.free_ports(root),
+        ]
         knobs = [dataclasses.replace(one, do=one.do and f"on {name}: {one.do}") for one in all_knobs.findings(root)]
         found = [*_round_trips(load_host.host.round_trips), *_link(load_host, root), *own, *knobs]
     return worst_first(dataclasses.replace(one, name=f"{name}: {one.name}") for one in found)

@@ -6,7 +6,7 @@ from httpbench.host.commands import capture
 from httpbench.host.cores.core_locks import only_run_on
 from httpbench.host.cores.partition import partition, partition_for_load_host, partition_for_proxy, with_database
 from httpbench.host.cores.topology import Core, Topology, core_groups, read_topology
-from httpbench.host.doctor.examine import examine
+from httpbench.host.doctor import examine
 from httpbench.host.facts.environment import read_environment
 from httpbench.host.facts.git import commits_between
 from httpbench.host.finding import Finding

@@ -11,7 +11,6 @@ a common start, and prints the merged result in the format of the load generator
 ``agent.py``       what runs on a load host
 ``survey.py``      questions to all load hosts: versions, clocks, speed, reach
 ``orders.py``      what an agent gets and returns; connections and threads of each load host
-``clocks.py``      converts an instant between the clocks of hosts
 ``results.py``     a result in transit, with packed histograms
 ``merge.py``       merges the results of all agents
 =================  =====================================================================

@@ -24,13 +24,12 @@ from pathlib import Path
 from typing import Any
 
 from httpbench.cluster.dask import agent
-from httpbench.cluster.dask.clocks import NS_PER_MS, Offset
 from httpbench.cluster.dask.generator import EXIT_LOST
 from httpbench.cluster.dask.hosts import SCHEDULER_LOST, DaskHosts, Host, Sent, connected
 from httpbench.cluster.dask.merge import MergedResults
 from httpbench.cluster.dask.orders import BEAT_S, AgentOutcome, Division, Orders, Readiness, divided, packed
 from httpbench.cluster.dask.results import Document, PackedResult
-from httpbench.cluster.dask.survey import check_clocks, check_versions, read_clocks, read_facts
+from httpbench.cluster.dask.survey import NS_PER_MS, Offset, check_clocks, check_versions, read_clocks, read_facts
 from httpbench.errors import HttpbenchError, LoadError, LostHostError
 from httpbench.load import Job, Phase, get
 from httpbench.model import HostShare, Load, Workload

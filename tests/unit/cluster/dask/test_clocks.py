@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from httpbench.cluster.dask.clocks import Offset
+from httpbench.cluster.dask.survey import Offset
 
 MS = 1_000_000
 delays = st.integers(0, 50 * MS)

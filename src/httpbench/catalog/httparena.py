@@ -6,7 +6,6 @@ that httpbench supports. The clone's data set, static files and certificates are
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from enum import StrEnum
 from pathlib import Path
 from typing import Any
@@ -87,37 +86,31 @@ def _target(path: Path, mounts: dict[str, str]) -> Target:
     if problems:
         entry = wrong_entry(NAME, folder.name, problems)
     else:
-        entry = _entry(folder, meta)
+        entry = Entry(
+            catalogue=NAME,
+            name=folder.name,
+            display_name=meta.display_name or folder.name,
+            platform=meta.engine or None,
+            tests=meta.tests,
+            unsupported=_unsupported(folder, meta),
+        )
         known = {
             "tuning": TUNING.get(meta.type, Tuning.DEFAULT) if meta.type else Tuning.DEFAULT,
             "upstream": meta.repo if meta.repo and meta.repo.startswith("https://") else None,
             "notes": meta.description or None,
-            "paths": _paths(meta),
+            "paths": dict(PATHS[test] for test in PATHS if test in meta.tests),
             "mounts": mounts,
         }
     recipe = ContainerRecipe(dockerfile=DOCKERFILE, port=PORT, fixed_port=True)
     return foreign_target(entry, language, folder.name, folder=str(folder), container=recipe, **known)
 
 
-def _paths(meta: _Meta) -> dict[str, str]:
-    return dict(PATHS[test] for test in PATHS if test in meta.tests)
-
-
-def _entry(folder: Path, meta: _Meta) -> Entry:
-    return Entry(
-        catalogue=NAME,
-        name=folder.name,
-        display_name=meta.display_name or folder.name,
-        platform=meta.engine or None,
-        tests=meta.tests,
-        unsupported=next(_obstacles(folder, meta), None),
-    )
-
-
-def _obstacles(folder: Path, meta: _Meta) -> Iterator[str]:
+def _unsupported(folder: Path, meta: _Meta) -> str | None:
+    """Return why httpbench can't measure a framework, or ``None`` if it can."""
     if not meta.enabled:
-        yield f"{NAME} does not enable it"
+        return f"{NAME} does not enable it"
     if (folder / SCRIPT).is_file():
-        yield f"its image is built by {SCRIPT}: not supported"
-    if not _paths(meta):
-        yield f"httpbench has none of its tests: {', '.join(meta.tests)}"
+        return f"its image is built by {SCRIPT}: not supported"
+    if not any(test in meta.tests for test in PATHS):
+        return f"httpbench has none of its tests: {', '.join(meta.tests)}"
+    return None

@@ -101,7 +101,7 @@ def _targets(path: Path) -> list[Target]:
     try:
         project, tests = _project(path)
     except CatalogError as error:
-        return [_target(path.parent, DEFAULT_TEST, *_wrong(path.parent.name, error.problems))]
+        return [_target(path.parent, DEFAULT_TEST, None, wrong_entry(NAME, path.parent.name, error.problems))]
     return [_target(path.parent, name, *_read(path, project, name, raw)) for name, raw in tests.items()]
 
 
@@ -160,7 +160,7 @@ def _read(path: Path, project: str, name: str, raw: Raw) -> tuple[_Test | None, 
     try:
         test = _Test.model_validate(given)
     except ValidationError as error:
-        return _wrong(full, [*sentences(_Test, error), *problems])
+        return None, wrong_entry(NAME, full, [*sentences(_Test, error), *problems])
     return test, Entry(
         catalogue=NAME,
         name=full,
@@ -202,10 +202,6 @@ def _exposed(dockerfile: Path) -> str | None:
     except (OSError, UnicodeDecodeError):
         return None
     return found[1] if found else None
-
-
-def _wrong(full: str, problems: list[str]) -> tuple[None, Entry]:
-    return None, wrong_entry(NAME, full, problems)
 
 
 def _target(folder: Path, name: str, test: _Test | None, entry: Entry) -> Target:

@@ -173,7 +173,7 @@ def _measured(results: _Results, path: Path) -> Iterator[tuple[str, str, int, Ma
     for key, of_test in results.raw.items():
         test = key.replace("_", "-")
         if test not in results.levels:
-            continue  # sizes of sources, numbers of commits
+            continue  # for example sizes of sources, or numbers of commits
         if not isinstance(of_test, dict) or not all(isinstance(levels, list) for levels in of_test.values()):
             raise _wrong(path, f"rawData.{key}: must hold an array for each framework")
         for framework, levels in of_test.items():

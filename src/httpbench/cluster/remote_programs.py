@@ -174,7 +174,7 @@ def _built(program: Path, machine: str, say: Callable[[str], None]) -> Path | No
         argv = ("cargo", "static", "--quiet", "--target", triple, "--target-dir", str(target))
         done = subprocess.run(argv, cwd=checkout, capture_output=True, stdin=subprocess.DEVNULL, timeout=BUILD_LIMIT_S, check=False)
         if done.returncode and machine == platform.machine():
-            return None  # a file of an earlier build has other sources
+            return None  # a file from an earlier build may be out of date
     return found if found.is_file() else None
 
 

@@ -10,7 +10,7 @@ from httpbench.host.doctor import examine
 from httpbench.host.facts.environment import read_environment
 from httpbench.host.facts.git import commits_between
 from httpbench.host.finding import Finding
-from httpbench.host.knobs.all_knobs import KNOBS, tuned
+from httpbench.host.knobs.all_knobs import KNOBS
 from httpbench.host.knobs.knob import Knob
 from httpbench.host.knobs.tuning import KnobTuning, Shown, TuningOutcome
 from httpbench.host.tools import packages
@@ -44,6 +44,5 @@ __all__ = [
     "read_environment",
     "read_topology",
     "remembering",
-    "tuned",
     "with_database",
 ]

@@ -61,11 +61,9 @@ def with_status(workload: Workload, status: int) -> Workload:
 
 
 def _expecting(workload: Workload, learned: Learned, body: bytes) -> Workload:
-    changes: dict[str, object] = {"status": learned.status, "content_type": learned.content_type}
-    if learned.body_sha256 is not None:
-        text = _text(body)
-        whole = {"body_sha256": learned.body_sha256} if text is None else {"body": text}
-        changes |= {"body_bytes": learned.body_bytes, **whole}
+    changes = learned.model_dump()
+    if learned.body_sha256 is not None and (text := _text(body)) is not None:
+        changes |= {"body": text, "body_sha256": None}
     return workload.model_copy(update={"expect": workload.expect.model_copy(update=changes)})
 
 

@@ -34,10 +34,10 @@ MADE_FROM_THE_REQUEST = (Trait.ASKED, Trait.UNASKED, Trait.DATE)
 """If one of these doesn't hold, the label is ``canned``, whatever else holds."""
 
 PARSED = (Trait.NONSENSE, Trait.WAITS)
-"""What turns a server with the same response for every path into a parser."""
+"""The traits of a parser, among servers with the same response for every path."""
 
 WHOLE = (Trait.NONSENSE, Trait.WAITS, Trait.LENGTH, Trait.CHUNKED, Trait.HEAD)
-"""What turns a router into a server."""
+"""The traits that distinguish a server from a router."""
 
 MEANINGS = {
     Label.CANNED: "its responses are not made from requests",

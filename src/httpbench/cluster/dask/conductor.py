@@ -39,9 +39,9 @@ READY_S = 10.0
 RESULT_S = 10.0
 """Time limit from the end of the window to the last result, beyond the request timeout and the time per host."""
 LEAD_S, LEAD_PER_HOST_S = 0.5, 0.005
-"""Time from choosing the start until the start, in which every host must learn it."""
+"""Time between choosing the start time and the start. Every host must receive the start time within it."""
 AGENT_SLACK_S = 60.0
-"""Extra time limit for an agent, because other hosts may take long to get ready."""
+"""Additional time for an agent, because other hosts may take long to get ready."""
 LOOK_S, LOOKS_MAX = BEAT_S, 4
 SILENT_S = LOOK_S * LOOKS_MAX
 """Time after which a silent load host is lost. A link that is cut for 3 s is always noticed."""
@@ -115,7 +115,7 @@ async def conduct(trial: ConductedTrial) -> dict[str, Any]:
             start_ns = await _begin(cluster, offsets, token)
             merged, shares, starts = await _results(cluster, sent, offsets, trial.job.load, start_ns, silence)
         finally:
-            with contextlib.suppress(OSError, TimeoutError):  # without a scheduler its workers end the agents
+            with contextlib.suppress(OSError, TimeoutError):  # if the scheduler is lost, its workers end the agents
                 await cluster.cancel(sent)
         later = await read_clocks(cluster)
     check_clocks(offsets, later)
@@ -281,8 +281,8 @@ def share_of(name: str, result: Document, clock: Offset) -> HostShare:
 def with_starts(shares: Mapping[Host, HostShare], starts: Mapping[Host, int]) -> list[HostShare]:
     """Return the shares sorted by name, each with its delay after the first start.
 
-    ``starts`` are times of this machine's clock, converted by clock readings after the trial. By the readings before the trial, which set
-    the starts, all would be equal.
+    ``starts`` are times of this machine's clock, converted with clock readings from after the trial. With the readings from before the
+    trial, from which the start times were computed, every delay would be zero.
     """
     first_ns = min(starts.values())
     timed = [share.model_copy(update={"start_ms": (starts[host] - first_ns) / NS_PER_MS}) for host, share in shares.items()]

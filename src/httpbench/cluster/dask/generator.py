@@ -89,7 +89,7 @@ class ManyHosts(Native):
 
 
 def notes(shares: Sequence[HostShare]) -> tuple[str, ...]:
-    """Return notes on the load hosts, for below a table."""
+    """Return notes on the load hosts to print below a table."""
     if not shares:
         return ()
     found = [f"{len(shares)} load hosts made the load." if len(shares) > 1 else "1 load host made the load."]

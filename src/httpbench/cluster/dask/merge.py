@@ -57,10 +57,12 @@ class HistogramSums:
             return
         firsts, width = (np.cumsum(sizes) - sizes)[held], self._sums.shape[1]
         steps = gaps.astype(np.int64)
-        highest = np.add.reduceat(steps, firsts)  # bucket of each row
+        highest = np.add.reduceat(steps, firsts)  # highest bucket of each row
         if int(highest.max()) >= width:
             raise LoadError("a histogram has more buckets than its bounds allow")
-        steps[firsts] += np.diff(held, prepend=0) * width - np.concatenate(([0], highest[:-1]))  # from row to row
+        steps[firsts] += np.diff(held, prepend=0) * width - np.concatenate(
+            ([0], highest[:-1])
+        )  # each row begins where the flat table has it
         np.add.at(self._sums.reshape(-1), np.cumsum(steps, out=steps), counts.astype(np.int64))
 
     def samples(self, row: int) -> Samples:

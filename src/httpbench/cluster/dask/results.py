@@ -86,7 +86,7 @@ def packed(texts: Sequence[str]) -> Packed:
     gaps = np.diff(buckets, prepend=0)
     begins_row = np.diff(rows, prepend=-1) > 0
     gaps[begins_row] = buckets[begins_row]
-    parts = np.maximum(gaps - 1, 0) // _GAP_MAX + 1  # so no two parts of a row are of one bucket
+    parts = np.maximum(gaps - 1, 0) // _GAP_MAX + 1  # long gaps are split; the last part gets the count
     last = np.cumsum(parts) - 1
     all_gaps = np.full(int(parts.sum()), _GAP_MAX, dtype=np.uint8)
     all_gaps[last] = gaps - _GAP_MAX * (parts - 1)
@@ -162,7 +162,7 @@ def _body(text: str) -> tuple[BucketBounds, bytes]:
 def _counts(bodies: Sequence[bytes]) -> tuple[Integers, Integers, Integers]:
     """Return row, bucket and count of every bucket that is not empty."""
     data = np.frombuffer(b"".join(bodies), dtype=np.uint8)
-    ends = np.flatnonzero(data < _MORE)  # of each number
+    ends = np.flatnonzero(data < _MORE)  # index of the last byte of each number
     sizes = np.array([len(body) for body in bodies], dtype=np.int64)
     if (data[np.cumsum(sizes)[sizes > 0] - 1] >= _MORE).any():
         raise LoadError("a histogram cannot be decoded: its last count is truncated")

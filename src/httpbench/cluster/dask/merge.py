@@ -60,9 +60,8 @@ class HistogramSums:
         highest = np.add.reduceat(steps, firsts)  # highest bucket of each row
         if int(highest.max()) >= width:
             raise LoadError("a histogram has more buckets than its bounds allow")
-        steps[firsts] += np.diff(held, prepend=0) * width - np.concatenate(
-            ([0], highest[:-1])
-        )  # each row begins where the flat table has it
+        # The first step of each row leads from the previous row's last bucket to this row's first one in the flat table.
+        steps[firsts] += np.diff(held, prepend=0) * width - np.concatenate(([0], highest[:-1]))
         np.add.at(self._sums.reshape(-1), np.cumsum(steps, out=steps), counts.astype(np.int64))
 
     def samples(self, row: int) -> Samples:

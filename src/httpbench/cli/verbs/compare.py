@@ -106,4 +106,4 @@ def _commit(word: str) -> str | None:
     from httpbench import host
 
     output = host.capture(("git", "rev-parse", "--verify", "--quiet", f"{word}^{{commit}}"))
-    return output.stdout.strip() if output and output.code == 0 else None
+    return output.stdout.strip() if output and output.returncode == 0 else None

@@ -7,7 +7,7 @@ import os
 import shlex
 import sqlite3
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import astuple, dataclass
 from pathlib import Path
@@ -16,7 +16,7 @@ from typing import Any, Self, TypeVar
 
 from httpbench.errors import SelectionError, StoreError
 from httpbench.host.owner import Owner, is_alive, this_process
-from httpbench.model import Distribution, Measurement, Run, RunStatus, Trial
+from httpbench.model import Run, RunStatus, Trial
 from httpbench.store.figures import RunFigures, figures_of, runs_of
 from httpbench.store.names import find
 from httpbench.store.schema import is_current, migrate
@@ -45,6 +45,13 @@ PLANNED = f"""
 """
 """Number of trials that a run will make. A run that ended early because its intervals were narrow enough has made all of them."""
 
+SIZE = """
+    length(CAST(document AS BLOB))
+    + (SELECT coalesce(sum(length(CAST(document AS BLOB))), 0) FROM trial WHERE run_id = run.id)
+    + (SELECT coalesce(sum(length(data)), 0) FROM histogram WHERE run_id = run.id)
+"""
+"""Size of a run's documents and histograms, in bytes. SQLite reads all of them to compute it."""
+
 Document = TypeVar("Document", Run, Trial)
 
 
@@ -54,15 +61,19 @@ class RunLine:
 
     id: str
     started_at: str
+    name: str | None
+    git_commit: str | None
     status: RunStatus
-    targets: int
+    tags: tuple[str, ...]
+    targets: tuple[str, ...]
+    """Ids of its targets."""
+    command: str
+    trials: int
+    """Number of stored trials, including repeats."""
     trials_done: int
     trials_planned: int
-    command: str
-    name: str | None = None
-    """Name of the run. ``None``: it has none."""
-    size_bytes: int = 0
-    """Size of its documents and histograms, in bytes."""
+    size_bytes: int
+    """Size of its documents and histograms, in bytes. 0: not read."""
 
 
 class Store:
@@ -87,18 +98,7 @@ class Store:
 
     def begin(self, run: Run) -> None:
         """Store a run before its first trial."""
-        with self._errors():
-            self._insert_run(run)
-
-    def _insert_run(self, run: Run) -> None:
-        query = """
-            INSERT INTO run (sequence, id, started_at, status, boot_id, pid, pid_start_ticks, finished_at, name, git_commit, tags, document)
-            VALUES ((SELECT coalesce(max(sequence), 0) + 1 FROM run), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-        """
-        owner = this_process()
-        words = (run.name, run.environment.git_commit, json.dumps(run.tags))
-        values = (run.id, run.started_at, run.status, *owner, run.finished_at, *words, run.model_dump_json())
-        self._connection.execute(query, values)
+        self.put(run, ())
 
     def add(self, run_id: str, trial: Trial) -> None:
         """Commit one trial with its histograms."""
@@ -106,9 +106,15 @@ class Store:
             self._insert(run_id, trial)
 
     def put(self, run: Run, trials: Sequence[Trial]) -> None:
-        """Commit a finished run with all its trials, or nothing."""
+        """Commit a run with all its trials, or nothing."""
+        query = """
+            INSERT INTO run (sequence, id, started_at, status, boot_id, pid, pid_start_ticks, finished_at, name, git_commit, tags, document)
+            VALUES ((SELECT coalesce(max(sequence), 0) + 1 FROM run), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+        """
+        words = (run.name, run.environment.git_commit, json.dumps(run.tags))
+        values = (run.id, run.started_at, run.status, *this_process(), run.finished_at, *words, run.model_dump_json())
         with self._errors(), self._transaction():
-            self._insert_run(run)
+            self._connection.execute(query, values)
             for trial in trials:
                 self._insert(run.id, trial)
 
@@ -145,38 +151,36 @@ class Store:
             self._connection.execute("UPDATE run SET status = ?, finished_at = ? WHERE id = ?", (status, finished_at, run_id))
 
     def runs(self, limit: int = 100) -> list[RunLine]:
-        """Return the newest runs, newest first.
+        """Return the newest runs, newest first, with their sizes."""
+        return self.lines("1", (), limit=limit, size=SIZE)
+
+    def lines(self, condition: str, values: Sequence[object], *, first: int = 0, limit: int = 1, size: str = "0") -> list[RunLine]:
+        """Return a page of the runs that meet an SQL condition, newest first.
 
         A run whose process is gone appears as interrupted. A run that ended early because its intervals were narrow enough counts as
-        complete, and a search plans only the trials that it made.
+        complete. For a search, the planned trials are those it made. ``size`` is an SQL expression such as :data:`SIZE`.
         """
         query = f"""
-            SELECT run.id, started_at, status, boot_id, pid, pid_start_ticks,
-                   (SELECT count(*) FROM json_each(document, '$.targets')),
-                   {MADE},
-                   {PLANNED},
+            SELECT id, started_at, name, git_commit, status, boot_id, pid, pid_start_ticks, tags,
+                   (SELECT json_group_array(key) FROM json_each(document, '$.targets')),
                    coalesce(json_extract(document, '$.command'), '[]'),
-                   json_extract(document, '$.name'),
-                   length(CAST(document AS BLOB))
-                   + (SELECT coalesce(sum(length(CAST(document AS BLOB))), 0) FROM trial WHERE run_id = run.id)
-                   + (SELECT coalesce(sum(length(data)), 0) FROM histogram WHERE run_id = run.id)
-            FROM run ORDER BY sequence DESC LIMIT ?
+                   (SELECT count(*) FROM trial WHERE run_id = run.id), {MADE}, max({MADE}, {PLANNED}), {size}
+            FROM run WHERE id IN (SELECT id FROM run WHERE {condition} ORDER BY sequence DESC LIMIT ? OFFSET ?) ORDER BY sequence DESC
         """
-        with self._errors():
-            rows = self._connection.execute(query, (limit,)).fetchall()
+        rows = self.select(query, (*values, limit, first))
         return [
             RunLine(
-                id=name,
-                started_at=started_at,
-                status=status_of(status, Owner(boot_id, pid, ticks)),
-                targets=targets,
-                trials_done=done,
-                trials_planned=max(planned, done),
-                command=shlex.join(json.loads(command)),
-                name=given,
-                size_bytes=size,
+                run_id,
+                started_at,
+                name,
+                commit,
+                status_of(status, Owner(boot_id, pid, ticks)),
+                tuple(json.loads(tags)),
+                tuple(json.loads(targets)),
+                shlex.join(json.loads(command)),
+                *numbers,
             )
-            for name, started_at, status, boot_id, pid, ticks, targets, done, planned, command, given, size in rows
+            for run_id, started_at, name, commit, status, boot_id, pid, ticks, tags, targets, command, *numbers in rows
         ]
 
     def run(self, name: str) -> tuple[Run, list[Trial]]:
@@ -196,7 +200,7 @@ class Store:
             histograms.setdefault(number, {})[distribution] = data
         with self._errors():
             run = _read(Run, document, run_id)
-            found = [_join(_read(Trial, text, run_id), histograms.get(number, {})) for text, number in trials]
+            found = [_with_histograms(_read(Trial, text, run_id), histograms.get(number, {})) for text, number in trials]
         return run.model_copy(update={"status": status_of(status, Owner(*owner)), "finished_at": finished_at}), found
 
     def figures(self, target: str, runs_max: int) -> list[RunFigures]:
@@ -210,11 +214,6 @@ class Store:
             except ValueError:
                 raise StoreError(f"a run of {target} was stored by another version of httpbench, and this one cannot read it") from None
 
-    def targets(self) -> list[str]:
-        """Return the ids of all measured targets, sorted."""
-        with self._errors():
-            return [name for (name,) in self._connection.execute("SELECT DISTINCT target FROM figures ORDER BY target")]
-
     def noise_runs(self, hostname: str, cpu_model: str, limit: int = 5) -> list[str]:
         """Return the ids of finished A/A runs on such a machine, newest first."""
         query = """
@@ -223,8 +222,7 @@ class Store:
               AND json_extract(document, '$.environment.hostname') = ? AND json_extract(document, '$.environment.cpu_model') = ?
             ORDER BY sequence DESC LIMIT ?
         """
-        with self._errors():
-            return [name for (name,) in self._connection.execute(query, (hostname, cpu_model, limit))]
+        return [name for (name,) in self.select(query, (hostname, cpu_model, limit))]
 
     def delete(self, run_ids: Sequence[str]) -> None:
         """Delete runs with their trials and free their space.
@@ -356,27 +354,17 @@ def _read(model: type[Document], text: str, run_id: str) -> Document:
 
 def _split(trial: Trial) -> tuple[Trial, dict[str, str]]:
     """Split a trial into the rest and its histograms by name, which are large and rarely needed."""
-    if trial.measurement is None:
-        return trial, {}
-    histograms = {}
-    bare: dict[str, Distribution] = {}
-    for name in DISTRIBUTIONS:
-        distribution: Distribution | None = getattr(trial.measurement, name)
-        if distribution is not None and distribution.histogram is not None:
-            histograms[name] = distribution.histogram
-            bare[name] = distribution.model_copy(update={"histogram": None})
-    return _with(trial, trial.measurement, bare), histograms
+    found = {name: getattr(trial.measurement, name, None) for name in DISTRIBUTIONS}
+    histograms = {name: times.histogram for name, times in found.items() if times is not None and times.histogram is not None}
+    return _with_histograms(trial, dict.fromkeys(histograms)), histograms
 
 
-def _join(trial: Trial, histograms: dict[str, str]) -> Trial:
-    if trial.measurement is None:
+def _with_histograms(trial: Trial, histograms: Mapping[str, str | None]) -> Trial:
+    measurement = trial.measurement
+    if measurement is None:
         return trial
-    whole = {name: getattr(trial.measurement, name).model_copy(update={"histogram": data}) for name, data in histograms.items()}
-    return _with(trial, trial.measurement, whole)
-
-
-def _with(trial: Trial, measurement: Measurement, distributions: dict[str, Distribution]) -> Trial:
-    return trial.model_copy(update={"measurement": measurement.model_copy(update=distributions)})
+    times = {name: getattr(measurement, name).model_copy(update={"histogram": data}) for name, data in histograms.items()}
+    return trial.model_copy(update={"measurement": measurement.model_copy(update=times)})
 
 
 def status_of(status: str, owner: Owner) -> RunStatus:

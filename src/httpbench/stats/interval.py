@@ -67,18 +67,17 @@ def interval(values: Sequence[float]) -> ConfidenceInterval | None:
     logs = [math.log(value) for value in values]
     center = math.fsum(logs) / len(logs)
     variance = math.fsum((log - center) ** 2 for log in logs) / (len(logs) - 1)
-    return around(center, center, math.sqrt(variance / len(logs)), len(logs))
+    return around(center, center, quantile(len(logs)) * math.sqrt(variance / len(logs)))
 
 
-def around(low: float, high: float, log_error: float, rounds: int, resolution: float = 0.0) -> ConfidenceInterval:
-    """Return the interval from e^(low − reach) to e^(high + reach), with reach = t · standard error + resolution.
+def around(low: float, high: float, reach: float) -> ConfidenceInterval:
+    """Return the interval from e^(low − reach) to e^(high + reach).
 
-    ``low`` and ``high`` are centers, which are equal unless they come from :func:`centers`. They and ``log_error`` are logarithms. t has
-    ``rounds`` − 1 degrees of freedom, and ``resolution`` is the relative step of the recorded values.
+    ``low`` and ``high`` are logarithms of centers, which are equal unless they come from :func:`centers`. ``reach`` is t · standard error
+    of the logarithms, plus the relative step of the recorded values.
 
     Source: Student, "The probable error of a mean", Biometrika 6, 1908. Applied to logarithms, it gives the interval of a geometric mean.
     """
-    reach = quantile(rounds) * log_error + resolution
     return ConfidenceInterval(low=math.exp(low - reach), high=math.exp(high + reach))
 
 
@@ -155,4 +154,4 @@ def jackknife(whole: float, without: Sequence[float], resolution: float) -> Conf
         return None
     logs = np.log(np.asarray(without, dtype=np.float64))
     error = math.sqrt((rounds - 1) / rounds * float(((logs - logs.mean()) ** 2).sum()))
-    return around(math.log(whole), math.log(whole), error, rounds, resolution)
+    return around(math.log(whole), math.log(whole), quantile(rounds) * error + resolution)

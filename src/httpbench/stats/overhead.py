@@ -19,7 +19,7 @@ import numpy as np
 from httpbench.model import Distribution, Frozen, Trial
 from httpbench.stats.histogram import RESOLUTION
 from httpbench.stats.interval import ROUNDS_MIN, ConfidenceInterval, quantile
-from httpbench.stats.paired import compare
+from httpbench.stats.paired import by_round, compare
 
 FIGURES = ("p50", "p90", "p95", "p99", "p99_9", "p99_99", "max", "tm99_9", "stddev")
 """Statistics of a distribution of times, in table order."""
@@ -59,10 +59,7 @@ def share_of(
     ours: Sequence[Trial], baseline: Sequence[Trial], figure: Callable[[Trial], float | None]
 ) -> tuple[float, float | None] | None:
     """Return the ratio of a result to the baseline's, and half the width of its interval; ``None`` without a common round."""
-    mine, theirs = (
-        {trial.plan.round: value for trial in side if trial.verdict.counts and (value := figure(trial))} for side in (ours, baseline)
-    )
-    found = compare(mine, theirs)
+    found = compare(by_round(ours, figure), by_round(baseline, figure))
     if found is None:
         return None
     return found.ratio, (found.interval.high - found.interval.low) / 2 if found.interval else None
@@ -73,8 +70,7 @@ def _times(trial: Trial) -> Distribution | None:
 
 
 def _rounds(trials: Sequence[Trial], name: str) -> dict[int, float]:
-    found = {trial.plan.round: getattr(_times(trial), name, None) for trial in trials}
-    return {number: value for number, value in found.items() if value is not None}
+    return by_round(trials, lambda trial: getattr(_times(trial), name, None))
 
 
 def _difference(ours: Mapping[int, float], theirs: Mapping[int, float]) -> Difference | None:

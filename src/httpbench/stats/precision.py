@@ -19,7 +19,7 @@ import numpy as np
 
 from httpbench.model import Trial
 from httpbench.stats.interval import LEFT_OUT, ROUNDS_MIN, Floats, centers, quantile, rounds_for, standard_error
-from httpbench.stats.paired import Rounds, log_ratios
+from httpbench.stats.paired import Rounds, by_round, log_ratios
 from httpbench.stats.summary import cells
 
 BETWEEN_CENTRES = 0.25
@@ -51,8 +51,7 @@ def headline(trials: Iterable[Trial]) -> Rounds:
 
     This is correct responses per second, or with a rate the p99 of the times in µs.
     """
-    found = ((trial.plan.round, _headline(trial)) for trial in trials if trial.verdict.counts)
-    return {number: value for number, value in found if value is not None}
+    return by_round(trials, _headline)
 
 
 def widest(trials: Sequence[Trial], baseline: str) -> Width | None:

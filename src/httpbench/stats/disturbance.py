@@ -14,7 +14,7 @@ waited for a CPU. On SMT siblings it counts in full, because there nobody waits.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from httpbench.model import Reason, ReasonKind, Trial, Usage
@@ -70,7 +70,7 @@ class CoreGroup:
     capacity: int
     """Number of physical cores."""
     used_cores: float | None
-    """CPU use of these programs, in cores, including httpbench if it shares their cores. ``None``: unknown."""
+    """CPU use of these programs, in cores. ``None``: unknown."""
     waited_cores: float | None
     """Time in which their threads waited for a CPU, in cores. ``None``: unknown."""
 
@@ -94,7 +94,7 @@ def disturbers(trials: Iterable[Trial]) -> list[Disturber]:
 
 def disturbances(evidence: Evidence) -> tuple[Disturbance, ...]:
     """Return all ways in which a trial was disturbed."""
-    parts = list(_parts(evidence))
+    parts = _parts(evidence)
     here = (*_programs(parts, evidence), *_steal(parts, evidence), *_quota(evidence), *_wait(parts, evidence))
     return (*here, *_on_load_host(evidence))
 
@@ -220,13 +220,13 @@ def _others(part: CoreGroup, evidence: Evidence) -> float | None:
     cores = [core for core in evidence.observed.occupancy if core.cpu in part.cpus]
     if part.used_cores is None or evidence.observed.target_usage is None or not cores:
         return None
-    least = sum(core.busy for core in cores) - part.used_cores
+    least = sum(core.busy for core in cores) - (part.used_cores + _harness_cores(part.own_cpus, evidence))
     most = least + _interrupts(part, evidence)
     return max(least, min(pinned_cores(evidence.observed.others, part.cpus), most), 0.0)
 
 
-def _parts(evidence: Evidence) -> Iterator[CoreGroup]:
-    """Yield the programs of the run, grouped by shared cores."""
+def _parts(evidence: Evidence) -> list[CoreGroup]:
+    """Return the programs of the run, grouped by shared cores."""
     cores = evidence.cores
     programs: Iterable[tuple[str, tuple[int, ...], Usage | None]] = (
         ("target", cores.target, evidence.observed.target_usage),
@@ -244,9 +244,7 @@ def _parts(evidence: Evidence) -> Iterator[CoreGroup]:
             found.remove(other)
             part = _together(other, part, cores.physical(other.own_cpus | part.own_cpus))
         found.append(part)
-    for part in found:
-        used = part.used_cores
-        yield replace(part, used_cores=None if used is None else used + _harness_cores(part.own_cpus, evidence))
+    return found
 
 
 def _together(one: CoreGroup, other: CoreGroup, capacity: int) -> CoreGroup:

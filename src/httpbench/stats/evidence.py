@@ -100,25 +100,19 @@ def generator_capacity(evidence: Evidence) -> int:
     return min(cores, evidence.load.threads or cores, evidence.load.connections)
 
 
-def generator_is_busy(evidence: Evidence) -> bool:
-    """Return whether the generator couldn't have made more load; false if its CPU time is unknown."""
-    return _generator_is_full(evidence, GENERATOR_BUSY)
+def generator_is_busy(evidence: Evidence, share: float = GENERATOR_BUSY) -> bool:
+    """Return whether the generator couldn't have made more load; false if its CPU time is unknown.
 
-
-def generator_is_nearly_busy(evidence: Evidence) -> bool:
-    """Return whether the generator could hardly have made more load; false if its CPU time is unknown."""
-    return _generator_is_full(evidence, GENERATOR_NEARLY_BUSY)
-
-
-def _generator_is_full(evidence: Evidence, share: float) -> bool:
+    ``share`` is the share of its cores above which it counts as busy: ``GENERATOR_BUSY`` or ``GENERATOR_NEARLY_BUSY``.
+    """
     if hosts := evidence.measurement.load_hosts:
         return any(host.full >= share for host in hosts)  # the fullest host limits the load, because the others keep to its pace
     usage = evidence.observed.generator_usage
     if usage is None:
         return False
-    capacity, waited = generator_capacity(evidence), _kept_waiting(evidence)
     if generator_thread_is_full(evidence):
         return True
+    capacity, waited = generator_capacity(evidence), _kept_waiting(evidence)
     return waited >= GENERATOR_STARVED * capacity or generator_cores(evidence, usage) + waited >= share * capacity
 
 

@@ -26,10 +26,6 @@ class Figure:
         return by_round(trials, self.of)
 
 
-def _throughput_rps(trial: Trial) -> float | None:
-    return throughput_rps(trial.measurement) if trial.measurement else None
-
-
 def _latency(field: str) -> Figure:
     def of(trial: Trial) -> float | None:
         times = trial.measurement.times_us if trial.measurement else None
@@ -39,7 +35,7 @@ def _latency(field: str) -> Figure:
     return Figure(f"latency_us_{field}", of, RESOLUTION)
 
 
-THROUGHPUT = Figure("throughput_rps", _throughput_rps)
+THROUGHPUT = Figure("throughput_rps", lambda trial: throughput_rps(trial.measurement) if trial.measurement else None)
 P99 = _latency("p99")
 CPU = Figure("cpu_us_per_request", cpu_us_per_request)
 WALL = Figure("wall_s", lambda trial: trial.client.whole.wall_s if trial.client else None)

@@ -35,14 +35,9 @@ def merge(encoded: Sequence[str]) -> HdrHistogram:
     if not encoded:
         raise ValueError("nothing to merge")
     parts = [decoded(text) for text in encoded]
-    whole = max(parts, key=lambda part: (part.significant_figures, part.highest_trackable_value))
-    highest = max(part.highest_trackable_value for part in parts)
-    if any(part.highest_trackable_value != highest or part.significant_figures != whole.significant_figures for part in parts):
-        whole = HdrHistogram(_LOWEST_NS, highest, whole.significant_figures)
-        rest = parts
-    else:
-        rest = [part for part in parts if part is not whole]
-    for part in rest:
+    digits = max(part.significant_figures for part in parts)
+    whole = HdrHistogram(_LOWEST_NS, max(part.highest_trackable_value for part in parts), digits)
+    for part in parts:
         whole.add(part)
     return whole
 

@@ -225,12 +225,15 @@ def with_merged(summary: Summary, trials: Sequence[Trial]) -> Summary:
     Merging takes milliseconds per summary, so call this only to show the merged histograms.
     """
     counting = _counting(trials)
-    return summary.model_copy(
-        update={
-            "service_time_us": _with_merged(summary.service_time_us, _service_times_us(counting)),
-            "response_time_us": _with_merged(summary.response_time_us, _response_times_us(counting)),
-        }
-    )
+    update = {
+        name: latency.model_copy(update={"merged": merged(rounds), "merged_intervals": merged_intervals(rounds)})
+        for name, latency, rounds in (
+            ("service_time_us", summary.service_time_us, _service_times_us(counting)),
+            ("response_time_us", summary.response_time_us, _response_times_us(counting)),
+        )
+        if latency is not None
+    }
+    return summary.model_copy(update=update)
 
 
 def overall(trials: Sequence[Trial]) -> Verdict:
@@ -243,7 +246,8 @@ def overall(trials: Sequence[Trial]) -> Verdict:
     dropped = [trial.verdict for trial in trials if not trial.verdict.counts]
     if not counting:
         kind = next(kind for kind in WORST_FIRST if kind in {verdict.kind for verdict in dropped})
-        reasons = _notes_on_dropped(dropped, len(trials)) if any(map(_is_disturbed, dropped)) else _reasons(dropped)
+        has_disturbed = any(map(_is_disturbed, dropped))
+        reasons = _notes_on_dropped(dropped, len(trials)) if has_disturbed else _reasons(verdict.reasons for verdict in dropped)
         return Verdict(kind=kind, reasons=tuple(reasons))
     kinds = Counter(verdict.kind for verdict in counting)
     kind = next((kind for kind in NOT_THE_TARGETS_ALONE if kind in kinds), kinds.most_common(1)[0][0])
@@ -256,8 +260,8 @@ def overall(trials: Sequence[Trial]) -> Verdict:
             notes.append(Reason.of(how, reason=found[0].dumped, found=len(found), rounds=len(counting)))
     notes += _notes_on_dropped(dropped, len(trials))
     notes += withheld_in_rounds([trial for trial in trials if trial.verdict.counts])
-    of_kind = [trial for trial in trials if trial.verdict.kind is kind]
-    own = _own_reasons(of_kind)
+    of_kind = [_without_withheld(trial) for trial in trials if trial.verdict.kind is kind]
+    own = _reasons(of_kind, len(of_kind))
     return Verdict(kind=kind, reasons=(*notes, *own[:1], *(reason for reason in own[1:] if _first_of(reason).kind in ENDINGS)))
 
 
@@ -340,17 +344,11 @@ def _latency(rounds: Sequence[Distribution | None]) -> Latency | None:
     return Latency(**figures, merged=None, merged_intervals={})
 
 
-def _with_merged(latency: Latency | None, rounds: Sequence[Distribution | None]) -> Latency | None:
-    if latency is None:
-        return None
-    return latency.model_copy(update={"merged": merged(rounds), "merged_intervals": merged_intervals(rounds)})
-
-
 def _notes_on_dropped(dropped: Sequence[Verdict], rounds: int) -> Iterator[Reason]:
     """Explain why rounds don't count, with one example for disturbed rounds: a note below the tables lists all disturbers."""
     lost, disturbed = ([one for one in dropped if _is_disturbed(one) is wanted] for wanted in (False, True))
     if lost:
-        reasons = [reason.dumped for reason in _reasons(lost, len(lost))]
+        reasons = [reason.dumped for reason in _reasons((verdict.reasons for verdict in lost), len(lost))]
         yield Reason.of(ReasonKind.ROUNDS_INVALID, found=len(lost), rounds=rounds, reasons=reasons)
     if disturbed:
         example = disturbed[0].reasons[0].dumped if disturbed[0].reasons else None
@@ -361,27 +359,24 @@ def _is_disturbed(verdict: Verdict) -> bool:
     return verdict.kind is VerdictKind.DISTURBED
 
 
-def _own_reasons(trials: Sequence[Trial]) -> tuple[Reason, ...]:
-    """Return each reason once, in order, without those that a note states for all rounds together."""
-    own = [trial.verdict.model_copy(update={"reasons": tuple(_without_withheld(trial))}) for trial in trials]
-    return _reasons(own, len(own))
-
-
 def _without_withheld(trial: Trial) -> Sequence[Reason]:
-    """Drop the reasons about withheld CPU time. Earlier versions stored them as text, after the other reasons."""
+    """Return the reasons of a trial without those about withheld CPU time, which a note states for all rounds together.
+
+    Earlier versions stored them as text, after the other reasons.
+    """
     reasons = trial.verdict.reasons
     if all(reason.kind is ReasonKind.TEXT for reason in reasons) and (evidence := evidence_of(trial)):
         return reasons[: max(len(reasons) - len(withheld(evidence)), 0)]
     return [reason for reason in reasons if reason.kind not in WITHHELD]
 
 
-def _reasons(verdicts: Sequence[Verdict], rounds: int | None = None) -> tuple[Reason, ...]:
+def _reasons(by_round: Iterable[Sequence[Reason]], rounds: int | None = None) -> tuple[Reason, ...]:
     """Return each reason once, in order, with the number of rounds that have it unless that is ``rounds``.
 
     Reasons that differ only in their numbers are merged.
     """
     families: dict[str, list[Reason]] = {}
-    for reason in (reason for verdict in verdicts for reason in verdict.reasons):
+    for reason in (reason for reasons in by_round for reason in reasons):
         families.setdefault(reason.family, []).append(reason)
     return tuple(_repeated(found, known=len(found) == rounds) for found in families.values())
 

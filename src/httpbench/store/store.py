@@ -12,7 +12,7 @@ from contextlib import closing, contextmanager, suppress
 from dataclasses import astuple, dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self, TypeVar
+from typing import Any, Self
 
 from httpbench.errors import SelectionError, StoreError
 from httpbench.host.owner import Owner, is_alive, this_process
@@ -51,8 +51,6 @@ SIZE = """
     + (SELECT coalesce(sum(length(data)), 0) FROM histogram WHERE run_id = run.id)
 """
 """Size of a run's documents and histograms, in bytes. SQLite reads all of them to compute it."""
-
-Document = TypeVar("Document", Run, Trial)
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,31 +118,14 @@ class Store:
 
     def _insert(self, run_id: str, trial: Trial) -> None:
         bare, histograms = _split(trial)
-        plan = trial.plan
-        figures = figures_of(trial)
+        plan, figures, place = trial.plan, figures_of(trial), (run_id, trial.plan.number)
+        *names, load = plan.cell
         self._connection.execute(
             "INSERT INTO trial VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            (
-                run_id,
-                plan.number,
-                plan.round,
-                plan.target,
-                plan.scaling,
-                plan.workload,
-                plan.load_generator,
-                plan.load.connections,
-                trial.verdict.kind,
-                figures.throughput_rps,
-                bare.model_dump_json(),
-            ),
+            (*place, plan.round, *names, load.connections, trial.verdict.kind, figures.throughput_rps, bare.model_dump_json()),
         )
-        self._connection.execute(
-            "INSERT INTO figures VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", (run_id, plan.number, plan.target, *astuple(figures))
-        )
-        self._connection.executemany(
-            "INSERT INTO histogram VALUES (?, ?, ?, ?)",
-            [(run_id, plan.number, name, data) for name, data in histograms.items()],
-        )
+        self._connection.execute("INSERT INTO figures VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", (*place, plan.target, *astuple(figures)))
+        self._connection.executemany("INSERT INTO histogram VALUES (?, ?, ?, ?)", [(*place, *each) for each in histograms.items()])
 
     def finish(self, run_id: str, status: RunStatus, finished_at: str) -> None:
         with self._errors():
@@ -193,14 +174,16 @@ class Store:
             if len(rows) != 1:
                 raise SelectionError(_not_one(name, [row[0] for row in rows], self.path), hint="`httpbench runs` lists them")
             run_id, status, *owner, finished_at, document = rows[0]
-            trials = self._connection.execute("SELECT document, number FROM trial WHERE run_id = ? ORDER BY number", (run_id,)).fetchall()
-            stored = self._connection.execute("SELECT number, name, data FROM histogram WHERE run_id = ?", (run_id,)).fetchall()
-        histograms: dict[int, dict[str, str]] = {}
-        for number, distribution, data in stored:
-            histograms.setdefault(number, {})[distribution] = data
-        with self._errors():
-            run = _read(Run, document, run_id)
-            found = [_with_histograms(_read(Trial, text, run_id), histograms.get(number, {})) for text, number in trials]
+            query = """
+                SELECT document, (SELECT json_group_object(name, data) FROM histogram WHERE run_id = ?1 AND number = trial.number)
+                FROM trial WHERE run_id = ?1 ORDER BY number
+            """
+            trials = self._connection.execute(query, (run_id,)).fetchall()
+            try:
+                run = Run.model_validate_json(document)
+                found = [_with_histograms(Trial.model_validate_json(text), json.loads(histograms)) for text, histograms in trials]
+            except ValueError:
+                raise StoreError(f"run {run_id} was stored by another version of httpbench, and this one cannot read it") from None
         return run.model_copy(update={"status": status_of(status, Owner(*owner)), "finished_at": finished_at}), found
 
     def figures(self, target: str, runs_max: int) -> list[RunFigures]:
@@ -343,13 +326,6 @@ def _make_private(path: Path) -> None:
     """Create a missing file readable only by its owner. SQLite uses the same permissions for the files beside it."""
     if not path.exists():
         os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
-
-
-def _read(model: type[Document], text: str, run_id: str) -> Document:
-    try:
-        return model.model_validate_json(text)
-    except ValueError:
-        raise StoreError(f"run {run_id} was stored by another version of httpbench, and this one cannot read it") from None
 
 
 def _split(trial: Trial) -> tuple[Trial, dict[str, str]]:

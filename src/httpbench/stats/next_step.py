@@ -73,7 +73,7 @@ def next_step(trials: Sequence[Trial]) -> NextStep | None:
         return _about_wrong_responses(invalid[0])
     lost = any(kind.startswith(("timeout", "connect", "reset", "closed")) for kind in errors)
     queue = min((trial.accept_queue for trial in invalid if trial.accept_queue), default=None)
-    has_overflowed = any(trial.network and trial.network.listen_overflows for trial in invalid)
+    has_overflowed = any(trial.observed.network and trial.observed.network.listen_overflows for trial in invalid)
     if queue is not None and queue < load.connections and (lost or has_overflowed):
         return NextStep(step=StepKind.FIT_ACCEPT_QUEUE, connections=queue)
     if errors["timeout"]:

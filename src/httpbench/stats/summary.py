@@ -203,15 +203,15 @@ def summarize(trials: Sequence[Trial], *, invalid: bool = False) -> Summary:
         service_time_us=_latency(_service_times_us(counting)),
         response_time_us=_latency(_response_times_us(counting)),
         rate_held_rps=Estimate.of(_rate_held_rps(trial) for trial in trials),
-        cpu_cores=_used(counting, lambda usage: usage.cpu_cores_mean),
+        cpu_cores=Estimate.of(_cores(trial.observed.target_usage) for trial in counting),
         cpu_cores_peak=_used(counting, lambda usage: usage.cpu_cores_peak),
         cpu_us_per_request=Estimate.of(cpu_us_per_request(trial) for trial in counting),
-        generator_cpu_cores=Estimate.of(trial.generator_usage.cpu_cores_mean for trial in counting if trial.generator_usage),
-        generator_cpu_us_per_request=Estimate.of(_us_per_request(trial.generator_usage, trial) for trial in counting),
-        backend_cpu_cores=Estimate.of(trial.backend_usage.cpu_cores_mean for trial in counting if trial.backend_usage),
-        backend_cpu_us_per_request=Estimate.of(_us_per_request(trial.backend_usage, trial) for trial in counting),
-        database_cpu_cores=Estimate.of(trial.database_usage.cpu_cores_mean for trial in counting if trial.database_usage),
-        database_cpu_us_per_request=Estimate.of(_us_per_request(trial.database_usage, trial) for trial in counting),
+        generator_cpu_cores=Estimate.of(_cores(trial.observed.generator_usage) for trial in counting),
+        generator_cpu_us_per_request=Estimate.of(_us_per_request(trial.observed.generator_usage, trial) for trial in counting),
+        backend_cpu_cores=Estimate.of(_cores(trial.observed.backend_usage) for trial in counting),
+        backend_cpu_us_per_request=Estimate.of(_us_per_request(trial.observed.backend_usage, trial) for trial in counting),
+        database_cpu_cores=Estimate.of(_cores(trial.observed.database_usage) for trial in counting),
+        database_cpu_us_per_request=Estimate.of(_us_per_request(trial.observed.database_usage, trial) for trial in counting),
         rss_bytes_peak=Estimate.of(rss_bytes_peak(trial) for trial in counting),
         pss_bytes_peak=_used(counting, lambda usage: usage.pss_bytes_peak),
         rss_bytes_mean=_used(counting, lambda usage: usage.rss_bytes_mean),
@@ -281,14 +281,14 @@ def _throughput_rps(trial: Trial) -> float | None:
 def rss_bytes_peak(trial: Trial) -> int | None:
     if trial.client is not None:
         return trial.client.whole.rss_bytes_peak
-    return trial.target_usage.rss_bytes_peak if trial.target_usage else None
+    return trial.observed.target_usage.rss_bytes_peak if trial.observed.target_usage else None
 
 
 def cpu_us_per_request(trial: Trial) -> float | None:
     """Return the target's CPU time per complete response of a trial, in µs; for a client, without start-up."""
     if trial.client is not None:
         return trial.client.cpu_us_per_request
-    return _us_per_request(trial.target_usage, trial)
+    return _us_per_request(trial.observed.target_usage, trial)
 
 
 def throughput_rps(measurement: Measurement) -> float:
@@ -296,6 +296,10 @@ def throughput_rps(measurement: Measurement) -> float:
     if measurement.steps:
         return measurement.steps[-1].completed / measurement.steps[-1].duration_s
     return measurement.throughput_rps
+
+
+def _cores(usage: Usage | None) -> float | None:
+    return usage.cpu_cores_mean if usage else None
 
 
 def _us_per_request(usage: Usage | None, trial: Trial) -> float | None:
@@ -331,7 +335,7 @@ def _measured(trials: Sequence[Trial], figure: Callable[[Measurement], float | N
 
 
 def _used(trials: Sequence[Trial], figure: Callable[[Usage], float | None]) -> Estimate | None:
-    return Estimate.of(figure(trial.target_usage) for trial in trials if trial.target_usage is not None)
+    return Estimate.of(figure(trial.observed.target_usage) for trial in trials if trial.observed.target_usage is not None)
 
 
 def _latency(rounds: Sequence[Distribution | None]) -> Latency | None:

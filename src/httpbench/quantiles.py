@@ -97,8 +97,7 @@ def figures_us(samples: Samples) -> dict[str, float]:
 def samples_of(values_ns: Integers, counts: Integers | None = None) -> Samples:
     """Return samples from times in any order, each occurring ``counts`` times (by default once)."""
     distinct, inverse = np.unique(values_ns, return_inverse=True)
-    sums = np.zeros(len(distinct), dtype=np.int64)
-    np.add.at(sums, inverse, 1 if counts is None else counts)
+    sums = np.bincount(inverse, counts).astype(np.int64)
     present = sums > 0
     values = distinct[present].astype(np.float64)
     return Samples(values, values, values, sums[present])
@@ -107,8 +106,7 @@ def samples_of(values_ns: Integers, counts: Integers | None = None) -> Samples:
 def together(parts: list[Samples]) -> Samples:
     """Merge the samples of several histograms with buckets of the same widths."""
     highest, first, inverse = np.unique(np.concatenate([part.highest for part in parts]), return_index=True, return_inverse=True)
-    counts = np.zeros(len(highest), dtype=np.int64)
-    np.add.at(counts, inverse, np.concatenate([part.counts for part in parts]))
+    counts = np.bincount(inverse, np.concatenate([part.counts for part in parts])).astype(np.int64)
     lowest, middle = (np.concatenate([getattr(part, name) for part in parts])[first] for name in ("lowest", "middle"))
     return Samples(lowest, middle, highest, counts)
 

@@ -116,8 +116,3 @@ class Load(Frozen):
             for at in range(self.steps)
             if at * each_s <= self.duration_s - each_s + 1e-9
         )
-
-    @property
-    def offered(self) -> float | None:
-        """Number of requests due within the measurement; ``None`` in a closed loop."""
-        return sum(level.rate_rps * level.duration_s for level in self.levels) if self.levels else None

@@ -46,7 +46,6 @@ class Disturbance:
     reason: Reason
     by: tuple[Blamed, ...] = ()
     """Programs to blame. Empty: none could be identified."""
-    is_steal: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,8 +117,7 @@ def _steal(parts: Sequence[CoreGroup], evidence: Evidence) -> Iterator[Disturban
     stolen = {part: sum(core.stolen for core in evidence.observed.occupancy if core.cpu in part.cpus) for part in parts}
     taken = {part: cores for part, cores in stolen.items() if cores >= _limit(part, evidence)}
     if taken:
-        stolen_by = (Blamed(STOLEN_BY, sum(taken.values())),)
-        yield Disturbance(Reason.of(ReasonKind.STOLEN, places=_places(taken)), stolen_by, is_steal=True)
+        yield Disturbance(Reason.of(ReasonKind.STOLEN, places=_places(taken)), (Blamed(STOLEN_BY, sum(taken.values())),))
 
 
 def _quota(evidence: Evidence) -> Iterator[Disturbance]:
@@ -174,7 +172,7 @@ def _on_load_host(evidence: Evidence) -> Iterator[Disturbance]:
         yield Disturbance(Reason.of(ReasonKind.OTHERS_TOOK_ON_HOST, cores=taken, **place))
     stolen = sum(core.stolen for core in there.occupancy)
     if stolen >= limit:
-        yield Disturbance(Reason.of(ReasonKind.STOLEN_ON_HOST, cores=stolen, **place), (Blamed(STOLEN_BY, stolen),), is_steal=True)
+        yield Disturbance(Reason.of(ReasonKind.STOLEN_ON_HOST, cores=stolen, **place), (Blamed(STOLEN_BY, stolen),))
     capacity = generator_capacity(evidence)
     waited = (usage.cpu_wait_cores_mean or 0.0) - sum(core.interrupts for core in there.occupancy)
     if others < limit and (usage.threads or 0) <= len(there.occupancy) + 1 and waited >= WAIT_SHARE_MAX * capacity:

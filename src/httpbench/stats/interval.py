@@ -18,6 +18,7 @@ interval never gets narrower with more rounds: a quarter of the standard deviati
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from collections.abc import Sequence
 from functools import cache
 
@@ -131,13 +132,9 @@ def rounds_for(log_deviation: float, half_width: float) -> int | None:
     def is_enough(rounds: int) -> bool:
         return quantile(rounds) * log_deviation / math.sqrt(rounds) <= reach
 
-    if not is_enough(ROUNDS_MAX):
-        return None
-    low, high = ROUNDS_MIN - 1, ROUNDS_MAX
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if is_enough(middle) else (middle, high)
-    return high
+    counts = range(ROUNDS_MIN, ROUNDS_MAX + 1)
+    first = bisect_left(counts, True, key=is_enough)
+    return counts[first] if first < len(counts) else None
 
 
 def jackknife(whole: float, without: Sequence[float], resolution: float) -> ConfidenceInterval | None:

@@ -49,17 +49,11 @@ def noise_of(run: Run, trials: Sequence[Trial]) -> Noise | None:
     rounds = len(ratios[THROUGHPUT.name])
     if rounds < ROUNDS_MIN:
         return None
-    load, environment = trials[0].plan.load, run.environment
+    load = trials[0].plan.load
     return Noise(
         run=run.id,
         made_at=run.started_at,
-        hostname=environment.hostname,
-        cpu_model=environment.cpu_model,
-        kernel=environment.kernel,
-        tuning=environment.tuning,
-        httpbench_version=environment.httpbench_version,
-        cpus_allowed=environment.cpus_allowed,
-        cpu_quota_cores=environment.cpu_quota_cores,
+        **run.environment.model_dump(include=set(Noise.model_fields)),
         target=min(ids, key=len),
         connections=load.connections,
         load=load,

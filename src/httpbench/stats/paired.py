@@ -112,13 +112,10 @@ def holm(p_values: Sequence[float]) -> list[float]:
         >>> holm([0.01, 0.04, 0.03])
         [0.03, 0.06, 0.06]
     """
-    order = sorted(range(len(p_values)), key=p_values.__getitem__)
-    adjusted = [0.0] * len(p_values)
-    least = 0.0
-    for place, index in enumerate(order):
-        least = max(least, min((len(order) - place) * p_values[index], 1.0))
-        adjusted[index] = least
-    return adjusted
+    order = np.argsort(p_values, kind="stable")
+    adjusted = np.empty(len(order))
+    adjusted[order] = np.maximum.accumulate(np.minimum(np.arange(len(order), 0, -1) * np.asarray(p_values)[order], 1.0))
+    return adjusted.tolist()
 
 
 def distance(ratios: Floats, resolution: float) -> float:

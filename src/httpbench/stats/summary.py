@@ -160,11 +160,6 @@ class Summary(Frozen):
     pss_bytes_mean: Estimate | None = None
     """Mean memory of the target with shared pages split among processes, in bytes. Null: the kernel does not report it."""
 
-    @property
-    def cell(self) -> tuple[str, Scaling, str, str, Load]:
-        """Return the fields of the plan that all rounds of the cell share."""
-        return (self.target, self.scaling, self.workload, self.load_generator, self.load)
-
 
 def cells(trials: Iterable[Trial]) -> list[list[Trial]]:
     """Group trials by cell in order of first appearance, sorted by round and then by attempt."""

@@ -153,7 +153,7 @@ def judge(evidence: Evidence) -> Verdict:
         verdict = Verdict(kind=VerdictKind.DISTURBED, reasons=(*disturbed, *wrong), is_accepted=accepts_disturbed)
     else:
         verdict = _limit(evidence)
-    also = tuple(each.reason for each in withheld(evidence).values())
+    also = tuple(reason for _, reason in withheld(evidence).values())
     return verdict.model_copy(update={"reasons": (*verdict.reasons, *also)})
 
 
@@ -162,7 +162,10 @@ def _limit(evidence: Evidence) -> Verdict:
     if generator is None:
         return _verdict(VerdictKind.UNKNOWN, ReasonKind.NOT_SAMPLED)
     if target is None:
-        return _limit_beside_unknown(evidence)
+        programs = [generator_fill(evidence), {"name": "target"}]
+        if generator_is_busy(evidence):
+            return _verdict(VerdictKind.GENERATOR, ReasonKind.GENERATOR_BOUND, programs=programs)
+        return _verdict(VerdictKind.UNKNOWN, ReasonKind.TARGET_NOT_SAMPLED, programs=programs)
     sharing = _sharing(evidence, target, generator) if evidence.cores.shared else []
     if limit := _limit_of_shared_cores(evidence, sharing, VerdictKind.SHARED, ReasonKind.SHARED_CORES_FULL):
         return limit
@@ -174,14 +177,6 @@ def _limit(evidence: Evidence) -> Verdict:
         return Verdict(kind=VerdictKind.NETWORK, reasons=network)
     idle = ReasonKind.NEITHER_BUSY if evidence.load.rate_rps is None else ReasonKind.RATE_LEFT_IDLE
     return _verdict(VerdictKind.IDLE, idle, **(_together(evidence, sharing) if sharing else {"programs": _each(evidence, target)}))
-
-
-def _limit_beside_unknown(evidence: Evidence) -> Verdict:
-    """Return the limit of a trial if the CPU time of the target is unknown; a full generator is still the limit."""
-    programs = [generator_fill(evidence), {"name": "target"}]
-    if generator_is_busy(evidence):
-        return _verdict(VerdictKind.GENERATOR, ReasonKind.GENERATOR_BOUND, programs=programs)
-    return _verdict(VerdictKind.UNKNOWN, ReasonKind.TARGET_NOT_SAMPLED, programs=programs)
 
 
 def _verdict(kind: VerdictKind, why: ReasonKind, **data: Any) -> Verdict:

@@ -14,6 +14,15 @@ from httpbench.store.store import RunLine, Store
 TARGETS_MAX = 500
 """Maximum number of targets in a list."""
 
+CONDITIONS = {
+    "name": "instr(lower(name), lower(?)) > 0",
+    "commit": "instr(git_commit, lower(?)) = 1",
+    "tag": "EXISTS (SELECT 1 FROM json_each(tags) WHERE value = ?)",
+    "since": "substr(started_at, 1, 10) >= ?",
+    "until": "substr(started_at, 1, 10) <= ?",
+}
+"""SQL conditions of a filter's fields, besides ``target``."""
+
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
@@ -122,14 +131,5 @@ def _condition(store: Store, wanted: Wanted) -> tuple[str, Sequence[object]]:
         # The unary "+" makes SQLite keep to the index on the searched columns.
         fitting = [name for name in target_ids(store) if wanted.target.lower() in name.lower()]
         parts.append(("+id IN (SELECT run_id FROM trial WHERE target IN (SELECT value FROM json_each(?)))", json.dumps(fitting)))
-    if wanted.name:
-        parts.append(("instr(lower(name), lower(?)) > 0", wanted.name))
-    if wanted.commit:
-        parts.append(("instr(git_commit, ?) = 1", wanted.commit.lower()))
-    if wanted.tag:
-        parts.append(("EXISTS (SELECT 1 FROM json_each(tags) WHERE value = ?)", wanted.tag))
-    if wanted.since:
-        parts.append(("substr(started_at, 1, 10) >= ?", wanted.since))
-    if wanted.until:
-        parts.append(("substr(started_at, 1, 10) <= ?", wanted.until))
+    parts += [(condition, value) for name, condition in CONDITIONS.items() if (value := getattr(wanted, name))]
     return " AND ".join(part for part, _ in parts) or "1", [value for _, value in parts]

@@ -11,7 +11,6 @@ from httpbench.model.container import CPUS, MEMORY_BYTES, ContainerRecipe, Conta
 from httpbench.model.entry import Approach, Database, Entry, Orm
 from httpbench.model.environment import Environment, LoadHost, RoundTrips
 from httpbench.model.frozen import Argv, Frozen, Id, Name
-from httpbench.model.gate import Gate
 from httpbench.model.load import STEADY_S_MIN, Arrivals, Level, Load
 from httpbench.model.measurement import (
     Distribution,
@@ -31,14 +30,12 @@ from httpbench.model.observed import Criteria, Observed
 from httpbench.model.plan import Cores, TrialPlan
 from httpbench.model.probe import Label, Observation, Probed, Trait
 from httpbench.model.proof import Proof, ProofFile
-from httpbench.model.reason import ENDINGS, Reason, ReasonKind
 from httpbench.model.response import SampledRequest, SampledResponse
-from httpbench.model.run import Precision, Run, RunStatus
+from httpbench.model.run import Gate, Precision, Run, RunStatus
 from httpbench.model.search import Bound, Figure, Search, ServiceLevel
-from httpbench.model.strangers import Others, SharedQuota, Stranger
 from httpbench.model.suite import Suite, SuiteLoad, Table
 from httpbench.model.target import PLACEHOLDERS, Build, Category, Kind, Limit, Requirement, Scaling, Target, TargetFile, Tuning, Variant
 from httpbench.model.trial import Commands, DatabaseRun, Learned, Settling, Trial
-from httpbench.model.usage import CoreOccupancy, LinkUse, LoadHostUse, Network, Sample, Usage
-from httpbench.model.verdict import Verdict, VerdictKind
+from httpbench.model.usage import CoreOccupancy, LinkUse, LoadHostUse, Network, Others, Sample, SharedQuota, Stranger, Usage
+from httpbench.model.verdict import ENDINGS, Reason, ReasonKind, Verdict, VerdictKind
 from httpbench.model.workload import ClientWork, Expectation, MixPart, Request, Rule, Workload

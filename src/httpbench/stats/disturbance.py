@@ -19,15 +19,7 @@ from typing import Any
 
 from httpbench.model import Reason, ReasonKind, Trial, Usage
 from httpbench.stats.blame import Blamed, Taken, blame, pinned_cores
-from httpbench.stats.evidence import (
-    OTHERS_SHARE_MAX,
-    THROTTLED_SHARE_MIN,
-    Evidence,
-    evidence_of,
-    generator_capacity,
-    target_capacity,
-    throttled,
-)
+from httpbench.stats.evidence import OTHERS_SHARE_MAX, THROTTLED_SHARE_MIN, Evidence, evidence_of, throttled
 
 WAIT_SHARE_MAX = 0.10
 """Maximum share of a program's usable cores for the time in which it was ready to run while other programs held its CPU. This detects
@@ -142,8 +134,8 @@ def _wait(parts: Sequence[CoreGroup], evidence: Evidence) -> Iterator[Disturbanc
     if evidence.observed.target_usage is None:
         return
     watched: dict[tuple[str, ...], tuple[Usage | None, int, int]] = {
-        ("target",): (evidence.observed.target_usage, target_capacity(evidence), 0),
-        ("load generator",): (evidence.observed.generator_usage, generator_capacity(evidence), 1),  # one of its threads only coordinates
+        ("target",): (evidence.observed.target_usage, evidence.target_capacity(), 0),
+        ("load generator",): (evidence.observed.generator_usage, evidence.generator_capacity(), 1),  # one of its threads only coordinates
     }
     for part in parts:
         usage, capacity, idle_threads = watched.get(part.names, (None, 1, 0))
@@ -173,7 +165,7 @@ def _on_load_host(evidence: Evidence) -> Iterator[Disturbance]:
     stolen = sum(core.stolen for core in there.occupancy)
     if stolen >= limit:
         yield Disturbance(Reason.of(ReasonKind.STOLEN_ON_HOST, cores=stolen, **place), (Blamed(STOLEN_BY, stolen),))
-    capacity = generator_capacity(evidence)
+    capacity = evidence.generator_capacity()
     waited = (usage.cpu_wait_cores_mean or 0.0) - sum(core.interrupts for core in there.occupancy)
     if others < limit and (usage.threads or 0) <= len(there.occupancy) + 1 and waited >= WAIT_SHARE_MAX * capacity:
         yield Disturbance(Reason.of(ReasonKind.WAITED_ON_HOST, share=waited / capacity, host=there.name))

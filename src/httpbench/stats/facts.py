@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable
 
 from httpbench.model import CoreOccupancy, Frozen, Network, Trial
 from httpbench.stats.disturbance import others_cores
-from httpbench.stats.evidence import Evidence, evidence_of, generator_capacity, target_capacity, target_cores
+from httpbench.stats.evidence import Evidence, evidence_of
 from httpbench.stats.summary import throughput_rps
 from httpbench.stats.validity import failed_requests, little_ratio
 
@@ -67,15 +67,15 @@ def facts(trial: Trial) -> Facts | None:
     rate = evidence.load.rate_rps
     lag = measurement.schedule_lag_us
     return Facts(
-        target_cores=target_cores(evidence, target) if target else None,
-        target_capacity_cores=target_capacity(evidence),
+        target_cores=evidence.target_cores(target) if target else None,
+        target_capacity_cores=evidence.target_capacity(),
         target_thread_cores_max=target.thread_cores_max if target else None,
         target_polling_threads=seen.target_polling_threads,
         target_core_max=_fullest(_of(evidence, evidence.cores.target)),
         target_wait_cores=target.cpu_wait_cores_mean if target else None,
         target_throttled_share=target.throttled_share if target else None,
         generator_cores=generator.cpu_cores_mean if generator else None,
-        generator_capacity_cores=generator_capacity(evidence),
+        generator_capacity_cores=evidence.generator_capacity(),
         generator_thread_cores_max=generator.thread_cores_max if generator else None,
         generator_core_max=_fullest(seen.load_host.occupancy if seen.load_host else _of(evidence, evidence.cores.generator)),
         generator_wait_cores=generator.cpu_wait_cores_mean if generator else None,

@@ -10,7 +10,7 @@ from typing import get_args
 from httpbench.model import Distribution, Figure, Frozen, Measurement, Reason, ReasonKind, Search, Trial, VerdictKind
 from httpbench.quantiles import PERCENTILES, samples_needed
 from httpbench.stats.disturbance import disturbance
-from httpbench.stats.evidence import evidence_of, generator_is_busy
+from httpbench.stats.evidence import evidence_of
 from httpbench.stats.search import (
     LimitSide,
     Offer,
@@ -215,7 +215,7 @@ def _point(search: Search, rate: float, trials: Sequence[Trial]) -> RatePoint:
         held=sum(not each for each in missed),
         times_us={figure: value for figure in get_args(Figure) if (value := _median(times, figure)) is not None},
         misses=tuple(reason for place, reason in enumerate(reasons) if reason not in reasons[:place]),
-        generator_busy=sum(one is not None and generator_is_busy(one) for one in evidence),
+        generator_busy=sum(one is not None and one.generator_is_busy() for one in evidence),
     )
 
 

@@ -80,14 +80,15 @@ def compare(ours: Rounds, theirs: Rounds, resolution: float = 0.0) -> Comparison
     ratios = log_ratios(ours, theirs)
     if not len(ratios):
         return None
-    center, rounds = float(ratios.mean()), len(ratios)
-    if rounds < ROUNDS_MIN:
-        return Comparison(ratio=math.exp(center), interval=None, rounds=rounds, p=None, p_adjusted=None, p_rank=None)
-    error = standard_error(ratios)
-    p = p_value(distance(ratios, resolution), error, rounds - 1)
+    rounds = len(ratios)
+    p = interval = None
+    if rounds >= ROUNDS_MIN:
+        error = standard_error(ratios)
+        p = p_value(distance(ratios, resolution), error, rounds - 1)
+        interval = around(*centers(ratios), quantile(rounds) * error + resolution)
     return Comparison(
-        ratio=math.exp(center),
-        interval=around(*centers(ratios), quantile(rounds) * error + resolution),
+        ratio=math.exp(float(ratios.mean())),
+        interval=interval,
         rounds=rounds,
         p=p,
         p_adjusted=p,

@@ -43,6 +43,9 @@ NOT_THE_TARGETS_ALONE = (VerdictKind.GENERATOR, VerdictKind.BOTH)
 WORST_FIRST = (VerdictKind.INVALID, VerdictKind.FAILED, VerdictKind.DISTURBED)
 """Verdicts of rounds that don't count, in order of precedence for the row."""
 
+USED = ("cpu_cores_peak", "pss_bytes_peak", "rss_bytes_mean", "pss_bytes_mean")
+"""Results that are fields of the target's usage."""
+
 
 class Estimate(Frozen):
     """A result over the rounds that have it."""
@@ -181,6 +184,7 @@ def summarize(trials: Sequence[Trial], *, invalid: bool = False) -> Summary:
     plan = trials[0].plan
     counting = [trial for trial in trials if trial.measurement or trial.client] if invalid else _counting(trials)
     clients = [trial.client for trial in counting if trial.client is not None]
+    usages = [trial.observed.target_usage for trial in counting if trial.observed.target_usage is not None]
     return Summary(
         target=plan.target,
         scaling=plan.scaling,
@@ -199,7 +203,6 @@ def summarize(trials: Sequence[Trial], *, invalid: bool = False) -> Summary:
         response_time_us=_latency(_response_times_us(counting)),
         rate_held_rps=Estimate.of(_rate_held_rps(trial) for trial in trials),
         cpu_cores=Estimate.of(_cores(trial.observed.target_usage) for trial in counting),
-        cpu_cores_peak=_used(counting, lambda usage: usage.cpu_cores_peak),
         cpu_us_per_request=Estimate.of(cpu_us_per_request(trial) for trial in counting),
         generator_cpu_cores=Estimate.of(_cores(trial.observed.generator_usage) for trial in counting),
         generator_cpu_us_per_request=Estimate.of(_us_per_request(trial.observed.generator_usage, trial) for trial in counting),
@@ -208,9 +211,7 @@ def summarize(trials: Sequence[Trial], *, invalid: bool = False) -> Summary:
         database_cpu_cores=Estimate.of(_cores(trial.observed.database_usage) for trial in counting),
         database_cpu_us_per_request=Estimate.of(_us_per_request(trial.observed.database_usage, trial) for trial in counting),
         rss_bytes_peak=Estimate.of(rss_bytes_peak(trial) for trial in counting),
-        pss_bytes_peak=_used(counting, lambda usage: usage.pss_bytes_peak),
-        rss_bytes_mean=_used(counting, lambda usage: usage.rss_bytes_mean),
-        pss_bytes_mean=_used(counting, lambda usage: usage.pss_bytes_mean),
+        **{name: Estimate.of(getattr(usage, name) for usage in usages) for name in USED},
     )
 
 
@@ -327,10 +328,6 @@ def _rate_held_rps(trial: Trial) -> float | None:
 
 def _measured(trials: Sequence[Trial], figure: Callable[[Measurement], float | None]) -> Estimate | None:
     return Estimate.of(figure(trial.measurement) for trial in trials if trial.measurement is not None)
-
-
-def _used(trials: Sequence[Trial], figure: Callable[[Usage], float | None]) -> Estimate | None:
-    return Estimate.of(figure(trial.observed.target_usage) for trial in trials if trial.observed.target_usage is not None)
 
 
 def _latency(rounds: Sequence[Distribution | None]) -> Latency | None:

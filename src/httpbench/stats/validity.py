@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Literal
 
 from httpbench.model import Arrivals, Load, Measurement, Reason, ReasonKind, Step, Workload
-from httpbench.stats.evidence import ERROR_SHARE_LIMIT, Evidence, generator_fill, generator_is_busy
+from httpbench.stats.evidence import ERROR_SHARE_LIMIT, Evidence
 
 ACHIEVED_SHARE_MIN = 0.99
 """Minimum ratio of the achieved to the offered rate. Below it, the target got fewer requests than the table claims. The 1% covers requests
@@ -136,8 +136,8 @@ def _rate_not_reached(evidence: Evidence) -> Iterator[Reason]:
         return
     if not is_achieved(due_requests(measurement, evidence.load), measurement.throughput_rps * measurement.duration_s):
         yield Reason.of(ReasonKind.RATE_NOT_REACHED, offered_rps=offered, achieved_rps=measurement.throughput_rps)
-        if generator_is_busy(evidence):
-            yield Reason.of(ReasonKind.GENERATOR_SHORT, programs=[generator_fill(evidence)])
+        if evidence.generator_is_busy():
+            yield Reason.of(ReasonKind.GENERATOR_SHORT, programs=[evidence.generator_fill()])
 
 
 def is_achieved(due: float, responses: float) -> bool:

@@ -16,23 +16,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
-from httpbench.model import ENDINGS, Observed, Reason, ReasonKind, Timing, Trial, Usage, Verdict, VerdictKind
+from httpbench.model import ENDINGS, Observed, Reason, ReasonKind, Trial, Usage, Verdict, VerdictKind
 from httpbench.stats.disturbance import disturbances
-from httpbench.stats.evidence import (
-    GENERATOR_NEARLY_BUSY,
-    THREAD_FULL,
-    Evidence,
-    backend_capacity,
-    evidence_of,
-    fill,
-    generator_fill,
-    generator_is_busy,
-    is_baseline,
-    target_capacity,
-    target_cores,
-    target_fill,
-    throttled,
-)
+from httpbench.stats.evidence import GENERATOR_NEARLY_BUSY, THREAD_FULL, Evidence, evidence_of, fill, is_baseline, throttled
 from httpbench.stats.validity import is_incorrect, untrue
 from httpbench.stats.withheld import withheld
 
@@ -115,7 +101,9 @@ def draw(trial: Trial) -> Verdict:
     """
     incidents = trial.observed.incidents
     if trial.client is not None:
-        return _of_client(trial.client.whole, incidents)
+        is_busy = trial.client.whole.cpu_s >= CLIENT_BUSY_SHARE * trial.client.whole.wall_s
+        kind = VerdictKind.INVALID if incidents else VerdictKind.TARGET if is_busy else VerdictKind.IDLE
+        return Verdict(kind=kind, reasons=incidents)
     evidence = evidence_of(trial)
     if evidence is None:
         has_failed = any(each.kind in FAILURES for each in incidents)
@@ -128,12 +116,6 @@ def draw(trial: Trial) -> Verdict:
         kind = VerdictKind.INVALID
     is_accepted = kind is VerdictKind.DISTURBED and trial.criteria.accepts_disturbed
     return Verdict(kind=kind, reasons=(*before, *limit.reasons, *after), is_accepted=is_accepted)
-
-
-def _of_client(timing: Timing, incidents: tuple[Reason, ...]) -> Verdict:
-    if incidents:
-        return Verdict(kind=VerdictKind.INVALID, reasons=incidents)
-    return Verdict(kind=VerdictKind.TARGET if timing.cpu_s >= CLIENT_BUSY_SHARE * timing.wall_s else VerdictKind.IDLE)
 
 
 def _out_of_memory(observed: Observed) -> Iterator[Reason]:
@@ -162,8 +144,8 @@ def _limit(evidence: Evidence) -> Verdict:
     if generator is None:
         return _verdict(VerdictKind.UNKNOWN, ReasonKind.NOT_SAMPLED)
     if target is None:
-        programs = [generator_fill(evidence), {"name": "target"}]
-        if generator_is_busy(evidence):
+        programs = [evidence.generator_fill(), {"name": "target"}]
+        if evidence.generator_is_busy():
             return _verdict(VerdictKind.GENERATOR, ReasonKind.GENERATOR_BOUND, programs=programs)
         return _verdict(VerdictKind.UNKNOWN, ReasonKind.TARGET_NOT_SAMPLED, programs=programs)
     sharing = _sharing(evidence, target, generator) if evidence.cores.shared else []
@@ -186,26 +168,26 @@ def _verdict(kind: VerdictKind, why: ReasonKind, **data: Any) -> Verdict:
 def _limit_of_either(evidence: Evidence, target: Usage) -> Verdict | None:
     """Return the target, the generator or both as the limit; ``None`` if neither was full."""
     programs = _each(evidence, target)
-    used, capacity = target_fill(evidence, target)
+    used, capacity = evidence.target_fill(target)
     share = used / capacity
     has_full_thread = target.thread_cores_max is not None and target.thread_cores_max >= THREAD_FULL
     looks_full = share >= BOTH_TARGET or has_full_thread
     if looks_full and not throttled(target) and (limit := _limit_of_polling(evidence, programs)):
         return limit
-    if share >= TARGET_FULL and not generator_is_busy(evidence):
+    if share >= TARGET_FULL and not evidence.generator_is_busy():
         return Verdict(kind=VerdictKind.TARGET, reasons=_quota(evidence, target, capacity))
     if throttled(target) and throttled(evidence.observed.generator_usage):
         return _verdict(VerdictKind.SHARED, ReasonKind.QUOTA_STOPPED_BOTH, programs=programs)
-    if (looks_full or throttled(target)) and generator_is_busy(evidence, GENERATOR_NEARLY_BUSY):
+    if (looks_full or throttled(target)) and evidence.generator_is_busy(GENERATOR_NEARLY_BUSY):
         return _verdict(VerdictKind.BOTH, ReasonKind.BOTH_NEARLY_FULL, programs=programs)
     if share >= TARGET_BUSY:
         return Verdict(kind=VerdictKind.TARGET, reasons=_quota(evidence, target, capacity))
     if has_full_thread:
-        mean, most = target_cores(evidence, target) / target_capacity(evidence), target.thread_cores_max
+        mean, most = evidence.target_cores(target) / evidence.target_capacity(), target.thread_cores_max
         return _verdict(VerdictKind.TARGET, ReasonKind.THREAD_FULL, threads=target.threads, thread_cores_max=most, mean_share=mean)
     if throttled(target):
         return Verdict(kind=VerdictKind.TARGET)  # `withheld` always reports this reason
-    if generator_is_busy(evidence):
+    if evidence.generator_is_busy():
         return _verdict(VerdictKind.GENERATOR, ReasonKind.GENERATOR_BOUND, programs=programs)
     return None
 
@@ -220,14 +202,14 @@ def _limit_of_polling(evidence: Evidence, programs: list[dict[str, Any]]) -> Ver
     busy = evidence.observed.target_polling_threads
     if busy is None or busy < POLLING_THREADS_MIN:
         return None
-    is_nearly_full = generator_is_busy(evidence, GENERATOR_NEARLY_BUSY)
+    is_nearly_full = evidence.generator_is_busy(GENERATOR_NEARLY_BUSY)
     kind = VerdictKind.BOTH if is_nearly_full else VerdictKind.UNKNOWN
     return _verdict(kind, ReasonKind.POLLS, threads=busy, generator_is_nearly_full=is_nearly_full, programs=programs)
 
 
 def _quota(evidence: Evidence, target: Usage, capacity: float) -> tuple[Reason, ...]:
     """Report that a target used up the CPU limit of its container, unless the throttled periods already show it."""
-    if capacity >= target_capacity(evidence) or throttled(target):
+    if capacity >= evidence.target_capacity() or throttled(target):
         return ()
     return (Reason.of(ReasonKind.TARGET_QUOTA_USED, programs=[fill("target", target.cpu_cores_mean, capacity)]),)
 
@@ -269,7 +251,7 @@ def _limit_behind_target(evidence: Evidence, generator: Usage) -> Verdict | None
             sharing = [_Program("generator", cores.generator, generator), _Program("backend", cores.backend, backend)]
             if limit := _limit_of_shared_cores(evidence, sharing, VerdictKind.BACKEND, ReasonKind.BACKEND_SHARED):
                 return limit
-        elif backend.cpu_cores_mean >= TARGET_BUSY * (capacity := backend_capacity(evidence)):
+        elif backend.cpu_cores_mean >= TARGET_BUSY * (capacity := evidence.backend_capacity()):
             host = seen.load_host.name if seen.load_host and seen.load_host.backend_cores else None
             programs = [fill("backend", backend.cpu_cores_mean, capacity, host=host)]
             return _verdict(VerdictKind.BACKEND, ReasonKind.BACKEND_BOUND, programs=programs)
@@ -312,7 +294,7 @@ def _together(evidence: Evidence, sharing: Sequence[_Program]) -> dict[str, Any]
 
 def _each(evidence: Evidence, target: Usage) -> list[dict[str, Any]]:
     """Return how full the generator and the target were, as data of a reason."""
-    cores, capacity = target_fill(evidence, target)
+    cores, capacity = evidence.target_fill(target)
     waited = target.cpu_wait_cores_mean or 0.0
     own = fill(
         "target",
@@ -321,4 +303,4 @@ def _each(evidence: Evidence, target: Usage) -> list[dict[str, Any]]:
         fullest_thread_cores=target.thread_cores_max if capacity > 1 else None,
         waited_share=waited if waited >= WAITING_SHARE_MIN * capacity else None,
     )
-    return [generator_fill(evidence), own]
+    return [evidence.generator_fill(), own]

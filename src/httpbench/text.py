@@ -1,4 +1,5 @@
-"""Make text safe to display. Everything that httpbench prints or exports passes through here, as parts come from servers, logs and names.
+"""Make text safe to display. Everything that httpbench prints or exports passes through here, because parts of it come
+from servers, logs and names.
 
 Characters that a terminal or a CI log would interpret become JSON escapes, so that a JSON document keeps its meaning.
 """

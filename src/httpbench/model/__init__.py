@@ -1,4 +1,4 @@
-"""The nouns of httpbench, as frozen models.
+"""The terms of httpbench, as frozen models.
 
 Everything that is read from TOML, planned, measured, stored or exported is one of these models. They don't use files, processes or
 terminals. Names end with their units. Latencies are in microseconds. A value that wasn't measured is ``None``, never zero.

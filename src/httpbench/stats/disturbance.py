@@ -8,7 +8,7 @@ quota that the run's own programs use up, which affects every trial alike.
 Each program is judged on its own physical cores. Another program on the target's only core matters just as much on a machine with many
 cores. What other programs used while the run's programs slept took nothing from them: a background job with the lowest priority fills the
 idle time of a slow target and leaves a fast one alone. So CPU time of other programs counts only up to the time that the run's programs
-waited for a CPU. On SMT siblings it counts in full, because there nobody waits.
+waited for a CPU. On SMT siblings it counts in full, because no program waits there.
 """
 
 from __future__ import annotations
@@ -232,14 +232,11 @@ def _parts(evidence: Evidence) -> list[CoreGroup]:
         part = CoreGroup((name,), frozenset(cpus), cores.with_siblings(cpus), cores.physical(cpus), used, waited)
         for other in [other for other in found if other.cpus & part.cpus]:
             found.remove(other)
-            part = _together(other, part, cores.physical(other.own_cpus | part.own_cpus))
+            own = other.own_cpus | part.own_cpus
+            used, waited = _sum(other.used_cores, part.used_cores), _sum(other.waited_cores, part.waited_cores)
+            part = CoreGroup((*other.names, *part.names), own, other.cpus | part.cpus, cores.physical(own), used, waited)
         found.append(part)
     return found
-
-
-def _together(one: CoreGroup, other: CoreGroup, capacity: int) -> CoreGroup:
-    used, waited = _sum(one.used_cores, other.used_cores), _sum(one.waited_cores, other.waited_cores)
-    return CoreGroup((*one.names, *other.names), one.own_cpus | other.own_cpus, one.cpus | other.cpus, capacity, used, waited)
 
 
 def _sum(one: float | None, other: float | None) -> float | None:

@@ -20,7 +20,7 @@ from __future__ import annotations
 import math
 from bisect import bisect_left
 from collections.abc import Sequence
-from functools import cache
+from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
@@ -98,12 +98,17 @@ def standard_error(logs: Floats) -> float:
     return float(logs.std(ddof=1) / math.sqrt(len(logs)))
 
 
-@cache
 def quantile(rounds: int) -> float:
-    """Return how many standard errors a 95% interval extends to either side."""
+    """Return how many standard errors a 95% interval over these rounds extends to either side."""
+    return student(rounds - 1)
+
+
+@lru_cache(1000)
+def student(freedom: float, share: float = (1 + CONFIDENCE) / 2) -> float:
+    """Return the value of Student's t with ``freedom`` degrees of freedom that this share of its distribution is below."""
     from scipy.special import stdtrit  # slow to import, and few commands need it
 
-    return float(stdtrit(rounds - 1, (1 + CONFIDENCE) / 2))
+    return float(stdtrit(freedom, share))
 
 
 def p_value(distance: float, log_error: float, freedom: float) -> float:

@@ -33,8 +33,7 @@ DURATION_MAX_S = 60.0
 """Maximum duration of a trial that is extended so that a percentile has enough responses. It determines the lowest rate to try."""
 
 PERCENTILE_MIN = 90.0
-"""Percentile that every trial is long enough for, so that means and maximums also rest on several responses."""
-
+"""Percentile for which every trial is long enough, so that means and maximums also rest on several responses."""
 
 DISTURBED_MAX = 10
 """Number of consecutive disturbed trials that end a search because the machine isn't quiet enough."""
@@ -132,7 +131,7 @@ def misses(search: Search, trial: Trial) -> tuple[Reason, ...]:
 def observations(search: Search, trials: Sequence[Trial]) -> list[RateObservation]:
     """Return the results of the trials with a rate that count.
 
-    Failed and disturbed trials are omitted because they don't tell anything about their rate.
+    Failed and disturbed trials are omitted because they say nothing about their rate.
     """
     return [
         RateObservation(trial.plan.load.rate_rps, trial.plan.load.duration_s, not misses(search, trial))
@@ -165,6 +164,8 @@ def saturation(search: Search, trials: Sequence[Trial]) -> Saturation:
     known = bounds(found)
     attainable = attainable_width(seen, final)
     curve = [_point(search, rate, _counting(rate, trials, final)) for rate in found]
+    failed = [point.rate_rps for point in curve if point.held < point.trials]
+    held = [point.rate_rps for point in curve if point.held > 0]
     by = tuple(who for trial in trials if trial.plan.load.rate_rps is not None and (who := disturbance(trial)))
     return Saturation(
         rate_rps=known.lower,
@@ -175,18 +176,13 @@ def saturation(search: Search, trials: Sequence[Trial]) -> Saturation:
         closed_loop_rps=closed_loop_rps(trials),
         inversions=tuple(rate for rate, kind in found.items() if kind is LimitSide.LOWER and rate > (known.upper or math.inf)),
         curve=tuple(curve),
-        rate_low_rps=min((known.lower, *_rates(curve, failed=True))) if known.lower is not None else None,
-        rate_high_rps=max((known.upper, *_rates(curve, failed=False))) if known.upper is not None else None,
+        rate_low_rps=min((known.lower, *failed)) if known.lower is not None else None,
+        rate_high_rps=max((known.upper, *held)) if known.upper is not None else None,
         is_retested=bool(found) and retest(seen, final) is None,
         disturbed=len(by),
         disturbed_by=by,
         too_disturbed=is_too_disturbed(trials),
     )
-
-
-def _rates(curve: Sequence[RatePoint], *, failed: bool) -> list[float]:
-    """Return the rates at which at least one trial failed, or held."""
-    return [point.rate_rps for point in curve if (point.held < point.trials if failed else point.held > 0)]
 
 
 def closed_loop_rps(trials: Sequence[Trial]) -> float | None:
@@ -200,8 +196,8 @@ def held_in_most(point: RatePoint) -> bool:
 
 
 def _counting(rate: float, trials: Sequence[Trial], final: SearchPhase) -> list[Trial]:
-    at_rate = [trial for trial in trials if trial.plan.load.rate_rps == rate and _says_something(trial)]
-    return [trial for trial in at_rate if trial.plan.load.duration_s >= final.duration_s(rate)]
+    loads = ((trial, trial.plan.load) for trial in trials if _says_something(trial))
+    return [trial for trial, load in loads if load.rate_rps == rate and load.duration_s >= final.duration_s(rate)]
 
 
 def _point(search: Search, rate: float, trials: Sequence[Trial]) -> RatePoint:

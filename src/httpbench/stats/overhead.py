@@ -12,7 +12,7 @@ took.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -45,7 +45,7 @@ def overhead(ours: Sequence[Trial], baseline: Sequence[Trial]) -> dict[str, Diff
 
     Statistics without a common round are omitted.
     """
-    return {name: found for name in FIGURES if (found := _difference(_rounds(ours, name), _rounds(baseline, name))) is not None}
+    return {name: found for name in FIGURES if (found := _difference(ours, baseline, name)) is not None}
 
 
 def added_us(ours: Trial, baseline: Trial) -> dict[str, float]:
@@ -69,11 +69,8 @@ def _times(trial: Trial) -> Distribution | None:
     return trial.measurement.times_us if trial.measurement and trial.verdict.counts else None
 
 
-def _rounds(trials: Sequence[Trial], name: str) -> dict[int, float]:
-    return by_round(trials, lambda trial: getattr(_times(trial), name, None))
-
-
-def _difference(ours: Mapping[int, float], theirs: Mapping[int, float]) -> Difference | None:
+def _difference(proxy: Sequence[Trial], baseline: Sequence[Trial], name: str) -> Difference | None:
+    ours, theirs = (by_round(side, lambda trial: getattr(_times(trial), name, None)) for side in (proxy, baseline))
     common = sorted(ours.keys() & theirs.keys())
     ratio = compare(ours, theirs, RESOLUTION)
     if not common or ratio is None:

@@ -22,7 +22,7 @@ from httpbench.stats.interval import LEFT_OUT, ROUNDS_MIN, Floats, centers, quan
 from httpbench.stats.paired import Rounds, by_round, log_ratios
 from httpbench.stats.summary import cells
 
-BETWEEN_CENTRES = 0.25
+BETWEEN_CENTERS = 0.25
 """Half the distance between the centers of a comparison's interval for normal rounds, in standard deviations."""
 
 
@@ -42,7 +42,7 @@ class Width:
         enough = rounds_for(self.log_deviation, half_width)
         if not self.is_ratio or enough is None or enough < LEFT_OUT:
             return enough
-        left = math.log1p(half_width) - BETWEEN_CENTRES * self.log_deviation
+        left = math.log1p(half_width) - BETWEEN_CENTERS * self.log_deviation
         return rounds_for(self.log_deviation, math.expm1(left)) if left > 0 else None
 
 

@@ -31,7 +31,7 @@ from itertools import combinations
 import numpy as np
 import numpy.typing as npt
 
-from httpbench.stats.interval import CONFIDENCE, ROUNDS_MIN, ConfidenceInterval, Floats, around, centers, p_value
+from httpbench.stats.interval import CONFIDENCE, ROUNDS_MIN, ConfidenceInterval, Floats, around, centers, p_value, student
 from httpbench.stats.paired import ROUNDING, ROUNDS_PATIENCE, Comparison, Rounds, distance, holm, log_ratios, rank_test
 
 ROWS_MIN = 4
@@ -74,11 +74,8 @@ class Pair:
 
     def interval(self) -> ConfidenceInterval:
         """Return the 95% interval of the ratio, whichever seventh of the rounds is left out."""
-        from scipy.special import stdtrit  # slow to import, and few commands need it
-
         rounds = len(self.logs)
-        quantile = float(stdtrit(self._freedom(rounds), (1 + CONFIDENCE) / 2))
-        return around(*centers(self.logs), quantile * self._error(rounds) + self.resolution)
+        return around(*centers(self.logs), student(self._freedom(rounds)) * self._error(rounds) + self.resolution)
 
     def _error(self, rounds: int) -> float:
         return math.sqrt(sum(self.variances) / rounds)
@@ -161,20 +158,16 @@ def pooled(rows: Sequence[Rounds]) -> list[int]:
 def _pairs(rows: Sequence[Rounds], resolution: float) -> Iterator[Pair]:
     common = set.intersection(*(set(row) for row in rows)) if rows else set()
     if len(rows) < ROWS_MIN or len(common) < ROUNDS_MIN or min(row[number] for row in rows for number in common) <= 0:
-        yield from _pairs_alone(rows, resolution)
+        for one, other in combinations(range(len(rows)), 2):
+            ratios = log_ratios(rows[one], rows[other])
+            if len(ratios) >= ROUNDS_MIN:
+                yield Pair(one, other, ratios, (float(ratios.var(ddof=1)),), (0.0,), resolution)
         return
     logs = np.log(np.array([[row[number] for number in sorted(common)] for row in rows], dtype=np.float64))
     variances, priors = (found.tolist() for found in moderated(logs))
     for one, other in combinations(range(len(rows)), 2):
         both = (variances[one], variances[other])
         yield Pair(one, other, logs[one] - logs[other], both, (priors[one], priors[other]), resolution)
-
-
-def _pairs_alone(rows: Sequence[Rounds], resolution: float) -> Iterator[Pair]:
-    for one, other in combinations(range(len(rows)), 2):
-        logs = log_ratios(rows[one], rows[other])
-        if len(logs) >= ROUNDS_MIN:
-            yield Pair(one, other, logs, (float(logs.var(ddof=1)),), (0.0,), resolution)
 
 
 def moderated(logs: Floats) -> tuple[Floats, Floats]:

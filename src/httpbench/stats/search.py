@@ -40,10 +40,8 @@ RATE_MAX_RPS = 1e8
 RATE_DIGITS = 4
 """Significant digits of the rates to try: a tenth of the smallest useful width."""
 
-
 STRIDES_MAX = 6
 """Maximum number of doublings of a stride. With a width of 5%, the longest stride is a factor of 23."""
-
 
 RETEST_TRIALS = 4
 """Maximum number of trials at an end whose trials disagree, as a multiple of `trials`, plus one."""

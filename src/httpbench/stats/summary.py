@@ -2,7 +2,7 @@
 
 The unit of replication is the round, not the request. A million requests to one started process share its memory layout, its place in the
 cache and the state of the machine, so an interval over requests would be narrow and wrong. Rounds that don't count (invalid, failed or
-disturbed) never enter a median; the summary reports how many count. No result is a best-of.
+disturbed) never enter a median; the summary reports how many count. No result is the best of several rounds.
 """
 
 from __future__ import annotations
@@ -73,6 +73,8 @@ class Estimate(Frozen):
         spread = (high - low) / 2 / median if len(present) > 1 and median > 0 else None
         return cls(median=median, min=low, max=high, spread=spread, rounds=len(present), interval=interval(sorted(present)))
 
+
+Cell = tuple[str, Scaling, str, str, Load]
 
 OverRounds = Annotated[Estimate | None, Field(description="Estimate over rounds. Null: a round lacks it.")]
 
@@ -166,10 +168,20 @@ class Summary(Frozen):
 
 def cells(trials: Iterable[Trial]) -> list[list[Trial]]:
     """Group trials by cell in order of first appearance, sorted by round and then by attempt."""
-    found: dict[tuple[str, Scaling, str, str, Load], list[Trial]] = {}
+    found: dict[Cell, list[Trial]] = {}
     for trial in trials:
         found.setdefault(trial.plan.cell, []).append(trial)
     return [sorted(rounds, key=lambda trial: (trial.plan.round, trial.plan.attempt)) for rounds in found.values()]
+
+
+def last_attempts(trials: Iterable[Trial]) -> list[Trial]:
+    """Return the last attempt for each cell and round, ordered by their first attempts. Only a disturbed attempt is repeated."""
+    found: dict[tuple[Cell, int], Trial] = {}
+    for trial in trials:
+        place = (trial.plan.cell, trial.plan.round)
+        if place not in found or trial.plan.attempt > found[place].plan.attempt:
+            found[place] = trial
+    return list(found.values())
 
 
 def summarize(trials: Sequence[Trial], *, invalid: bool = False) -> Summary:

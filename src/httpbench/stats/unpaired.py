@@ -19,7 +19,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from httpbench.model import Frozen
-from httpbench.stats.interval import CONFIDENCE, ROUNDS_MIN, ConfidenceInterval, around, centers, standard_error
+from httpbench.stats.interval import CONFIDENCE, ROUNDS_MIN, ConfidenceInterval, around, centers, standard_error, student
 
 
 class Change(Frozen):
@@ -77,7 +77,5 @@ def _reach(errors: Sequence[float], rounds: Sequence[int], comparisons: int) -> 
     total = sum(variances)
     if total == 0:
         return 0.0
-    from scipy.special import stdtrit  # slow to import, and few commands need it
-
     freedom = total**2 / sum(variance**2 / (count - 1) for variance, count in zip(variances, rounds, strict=True))
-    return float(stdtrit(freedom, 1 - (1 - CONFIDENCE) / comparisons / 2)) * math.sqrt(total)
+    return student(freedom, 1 - (1 - CONFIDENCE) / comparisons / 2) * math.sqrt(total)

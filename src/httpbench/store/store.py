@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shlex
 import sqlite3
 import time
@@ -17,7 +18,6 @@ from httpbench.errors import SelectionError, StoreError
 from httpbench.host.owner import Owner, is_alive, this_process
 from httpbench.model import Run, RunStatus, Trial
 from httpbench.store.figures import RunFigures, figures_of, runs_of
-from httpbench.store.names import find
 from httpbench.store.schema import is_current, migrate
 
 DISTRIBUTIONS = ("service_time_us", "response_time_us", "schedule_lag_us", "connect_time_us")
@@ -29,6 +29,14 @@ HINTS = {
     sqlite3.SQLITE_CORRUPT: f"`sqlite3 FILE .recover` saves what it can; to continue, {OTHER_FILE}",
 }
 """Hints by SQLite's primary result code."""
+
+WAYS = "an id or its beginning, latest, latest~1, the run's name, a git commit"
+"""Ways to refer to a run. The first one that matches counts; of several runs with the same name or commit, the newest."""
+
+LATEST = re.compile(r"latest(?:~(\d{1,6}))?")
+COMMIT = re.compile(r"[0-9a-f]{7,40}")
+QUERY = "SELECT id, status, boot_id, pid, pid_start_ticks, finished_at, document FROM run"
+NEWEST = "ORDER BY sequence DESC LIMIT 1"
 
 MADE = """
     CASE WHEN coalesce(json_extract(run.document, '$.retries'), 0)
@@ -85,7 +93,8 @@ class Store:
         with self._errors():
             if not reading:
                 path.parent.mkdir(parents=True, exist_ok=True)
-                _make_private(path)
+                if not path.exists():
+                    path.touch(0o600)  # SQLite uses the same permissions for the files beside it
             self._connection = sqlite3.connect(_address(path, reading), uri=True, timeout=BUSY_LIMIT_S, isolation_level=None)
             try:
                 self._prepare(reading)
@@ -164,12 +173,12 @@ class Store:
         ]
 
     def run(self, name: str) -> tuple[Run, list[Trial]]:
-        """Return a run and its trials, by any of :data:`httpbench.store.names.WAYS`.
+        """Return a run and its trials, by any of :data:`WAYS`.
 
         Raises :class:`SelectionError` if there isn't exactly one such run.
         """
         with self._errors():
-            rows = find(self._connection, name)
+            rows = _find(self._connection, name)
             if len(rows) != 1:
                 raise SelectionError(_not_one(name, [row[0] for row in rows], self.path), hint="`httpbench runs` lists them")
             run_id, status, *owner, finished_at, document = rows[0]
@@ -286,13 +295,8 @@ class Store:
     @contextmanager
     def _transaction(self) -> Iterator[None]:
         self._connection.execute("BEGIN IMMEDIATE")
-        try:
+        with self._connection:
             yield
-            self._connection.execute("COMMIT")
-        except BaseException:
-            if self._connection.in_transaction:
-                self._connection.execute("ROLLBACK")
-            raise
 
     @contextmanager
     def _errors(self) -> Iterator[None]:
@@ -321,12 +325,6 @@ def _address(path: Path, reading: bool) -> str:
     return f"{path.absolute().as_uri()}?mode=ro" + ("" if in_use else "&immutable=1")
 
 
-def _make_private(path: Path) -> None:
-    """Create a missing file readable only by its owner. SQLite uses the same permissions for the files beside it."""
-    if not path.exists():
-        os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
-
-
 def _split(trial: Trial) -> tuple[Trial, dict[str, str]]:
     """Split a trial into the rest and its histograms by name, which are large and rarely needed."""
     found = {name: getattr(trial.measurement, name, None) for name in DISTRIBUTIONS}
@@ -345,6 +343,22 @@ def _with_histograms(trial: Trial, histograms: Mapping[str, str | None]) -> Tria
 def status_of(status: str, owner: Owner) -> RunStatus:
     """Return the status of a run: interrupted if it is running but its process is gone."""
     return RunStatus.INTERRUPTED if status == RunStatus.RUNNING and not is_alive(owner) else RunStatus(status)
+
+
+def _find(connection: sqlite3.Connection, word: str) -> list[Any]:
+    """Return the rows of the matching runs: one, none, or several if a prefix of an id is ambiguous."""
+    if match := LATEST.fullmatch(word):
+        return connection.execute(f"{QUERY} {NEWEST} OFFSET ?", (int(match[1] or 0),)).fetchall()
+    if found := connection.execute(f"{QUERY} WHERE substr(id, 1, ?) = ?", (len(word), word)).fetchall():
+        return found
+    if found := connection.execute(f"{QUERY} WHERE json_extract(document, '$.name') = ? {NEWEST}", (word,)).fetchall():
+        return found
+    if not COMMIT.fullmatch(word):
+        return []
+    # A folder with changes doesn't match its commit, so "+changes" never matches.
+    commit = "json_extract(document, '$.environment.git_commit')"
+    where = f"substr({commit}, 1, ?) = ? AND {commit} NOT LIKE '%+changes'"
+    return connection.execute(f"{QUERY} WHERE {where} {NEWEST}", (len(word), word)).fetchall()
 
 
 def _not_one(name: str, found: Sequence[str], path: Path) -> str:

@@ -29,11 +29,10 @@ from httpbench.model import (
     WorkDone,
 )
 from httpbench.report.words.reasons import joined
-from httpbench.stats.attempts import last_attempts
 from httpbench.stats.facts import Facts, facts
 from httpbench.stats.overhead import FIGURES as ADDED
 from httpbench.stats.overhead import added_us
-from httpbench.stats.summary import cpu_us_per_request
+from httpbench.stats.summary import cpu_us_per_request, last_attempts
 from httpbench.stats.validity import failed_requests, rate_held
 
 Way = tuple[int, Scaling, str, str, Load]

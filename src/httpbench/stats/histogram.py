@@ -18,8 +18,6 @@ from httpbench.stats.interval import ROUNDS_MIN, ConfidenceInterval, jackknife
 RESOLUTION = 0.001
 """Relative width of a bucket: three significant digits, as in our load generator."""
 
-_LOWEST_NS = 1
-
 CURVE_SHARES = (100, 80, 60, 50, 40, 30, 20, 15)
 """Percentages of samples above the points of a curve below 90%. From 90 to 99%, each is a tenth of these, and so on."""
 
@@ -36,7 +34,7 @@ def merge(encoded: Sequence[str]) -> HdrHistogram:
         raise ValueError("nothing to merge")
     parts = [decoded(text) for text in encoded]
     digits = max(part.significant_figures for part in parts)
-    whole = HdrHistogram(_LOWEST_NS, max(part.highest_trackable_value for part in parts), digits)
+    whole = HdrHistogram(1, max(part.highest_trackable_value for part in parts), digits)
     for part in parts:
         whole.add(part)
     return whole

@@ -73,9 +73,8 @@ def _wrong_responses(evidence: Evidence) -> Iterator[Reason]:
 
 def _wrong_samples(evidence: Evidence) -> Iterator[Reason]:
     sampled = evidence.measurement.sampled_bodies
-    if sampled is None or not sampled.problems:
-        return
-    yield Reason.of(ReasonKind.WRONG_SAMPLES, wrong=sampled.wrong, checked=sampled.checked, problems=list(sampled.problems))
+    if sampled and sampled.problems:
+        yield Reason.of(ReasonKind.WRONG_SAMPLES, wrong=sampled.wrong, checked=sampled.checked, problems=list(sampled.problems))
 
 
 def failed_requests(measurement: Measurement) -> int:

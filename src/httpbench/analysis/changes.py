@@ -181,7 +181,7 @@ def _cells(measured: RunAndTrials) -> dict[_Key, Row]:
     """
     run, trials = measured
     rows = [row for group in groups(run, trials) for row in group.rows]
-    return {(*row.summary.cell, run.workloads[row.summary.workload].model_dump_json(), _limits(row.target)): row for row in rows}
+    return {(*row.trials[0].plan.cell, run.workloads[row.summary.workload].model_dump_json(), _limits(row.target)): row for row in rows}
 
 
 def _limits(target: Target) -> tuple[float, int] | None:

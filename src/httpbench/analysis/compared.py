@@ -13,7 +13,6 @@ from dataclasses import dataclass
 
 from httpbench.analysis.rows import BOUNDS, Group, Row
 from httpbench.model import Reason, Trial, VerdictKind
-from httpbench.stats.attempts import last_attempts
 from httpbench.stats.composite import WEIGHTS, Composite, composite
 from httpbench.stats.figures import CPU, P99, SPEED, THROUGHPUT, WALL, Figure
 from httpbench.stats.gates import lost_rounds
@@ -22,7 +21,7 @@ from httpbench.stats.overhead import Difference, overhead
 from httpbench.stats.paired import Comparison, Rounds, compare
 from httpbench.stats.ranks import AllPairs, RankRange, pooled
 from httpbench.stats.stalls import hidden_stalls
-from httpbench.stats.summary import cells, summarize
+from httpbench.stats.summary import cells, last_attempts, summarize
 
 LOST = (VerdictKind.FAILED, VerdictKind.INVALID)
 """Verdicts of rounds that a target lost by itself."""

@@ -29,9 +29,9 @@ from httpbench.run import (
     with_database_cores,
     with_warmup_of_its_own,
 )
-from httpbench.stats.attempts import last_attempts
 from httpbench.stats.gates import Passage, leaves_open
 from httpbench.stats.level import saturation
+from httpbench.stats.summary import last_attempts
 from httpbench.store import Store
 from httpbench.text import listed
 

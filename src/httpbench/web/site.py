@@ -13,8 +13,7 @@ from pathlib import Path
 
 from httpbench.errors import HttpbenchError
 from httpbench.model import Run, Trial
-from httpbench.store import Store, browse
-from httpbench.store.browse import StoredState
+from httpbench.store import RunLine, Store, browse
 from httpbench.web import addresses, comparisons, lists, runs, targets
 from httpbench.web.cache import Cache
 from httpbench.web.frame import Frame, NotFound, Page
@@ -65,7 +64,7 @@ class Site:
                 return make(path, query or {}, *match.groups())
         raise NotFound("The dashboard has no such page.")
 
-    def state(self, run_id: str) -> StoredState | None:
+    def state(self, run_id: str) -> RunLine | None:
         """Return the state of a run, or ``None`` if it does not exist."""
         with self._open() as store:
             return browse.state(store, run_id)
@@ -94,7 +93,7 @@ class Site:
         """Return the ids of the runs that have a page, or ``None`` if all runs have one."""
         return None if self._runs_max is None else browse.newest(store, self._runs_max)
 
-    def _found(self, run_id: str) -> tuple[StoredState, Measured]:
+    def _found(self, run_id: str) -> tuple[RunLine, Measured]:
         """Read a run. Raises :class:`NotFound`."""
         with self._open() as store:
             state = browse.state(store, run_id)

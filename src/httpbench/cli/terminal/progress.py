@@ -80,8 +80,8 @@ def outcome(trial: Trial) -> str:
         parts.append(f"p50 {three_digits(times.p50 / 1000)} ms")
     if times and times.p99 is not None:
         parts.append(f"p99 {three_digits(times.p99 / 1000)} ms")
-    if trial.target_usage:
-        parts.append(f"{trial.target_usage.cpu_cores_mean * 100:.0f}% CPU")
+    if trial.observed.target_usage:
+        parts.append(f"{trial.observed.target_usage.cpu_cores_mean * 100:.0f}% CPU")
     if unsteady(trial):
         parts.append("not steady")
     elif not_shown_steady(trial):

@@ -53,10 +53,10 @@ def history(options: HistoryOptions) -> ExitCode:
     """
     from httpbench import host
     from httpbench.report import histories, render_history
-    from httpbench.store import Store
+    from httpbench.store import Store, browse
 
     with Store(options.db, reading=True) as store:
-        target = _target(options.target, store.targets(), options.db)
+        target = _target(options.target, browse.target_ids(store), options.db)
         found = _chosen(histories(store, target, host.commits_between), options.figure)
     if not found:
         what = f"{options.figure} of {target}" if options.figure else target

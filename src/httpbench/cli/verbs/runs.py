@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -29,6 +28,9 @@ ALL = -1
 COMMAND_MIN = 36
 """Characters of a command before it is folded."""
 DAYS = {"d": 1, "w": 7}
+
+FIELDS = ("id", "started_at", "status", "targets", "trials_done", "trials_planned", "command", "name", "size_bytes")
+"""Fields of a run in the JSON output."""
 
 
 class Retention(click.ParamType["int | timedelta"]):
@@ -89,7 +91,7 @@ def runs(options: RunsOptions) -> ExitCode:
     with Store(options.db, reading=True) as store:
         lines = store.runs(options.limit)
     if options.json:
-        console.echo_json([dataclasses.asdict(line) for line in lines])
+        console.echo_json([{name: getattr(line, name) for name in FIELDS} | {"targets": len(line.targets)} for line in lines])
     elif lines:
         _show(lines)
     else:
@@ -155,7 +157,7 @@ def _show(lines: Sequence[RunLine]) -> None:
         column("Name", (line.name or "" for line in lines)),
         column("Started", (line.started_at[:19].replace("T", " ") for line in lines), need=4),
         column("Status", (str(line.status) for line in lines)),
-        column("Targets", (str(line.targets) for line in lines), need=2, is_number=True),
+        column("Targets", (str(len(line.targets)) for line in lines), need=2, is_number=True),
         column("Trials", (f"{line.trials_done}/{line.trials_planned}" for line in lines), need=1, is_number=True),
         column("Size", (_size(line.size_bytes) for line in lines), need=3, is_number=True),
         column("Command", (line.command.removeprefix("httpbench ") for line in lines), folds_at=COMMAND_MIN),

@@ -78,7 +78,7 @@ def _first_that_counts(row: Row) -> Trial | None:
 
 def _drawing(measured: Sequence[tuple[Group, Trial]]) -> Drawing | None:
     responses = {load_label(group): served(trial.measurement.intervals) for group, trial in measured if trial.measurement}
-    usage = {load_label(group): used(trial.target_usage) for group, trial in measured if trial.target_usage}
+    usage = {load_label(group): used(trial.observed.target_usage) for group, trial in measured if trial.observed.target_usage}
     names = list(dict.fromkeys((*responses, *usage)))
     panels = [*_responses(responses, names), *_usage(usage, names)]
     if not panels:

@@ -144,7 +144,8 @@ def _over_time(row: Row, trial: Trial, low: float, high: float) -> Any:
 
 def _slices(trial: Trial) -> dict[str, list[Used]]:
     """Return the CPU and memory use of each program."""
-    usages = {"proxy": trial.target_usage, "backend": trial.backend_usage, "load generator": trial.generator_usage}
+    seen = trial.observed
+    usages = {"proxy": seen.target_usage, "backend": seen.backend_usage, "load generator": seen.generator_usage}
     return {who: used(usage) for who, usage in usages.items() if usage}
 
 
@@ -154,7 +155,7 @@ def _usage(row: Row, trial: Trial) -> Any:
     The chart of the baseline shows the memory of the backend, because there is no proxy.
     """
     slices = _slices(trial)
-    whose = "proxy" if trial.target_usage else "backend"
+    whose = "proxy" if trial.observed.target_usage else "backend"
     cores = [{"s": one.at_s, "who": who, "cores": one.cores} for who, each in slices.items() for one in each]
     memory = [{"s": one.at_s, "mb": one.rss_bytes / 1e6} for one in slices.get(whose, [])]
     programs = alt.Scale(domain=["proxy", "backend", "load generator"])
@@ -174,7 +175,7 @@ def _usage(row: Row, trial: Trial) -> Any:
 
 def _has_a_course(trial: Trial) -> bool:
     """Return whether the trial was long enough to draw a line."""
-    return trial.generator_usage is not None and len(used(trial.generator_usage)) > 1
+    return trial.observed.generator_usage is not None and len(used(trial.observed.generator_usage)) > 1
 
 
 def _beside(left: Any, right: Any, row: Row, trial: Trial) -> Any:

@@ -29,11 +29,10 @@ from httpbench.model import (
     WorkDone,
 )
 from httpbench.report.words.reasons import joined
-from httpbench.stats.attempts import last_attempts
 from httpbench.stats.facts import Facts, facts
 from httpbench.stats.overhead import FIGURES as ADDED
 from httpbench.stats.overhead import added_us
-from httpbench.stats.summary import cpu_us_per_request
+from httpbench.stats.summary import cpu_us_per_request, last_attempts
 from httpbench.stats.validity import failed_requests, rate_held
 
 Way = tuple[int, Scaling, str, str, Load]
@@ -122,26 +121,26 @@ def _line(run: Run, trial: Trial, labels: Mapping[str, Label | None]) -> dict[st
         "verdict": trial.verdict.kind,
         "verdict_reasons": joined(trial.verdict.reasons),
         **_of_measurement(trial.measurement, counts=trial.verdict.counts),
-        **_of_usage("target", trial.target_usage),
+        **_of_usage("target", trial.observed.target_usage),
         "cpu_us_per_request": cpu_us_per_request(trial) if trial.verdict.counts else None,
-        **_of_usage("generator", trial.generator_usage),
+        **_of_usage("generator", trial.observed.generator_usage),
         "response_bytes": trial.response.size_bytes if trial.response else None,
         "overhead_s": trial.overhead_s,
         "probe": labels.get(plan.target),
         **_of_facts(trial),
         "cores_backend": _numbers(plan.cores.backend),
-        **_of_usage("backend", trial.backend_usage),
+        **_of_usage("backend", trial.observed.backend_usage),
         **_of_steps(trial),
         **_of_client(trial),
         **_of_container(run.targets[plan.target], trial),
-        **{f"target_{name}": getattr(trial.target_usage, name, None) for name in _MEMORY_MEAN},
+        **{f"target_{name}": getattr(trial.observed.target_usage, name, None) for name in _MEMORY_MEAN},
         "workers": plan.workers,
         "attempt": plan.attempt,
-        **_of_others(trial.others),
+        **_of_others(trial.observed.others),
         "load_host": run.load_host.name if run.load_host else None,
         **_of_database(trial.database),
         "cores_database": _numbers(plan.cores.database),
-        **_of_usage("database", trial.database_usage),
+        **_of_usage("database", trial.observed.database_usage),
         "backend_requests": trial.observed.backend_requests,
     }
 
@@ -171,7 +170,7 @@ def _of_container(target: Target, trial: Trial) -> dict[str, Value]:
     if target.isolation is None or trial.container is None:
         return {}
     limits = (target.isolation.engine, target.isolation.network, trial.container.cpus, trial.container.memory_bytes)
-    counted = {f"container_{name}": getattr(trial.target_usage, name, None) for name in _USAGE_OF_CONTAINERS}
+    counted = {f"container_{name}": getattr(trial.observed.target_usage, name, None) for name in _USAGE_OF_CONTAINERS}
     return {**dict(zip(_CONTAINER, limits, strict=True)), **counted}
 
 
@@ -259,10 +258,10 @@ def _of_usage(who: str, usage: Usage | None) -> dict[str, Value]:
 
 def _of_facts(trial: Trial) -> dict[str, Value]:
     known = facts(trial)
-    link = trial.network.fullest_link if trial.network else None
+    link = trial.observed.network.fullest_link if trial.observed.network else None
     return {
         **{name: getattr(known, name, None) for name in _FACTS},
-        **{name: getattr(trial.network, name, None) for name in _NETWORK},
+        **{name: getattr(trial.observed.network, name, None) for name in _NETWORK},
         **{f"fullest_link_{name}": getattr(link, name, None) for name in LinkUse.model_fields},
     }
 

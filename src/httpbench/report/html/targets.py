@@ -114,7 +114,7 @@ def _number(trial: Trial) -> str:
 
 
 def _figures(trial: Trial) -> list[str]:
-    measurement, usage = trial.measurement, trial.target_usage
+    measurement, usage = trial.measurement, trial.observed.target_usage
     times = measurement.times_us if measurement else None
     errors = {kind: count for kind, count in measurement.errors.items() if count} if measurement else {}
     memory = rss_bytes_peak(trial)

@@ -22,7 +22,7 @@ from httpbench.analysis.compared import (
     unexplained,
 )
 from httpbench.analysis.rows import Group, Row
-from httpbench.model import Noise, Run, VerdictKind
+from httpbench.model import Noise, Run, Stalls, VerdictKind
 from httpbench.report.words.numbers import plural, plus_minus, rank_text, three_digits
 from httpbench.report.words.reasons import sentence
 from httpbench.report.words.targets import label
@@ -30,7 +30,7 @@ from httpbench.stats.figures import CPU, P99, THROUGHPUT, WALL
 from httpbench.stats.interval import CONFIDENCE, LEFT_OUT, ROUNDS_MIN, ConfidenceInterval
 from httpbench.stats.noise import floor, other_load
 from httpbench.stats.paired import ROUNDS_PATIENCE, Comparison
-from httpbench.stats.stalls import HiddenStalls, hidden_stalls
+from httpbench.stats.stalls import hidden_stalls
 
 WIDE = 0.25
 """Relative half-width beyond which both ends of an interval are printed, because the interval is no longer symmetric."""
@@ -207,7 +207,7 @@ def unproven(comparison: Comparison) -> str:
     return f"{' after correction for all pairs' if by_itself else ''}: {span(comparison.interval)}"
 
 
-def stood_still(stalls: HiddenStalls) -> str:
+def stood_still(stalls: Stalls) -> str:
     """Describe stalls that a p99 hides: ``stood still 5 times in a round, longest 104 ms``."""
     return f"stood still {plural(stalls.count, 'time')} in a round, longest {three_digits(stalls.longest_us / 1000)} ms"
 

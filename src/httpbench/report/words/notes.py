@@ -327,7 +327,7 @@ def _container_limits(isolation: Isolation, trials: Sequence[Trial]) -> str:
 
 
 def _container_usage(isolation: Isolation, trials: Sequence[Trial]) -> Iterator[str]:
-    usages = [trial.target_usage for trial in trials if trial.target_usage]
+    usages = [trial.observed.target_usage for trial in trials if trial.observed.target_usage]
     if throttled := [usage for usage in usages if usage.throttled_s]:
         share, stopped_s = max((usage.throttled_share or 0, usage.throttled_s or 0) for usage in throttled)
         worst = " (worst round)" if len(usages) > 1 else ""

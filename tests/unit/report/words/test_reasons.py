@@ -245,7 +245,7 @@ def test_every_sentence_belongs_to_a_kind() -> None:
 
 def test_a_reason_of_an_earlier_version_is_its_own_sentence() -> None:
     verdict = Verdict.model_validate({"kind": "invalid", "reasons": ["3 responses were wrong", "and more"]})
-    assert verdict.reasons[0] == Reason.text("3 responses were wrong")
+    assert verdict.reasons[0] == Reason.of(ReasonKind.TEXT, text="3 responses were wrong")
     assert sentences(verdict) == ["3 responses were wrong", "and more"]
     assert joined(verdict.reasons) == "3 responses were wrong; and more"
 

@@ -14,6 +14,7 @@ from typing import Self
 
 from httpbench.errors import LoadError
 from httpbench.model import Requirement
+from httpbench.paths import user_folder
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +51,8 @@ class Tool(ABC):
     """The program that must be installed."""
     there: Found | None = None
     """The program on the load host, or ``None`` if it runs on this machine."""
+    built_at: str | None = None
+    """Where ``httpbench setup`` installs the program, relative to ``folder``, or ``None`` if it must be installed in another way."""
 
     def at(self, found: Found) -> Self:
         """Return the same tool on a load host."""
@@ -59,8 +62,15 @@ class Tool(ABC):
 
     def locate(self) -> str | None:
         """Return the absolute path of the program, or ``None`` if it isn't installed."""
-        found = shutil.which(self.requirement.program or self.name)
-        return str(Path(found).absolute()) if found else None
+        if found := shutil.which(self.requirement.program or self.name):
+            return str(Path(found).absolute())
+        own = self.folder / self.built_at if self.built_at else None
+        return str(own) if own and own.is_file() else None
+
+    @property
+    def folder(self) -> Path:
+        """The folder in which ``httpbench setup`` installs it."""
+        return user_folder("XDG_CACHE_HOME", ".cache") / "load-generators" / self.name
 
     def installation(self) -> Installation | None:
         """Return how to install the program where ``locate`` finds it, or ``None`` if it must be installed in another way."""

@@ -23,12 +23,12 @@ def arguments(target: Target) -> dict[str, str]:
     """Return the values of ``ARG`` lines: those of the target's recipe, and the registry from the environment."""
     recipe, registry = target.container, os.environ.get(REGISTRY)
     given = {**({"BASE": recipe.base} if recipe.base else {}), **recipe.build_args}
-    return {**given, "REGISTRY": registry} if registry and "REGISTRY" in dockerfile.arguments(_text(target), {}) else given
+    return {**given, "REGISTRY": registry} if registry and "REGISTRY" in dockerfile.arguments(dockerfile_of(target), {}) else given
 
 
 def stages_of(target: Target) -> list[dockerfile.BuildStage]:
     """Return the stages of its Dockerfile. Empty if there is none."""
-    return dockerfile.stages(_text(target), arguments(target))
+    return dockerfile.stages(dockerfile_of(target), arguments(target))
 
 
 def bases(target: Target) -> list[str]:
@@ -82,7 +82,8 @@ def _can_be_had(engine: Engine, image: str) -> bool:
     return True
 
 
-def _text(target: Target) -> str:
+def dockerfile_of(target: Target) -> str:
+    """Return the text of its Dockerfile. Empty if there is none."""
     try:
         return (Path(target.folder) / target.container.dockerfile).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError):

@@ -52,12 +52,8 @@ def states(targets: Sequence[Target]) -> list[TargetState]:
         return list(pool.map(state_of, targets))
 
 
-def unmet(target: Target) -> tuple[str, str] | None:
+def unmet(target: Target, check: Callable[[Requirement], host.Met | host.Unmet] = host.check) -> tuple[str, str] | None:
     """Describe a target's unmet requirements and the commands that fix them. Returns ``None`` if all are met."""
-    return _unmet(target, host.check)
-
-
-def _unmet(target: Target, check: Callable[[Requirement], host.Met | host.Unmet]) -> tuple[str, str] | None:
     checked = [(requirement, check(requirement)) for requirement in target.requires]
     missing = [(requirement, found) for requirement, found in checked if isinstance(found, host.Unmet)]
     if not missing:
@@ -86,7 +82,7 @@ def _state_of(target: Target) -> TargetState:
         return _state_of_image(target)
     if not target.is_declared:
         return TargetState(State.READY)
-    missing = _unmet(target, lambda each: host.find(each) if _is_unchecked(target, each) else host.check(each))
+    missing = unmet(target, lambda each: host.find(each) if _is_unchecked(target, each) else host.check(each))
     if missing is not None:
         return TargetState(State.MISSING, *missing)
     known = build.state(target)

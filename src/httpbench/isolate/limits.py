@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import mmap
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from httpbench.errors import LimitError
 from httpbench.host.control_groups import ControlGroups
@@ -19,7 +19,7 @@ def prove(isolation: Isolation, cpuset: Sequence[int], groups: ControlGroups) ->
 
     Raises :class:`LimitError` with each limit that isn't in force.
     """
-    if wrong := list(not_in_force(isolation, cpuset, groups)):
+    if wrong := not_in_force(isolation, cpuset, groups):
         raise LimitError("; ".join(wrong), hint=f"check the version and the settings of {isolation.engine}")
     burned = burned_cpus(groups, isolation.cpus)
     if burned is not None and burned > TOLERANCE * isolation.cpus:
@@ -27,17 +27,18 @@ def prove(isolation: Isolation, cpuset: Sequence[int], groups: ControlGroups) ->
     return burned
 
 
-def not_in_force(isolation: Isolation, cpuset: Sequence[int], groups: ControlGroups) -> Iterator[str]:
-    """Yield a clause for each limit that differs between the request and the control groups."""
-    cpus = groups.cpus()
-    if cpus is None or abs(cpus - isolation.cpus) > CPUS_TOLERANCE * isolation.cpus:
-        found = "no CPU limit" if cpus is None else f"{cpus:g} cores"
-        yield f"--cpus {isolation.cpus:g} is not in force: the container's control groups have {found}"
-    memory = groups.memory_bytes()
-    if memory is None or abs(memory - isolation.memory_bytes) > mmap.PAGESIZE:
-        found = "no memory limit" if memory is None else f"{memory:,} bytes"
-        yield f"--memory {size_text(isolation.memory_bytes)} is not in force: the container's control groups have {found}"
-    allowed = groups.cpuset()
-    if allowed != tuple(sorted(cpuset)):
-        wanted, found = ",".join(map(str, cpuset)), ",".join(map(str, allowed)) or "none"
-        yield f"--cpuset-cpus {wanted} is not in force: the container's control groups have {found}"
+def not_in_force(isolation: Isolation, cpuset: Sequence[int], groups: ControlGroups) -> list[str]:
+    """Return a clause for each limit that differs between the request and the control groups."""
+    cpus, memory, allowed = groups.cpus(), groups.memory_bytes(), groups.cpuset()
+    has_cpus = cpus is not None and abs(cpus - isolation.cpus) <= CPUS_TOLERANCE * isolation.cpus
+    has_memory = memory is not None and abs(memory - isolation.memory_bytes) <= mmap.PAGESIZE
+    limits = (
+        (f"--cpus {isolation.cpus:g}", has_cpus, "no CPU limit" if cpus is None else f"{cpus:g} cores"),
+        (f"--memory {size_text(isolation.memory_bytes)}", has_memory, "no memory limit" if memory is None else f"{memory:,} bytes"),
+        (f"--cpuset-cpus {_list(cpuset)}", allowed == tuple(sorted(cpuset)), _list(allowed) or "none"),
+    )
+    return [f"{option} is not in force: the container's control groups have {found}" for option, holds, found in limits if not holds]
+
+
+def _list(cpus: Sequence[int] | None) -> str:
+    return ",".join(map(str, cpus or ()))

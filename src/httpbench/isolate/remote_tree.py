@@ -10,7 +10,6 @@ import contextlib
 import json
 import os
 import select
-import subprocess
 import threading
 import time
 from collections.abc import Mapping, Sequence
@@ -19,7 +18,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from httpbench.errors import LostHostError, StartError, StopError
-from httpbench.isolate.ssh import SshConnection
+from httpbench.isolate.ssh import SshConnection, end
 from httpbench.isolate.tree import GUARD, GUARD_GONE, Exit
 
 BEAT_S = 0.25
@@ -134,15 +133,7 @@ class RemoteTree:
         self._ended.set()
         if self._beats.is_alive():
             self._beats.join()
-        for pipe in (self._agent.stdin, self._agent.stdout, self._agent.stderr):
-            if pipe is not None:
-                with contextlib.suppress(OSError):
-                    pipe.close()
-        try:
-            self._agent.wait(END_LIMIT_S)
-        except subprocess.TimeoutExpired:
-            self._agent.kill()
-            self._agent.wait()
+        end(self._agent, END_LIMIT_S)
 
     def __enter__(self) -> Self:
         return self

@@ -11,6 +11,7 @@ wrk reports most results through a Lua script (``wrk.lua``), which runs before a
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 from pydantic import BaseModel, ConfigDict
@@ -33,14 +34,6 @@ NOTES = (
 )
 
 
-class _Errors(BaseModel):
-    connect: int
-    read: int
-    write: int
-    timeout: int
-    status: int
-
-
 class _Result(BaseModel):
     """The line that ``wrk.lua`` prints."""
 
@@ -49,7 +42,7 @@ class _Result(BaseModel):
     duration_us: int
     requests: int
     bytes: int
-    errors: _Errors
+    errors: dict[Literal["connect", "read", "write", "timeout", "status"], int]
     latencies_us: list[tuple[int, int]] | None
     """Pairs of latency and count, including back-filled samples, or ``None`` if this build of wrk doesn't expose them."""
 
@@ -101,8 +94,9 @@ class Wrk(LoadGenerator):
     def measurement(self, job: Job, output: Output) -> Measurement:
         result = _parse(output)
         # A batch is late as a whole: wrk records one latency, or one timeout, for all requests pipelined together.
-        late = result.errors.timeout * job.load.pipeline
-        ok = max(0, result.requests - result.errors.status - late)
+        late = result.errors["timeout"] * job.load.pipeline
+        unexpected = result.errors["status"]
+        ok = max(0, result.requests - unexpected - late)
         duration_s = result.duration_us / 1e6
         latencies = _latencies(result, job)
         return Measurement(
@@ -111,11 +105,9 @@ class Wrk(LoadGenerator):
             duration_s=duration_s,
             requests=Requests(completed=result.requests, ok=ok),
             errors={
-                "connect": result.errors.connect,
-                "read": result.errors.read,
-                "write": result.errors.write,
+                **{kind: count for kind, count in result.errors.items() if kind != "status"},
                 "timeout": late,
-                "unexpected_status": result.errors.status,
+                "unexpected_status": unexpected,
             },
             bytes_received=result.bytes,
             throughput_rps=ok / duration_s,
@@ -152,7 +144,7 @@ def _latencies(result: _Result, job: Job) -> Distribution | None:
     if per_connection > 0:
         counts = _without_back_fill(counts, result.duration_us // per_connection)
     batches = result.requests // job.load.pipeline
-    if counts.min() < 0 or counts.sum() + result.errors.timeout > batches:
+    if counts.min() < 0 or counts.sum() + result.errors["timeout"] > batches:
         return None
     values = np.flatnonzero(counts)
     return distribution(values * 1000, counts[values])

@@ -189,14 +189,12 @@ def _own_address(system: System, port_is_fixed: bool) -> tuple[str, int]:
 def _wait(running: RunningDatabase) -> None:
     """Wait until it responds to a query. Raises :class:`StartError` if it ends, or takes too long."""
     deadline = time.monotonic() + START_LIMIT_S
-    while True:
-        if (death := running.death()) is not None:
-            raise StartError(f"{running.system.title} ended before it responded ({death})")
+    while (death := running.death()) is None:
         try:
             running.ask(running.system.sessions_query)
+            return
         except StartError:
             if time.monotonic() > deadline:
                 raise StartError(f"{running.system.title} did not respond within {START_LIMIT_S:g} s") from None
             time.sleep(POLL_S)
-        else:
-            return
+    raise StartError(f"{running.system.title} ended before it responded ({death})")

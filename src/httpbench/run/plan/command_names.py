@@ -82,18 +82,17 @@ def named(command: str) -> Named:
 
 def _script_at(interpreter: _Interpreter, words: list[str]) -> int | None:
     """Return the index of the word that names the interpreter's program, or ``None`` if there is none."""
-    at = 1
-    while at < len(words):
-        word = words[at]
+    numbered = iter(enumerate(words))
+    next(numbered)  # the interpreter itself
+    for at, word in numbered:
         if word in interpreter.inline:
             return None
         if word in interpreter.names:
             return at + 1 if at + 1 < len(words) else None
         if word in interpreter.values:
-            at += 1
+            next(numbered, None)
         elif not (word.startswith("-") or word in interpreter.verbs or _PLACEHOLDER.search(word)):
             return at
-        at += 1
     return None
 
 

@@ -71,7 +71,7 @@ def burned_cpus(groups: ControlGroups, cpus: float) -> float | None:
     """
     entrances = groups.entrances("cpu", "cpuacct", "cpuset")
     argv = [sys.executable, "-I", "-S", str(BURNER), str(math.ceil(cpus) + 1), str(LIFE_S), *map(str, entrances)]
-    lowest: float | None = None
+    lowest = math.inf
     for _ in range(ATTEMPTS):
         with subprocess.Popen(argv, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, start_new_session=True) as burner:
             try:
@@ -83,8 +83,7 @@ def burned_cpus(groups: ControlGroups, cpus: float) -> float | None:
                 burner.kill()
         if found is None:
             return None
-        lowest = found if lowest is None else min(lowest, found)
-        if lowest <= TOLERANCE * cpus:
+        if (lowest := min(lowest, found)) <= TOLERANCE * cpus:
             break
     return lowest
 

@@ -143,12 +143,11 @@ class RemoteTree:
 
     def _await_start(self, command: RemoteCommand) -> None:
         deadline = time.monotonic() + START_LIMIT_S
-        while not {"started", "failed", "refused"} & self._replies.keys():
+        while not self._replies:
             if not self._read(deadline - time.monotonic()):
                 raise self._lost("did not start the load generator")
-        for word in ("failed", "refused"):
-            if word in self._replies:
-                raise StartError(f"cannot start {command.argv[0]} on {self._connection.host}: {self._replies[word]['reason']}")
+        if refusal := self._replies.get("failed") or self._replies.get("refused"):
+            raise StartError(f"cannot start {command.argv[0]} on {self._connection.host}: {refusal['reason']}")
 
     def _ask(self, word: str, reply: str) -> dict[str, Any]:
         self._replies.pop(reply, None)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from re import Pattern
 from typing import TypeVar
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, ConfigDict, ValidationError
 
 from httpbench.errors import LoadError
 from httpbench.load.base import Job
@@ -14,6 +14,12 @@ from httpbench.quantiles import PERCENTILES, is_known
 
 ALL_PERCENTILES = {**PERCENTILES, "p2_5": 2.5, "p97_5": 97.5}
 Report = TypeVar("Report", bound=BaseModel)
+
+
+class Told(BaseModel):
+    """A part of a report. Unknown keys are ignored, because other versions of a program may print more."""
+
+    model_config = ConfigDict(extra="ignore", frozen=True)
 
 
 def parsed(model: type[Report], document: str, name: str, log_tail: str | None = None) -> Report:

@@ -18,10 +18,10 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import ConfigDict, Field
 
 from httpbench.errors import LoadError
-from httpbench.load.adapters import first_true, parsed, sharing_evenly, well_known, whole_seconds
+from httpbench.load.adapters import Told, first_true, parsed, sharing_evenly, well_known, whole_seconds
 from httpbench.load.base import Job, LoadGenerator, Output
 from httpbench.load.tool import Installation
 from httpbench.model import Distribution, Measurement, OverSeconds, PerSecond, Requests, Requirement
@@ -47,12 +47,6 @@ BODIES_UNCHECKED = "autocannon did not check the bodies."
 MISMATCHED = "autocannon lost connections; it then times responses from earlier requests, so its latencies are left out."
 
 
-class _Told(BaseModel):
-    """A part of its document, which has more keys than these."""
-
-    model_config = ConfigDict(extra="ignore", frozen=True)
-
-
 class _Latency(Distribution):
     """Latencies in ms."""
 
@@ -74,11 +68,11 @@ class _Requests(_Seconds):
     sent: int
 
 
-class _Count(_Told):
+class _Count(Told):
     count: int
 
 
-class _Result(_Told):
+class _Result(Told):
     duration: float
     samples: int
     """Seconds, summed over the workers."""

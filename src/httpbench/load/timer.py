@@ -11,11 +11,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from pydantic import BaseModel, ConfigDict
-
 from httpbench.errors import LoadError
 from httpbench.load import programs
-from httpbench.load.adapters import parsed
+from httpbench.load.adapters import Told, parsed
 from httpbench.load.tool import Tool
 from httpbench.model import Requirement, Timing
 
@@ -49,9 +47,7 @@ class Timer(Tool):
         """Parse the times in a report. Raises ``LoadError`` if that fails."""
 
 
-class _Report(BaseModel):
-    model_config = ConfigDict(extra="ignore", frozen=True)
-
+class _Report(Told):
     code: int
     wall_s: float
     user_s: float
@@ -82,9 +78,7 @@ class NativeTimer(Timer):
         return Timed(told.code, Timing(wall_s=told.wall_s, user_s=told.user_s, system_s=told.system_s, rss_bytes_peak=peak))
 
 
-class _HyperfineResult(BaseModel):
-    model_config = ConfigDict(extra="ignore", frozen=True)
-
+class _HyperfineResult(Told):
     mean: float
     user: float
     system: float
@@ -92,9 +86,7 @@ class _HyperfineResult(BaseModel):
     memory_usage_byte: tuple[int] | None = None
 
 
-class _HyperfineReport(BaseModel):
-    model_config = ConfigDict(extra="ignore", frozen=True)
-
+class _HyperfineReport(Told):
     results: tuple[_HyperfineResult]
 
 

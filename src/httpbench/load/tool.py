@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 import re
 import shutil
-import subprocess
 from abc import ABC
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -13,6 +12,7 @@ from pathlib import Path
 from typing import Self
 
 from httpbench.errors import LoadError
+from httpbench.host import capture
 from httpbench.model import Requirement
 from httpbench.paths import user_folder
 
@@ -93,15 +93,12 @@ class Tool(ABC):
 
 
 def printed(argv: tuple[str, ...]) -> str:
-    """Return the output of a short command on both streams. Empty if there is no such program.
+    """Return the output of a short command on both streams. Empty if it can't start or doesn't end.
 
     The exit code doesn't matter: wrk prints its version and fails.
     """
-    try:
-        done = subprocess.run(argv, capture_output=True, text=True, errors="replace", timeout=10, check=False, stdin=subprocess.DEVNULL)
-    except FileNotFoundError:
-        return ""
-    return done.stdout + done.stderr
+    done = capture(argv)
+    return done.stdout + done.stderr if done else ""
 
 
 def first_version(text: str) -> str:

@@ -65,10 +65,10 @@ def missing_base(target: Target) -> tuple[str, str] | None:
     """Return a description of the first unavailable base and its fix, or ``None`` if all are available. Asks registries."""
     assert target.isolation is not None
     engine = target.isolation.engine
-    missing = next((base for base in bases(target) if not _can_be_had(engine, base)), None)
-    if missing is None:
-        return None
-    return f"base image {missing}: not on this machine, and its registry does not provide it", f"{engine} pull {missing}"
+    for base in bases(target):
+        if not _can_be_had(engine, base):
+            return f"base image {base}: not on this machine, and its registry does not provide it", f"{engine} pull {base}"
+    return None
 
 
 @cache

@@ -76,7 +76,7 @@ class RemoteTree:
         }
         sources = {name: path.read_text(encoding="utf-8") for name, path in modules.items()}
         self._agent = connection.start({"modules": sources, "task": task})
-        self._beats = threading.Thread(target=self._beat, name=f"signs of life to {connection.host}", daemon=True)
+        self._beats = threading.Thread(target=self._beat, name=f"heartbeats to {connection.host}", daemon=True)
         try:
             self._await_start(command)
         except BaseException:

@@ -1,4 +1,4 @@
-"""One ssh connection to a host that all programs there share, so that ssh asks for a password only once.
+"""One ssh connection to a host, shared by all programs that run there, so that ssh asks for a password only once.
 
 The system's ``ssh`` does all the work: ports, keys and jump hosts come from the user's own configuration. ``HTTPBENCH_SSH`` replaces the
 command, for example with ``ssh -F FILE``. The connection's first process is its master. It lasts as long as its standard input is open, so

@@ -3,7 +3,8 @@
 It prints its result as JSON. Its source code shows these pitfalls:
 
 - It records whole milliseconds, rounded down. Faster responses all count as 0 ms, so we leave out values below 1 ms.
-- Its minimum ignores 0 ms. We keep it if the lowest percentile, which up to 100,000 responses is the lowest one, isn't 0 ms.
+- Its minimum ignores 0 ms. Up to 100,000 responses, its lowest percentile is the fastest response: unless that is 0 ms, the minimum is
+  right, and we keep it.
 - A closed connection leaves its requests in a queue. They aren't errors, and later responses are timed from when those requests were sent.
   We count them as sent but never answered, and leave out the latencies.
 - ``-R`` sends the requests of each second in one burst, and corrects latencies as if every connection had a request due each millisecond,

@@ -31,8 +31,8 @@ ROUNDING_TICKS = 2.0
 """Ticks by which the time of a tree may fall by rounding, when a process ends and its parent's counter takes over its time. A larger fall
 is a loss."""
 SEEN_CPU_SHARE_MIN = 0.9
-"""Minimum share of the CPU time for which the threads must be known before their wait counts as that of the whole tree. A server that forks
-for each connection takes its threads' wait with it."""
+"""Minimum share of the CPU time for which the threads must be known before their wait counts as that of the whole tree. In a server
+that forks for each connection, the wait of ended processes is lost."""
 PAGES_SHARE = 0.0015  # maximum share of the time that is spent on counting pages
 
 

@@ -4,8 +4,8 @@ This reads ``/proc/PID/stat`` of every process once at each end of the period. :
 the measured cores other programs took; this module finds out which programs. A process is ours if it descends from the harness. Processes
 that began and ended within the period leave only the time that was added to their parent's counters.
 
-It is only partly known where a process ran: there are the CPUs that it may use, and the last CPU of each of its threads. Processes that
-can't have run on the watched CPUs are left out. The cost per process of the machine is about 10 µs at the beginning and 20 µs at the end.
+The kernel reports only the CPUs that a process may use and the last CPU of each of its threads. Processes that can't have run on the
+watched CPUs are left out. The cost per process of the machine is about 10 µs at the beginning and 20 µs at the end.
 """
 
 from __future__ import annotations

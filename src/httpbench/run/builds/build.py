@@ -119,10 +119,11 @@ def _build(target: Target, folder: Path, cancelled: Event) -> BuildState:
         sources = _copy_sources(target, folder)
         _run_commands(target, folder, cancelled)
         version = version_of(target, folder)
-    except BuildError as failed:
+    except BuildError as error:
         if cancelled.is_set():
             raise
-        error = _without_its_files(folder, failed) if _disk_is_full(folder, failed) else failed
+        if shutil.disk_usage(folder).free < FULL_BELOW_BYTES or NO_SPACE in (error.log_tail or ""):
+            error = _without_its_files(folder, error)
         failure = Failure(fingerprint=fingerprint, message=error.message, log_tail=error.log_tail)
         (folder / FAILURE).write_text(failure.model_dump_json())
         raise error from None
@@ -186,10 +187,6 @@ def run_logged(command: Command, log: Path, deadline: float, limit_s: float, can
         raise BuildError(f"{what} took longer than {limit_s:g} s and was ended", log_tail=tail(log))
     if end.code != 0:
         raise BuildError(f"{what} failed, {end}{detail}", hint=f"the whole log: {log}", log_tail=tail(log))
-
-
-def _disk_is_full(folder: Path, error: BuildError) -> bool:
-    return shutil.disk_usage(folder).free < FULL_BELOW_BYTES or NO_SPACE in (error.log_tail or "")
 
 
 def _without_its_files(folder: Path, error: BuildError) -> BuildError:

@@ -148,7 +148,7 @@ def _process(
 def _becoming(system: System, room: Path) -> tuple[str, ...]:
     """Return the prefix that runs a command as the database's own user, because databases refuse to run as root.
 
-    Gives the user the files.
+    Makes that user the owner of the files.
     """
     if os.geteuid() != 0:
         return ()

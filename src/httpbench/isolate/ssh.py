@@ -40,18 +40,10 @@ START = (
 )
 """Program for the other host's python3: it reads the agent's source from the first line of its input and runs it."""
 
-OPTIONS: Mapping[str, object] = {
-    "ServerAliveInterval": 1,
-    "ServerAliveCountMax": 3,
-    "ConnectTimeout": 10,
-    "ClearAllForwardings": "yes",
-    "ForwardAgent": "no",
-    "ForwardX11": "no",
-    "PermitLocalCommand": "no",
-    "RemoteCommand": "none",
-    "RequestTTY": "no",
-    "LogLevel": "ERROR",
-}
+OPTIONS = (
+    *("ServerAliveInterval=1", "ServerAliveCountMax=3", "ConnectTimeout=10", "ClearAllForwardings=yes", "ForwardAgent=no"),
+    *("ForwardX11=no", "PermitLocalCommand=no", "RemoteCommand=none", "RequestTTY=no", "LogLevel=ERROR"),
+)
 """Settings that override the user's configuration."""
 
 REFUSALS = (
@@ -200,7 +192,7 @@ class SshConnection:
         return end(master, limit_s) if master else None
 
     def _words(self, *options: str) -> list[str]:
-        fixed = [word for name, value in OPTIONS.items() for word in ("-o", f"{name}={value}")]
+        fixed = [word for option in OPTIONS for word in ("-o", option)]
         return [*self._ssh, *options, *fixed, "-o", f"ControlPath={self._folder / 'socket'}", "--", self.host]
 
 

@@ -49,6 +49,7 @@ class Tool(ABC):
     name: str
     requirement: Requirement
     """The program that must be installed."""
+    version_option = "--version"
     there: Found | None = None
     """The program on the load host, or ``None`` if it runs on this machine."""
     built_at: str | None = None
@@ -89,7 +90,7 @@ class Tool(ABC):
 
     def version_of(self, program: str, run: Run) -> str:
         """Return the version of the program at a path. ``run`` executes commands on the host of that path."""
-        return first_version(run((program, "--version")))
+        return first_version(run((program, self.version_option)))
 
 
 def printed(argv: tuple[str, ...]) -> str:

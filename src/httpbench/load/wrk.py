@@ -20,7 +20,6 @@ from httpbench.errors import LoadError
 from httpbench.load.adapters import first_true, parsed, sharing_evenly, whole_seconds
 from httpbench.load.base import Job, LoadGenerator, Output
 from httpbench.load.distribution import distribution
-from httpbench.load.tool import Run, first_version
 from httpbench.model import Distribution, Measurement, Requests, Requirement
 from httpbench.quantiles import Integers
 
@@ -52,15 +51,13 @@ class Wrk(LoadGenerator):
     requirement = Requirement(
         program="wrk", version="4.0", version_command=("wrk", "-v"), apt=("wrk",), install="https://github.com/wg/wrk"
     )
+    version_option = "-v"
     warms_up_itself = False
     counts_headers = True
     latency_meaning = (
         "Service time of every response in whole µs, from the first write of a request to the end of its response; with pipelining, of a "
         "whole batch. The samples that wrk adds afterwards are removed."
     )
-
-    def version_of(self, program: str, run: Run) -> str:
-        return first_version(run((program, "-v")))
 
     def refuses(self, job: Job) -> str | None:
         load, threads = job.load, job.load.threads or 1

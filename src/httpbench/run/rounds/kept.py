@@ -32,7 +32,7 @@ HARMLESS_HEADERS = frozenset(
     )
 )
 PAIR_OPTIONS = {"--env": "=", "-H": ":", "--header": ":", "--headers": ":"}
-"""Options of httpbench and of load generators."""
+"""Options of httpbench and of load generators whose value is a pair, each with the mark between its name and its value."""
 Value = TypeVar("Value")
 USER_IN_URL = re.compile(r"(?<=://)[^/\s@'\"]+(?=@)")
 
@@ -132,11 +132,12 @@ def _kept_expectation(expect: Expectation) -> Expectation:
 
 
 def _redacted_pairs(command: Sequence[str]) -> tuple[str, ...]:
-    """Return the command line with only the names in options that set a value."""
+    """Return the command line with only the names in such options."""
     return tuple(_redacted_word(before, word) for before, word in pairwise(("", *command)))
 
 
 def _redacted_word(before: str, word: str) -> str:
+    """Redact a word whose option is the word before it, or its own beginning."""
     option = "-H" if re.fullmatch(r"-[A-Za-z]*H", before) else before
     if option in PAIR_OPTIONS:
         return _redacted_pair(word, PAIR_OPTIONS[option])

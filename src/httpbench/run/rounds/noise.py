@@ -13,7 +13,7 @@ TARGET = "c/epoll/edge"
 """The simplest of the built-in servers: if its results vary, the machine is the cause."""
 
 AGE_MAX = timedelta(days=30)
-"""Within a month, a machine may get other neighbors, new microcode or another room."""
+"""Maximum age of a noise floor. After a month, the machine may have other neighbors, new microcode or another location."""
 
 ALIKE = {
     "kernel": "kernel",

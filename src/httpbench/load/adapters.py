@@ -16,7 +16,7 @@ ALL_PERCENTILES = {**PERCENTILES, "p2_5": 2.5, "p97_5": 97.5}
 Report = TypeVar("Report", bound=BaseModel)
 
 
-class Told(BaseModel):
+class ReportPart(BaseModel):
     """A part of a report. Unknown keys are ignored, because other versions of a program may print more."""
 
     model_config = ConfigDict(extra="ignore", frozen=True)

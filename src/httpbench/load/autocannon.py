@@ -22,7 +22,7 @@ from pathlib import Path
 from pydantic import ConfigDict, Field
 
 from httpbench.errors import LoadError
-from httpbench.load.adapters import Told, first_true, parsed, sharing_evenly, well_known, whole_seconds
+from httpbench.load.adapters import ReportPart, first_true, parsed, sharing_evenly, well_known, whole_seconds
 from httpbench.load.base import Job, LoadGenerator, Output
 from httpbench.load.tool import Installation
 from httpbench.model import Distribution, Measurement, OverSeconds, PerSecond, Requests, Requirement
@@ -69,11 +69,11 @@ class _Requests(_Seconds):
     sent: int
 
 
-class _Count(Told):
+class _Count(ReportPart):
     count: int
 
 
-class _Result(Told):
+class _Result(ReportPart):
     duration: float
     samples: int
     """Seconds, summed over the workers."""

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from httpbench.errors import LoadError
 from httpbench.load import programs
-from httpbench.load.adapters import Told, parsed
+from httpbench.load.adapters import ReportPart, parsed
 from httpbench.load.tool import Tool
 from httpbench.model import Requirement, Timing
 
@@ -47,7 +47,7 @@ class Timer(Tool):
         """Parse the times in a report. Raises ``LoadError`` if that fails."""
 
 
-class _Report(Told):
+class _Report(ReportPart):
     code: int
     wall_s: float
     user_s: float
@@ -78,7 +78,7 @@ class NativeTimer(Timer):
         return Timed(told.code, Timing(wall_s=told.wall_s, user_s=told.user_s, system_s=told.system_s, rss_bytes_peak=peak))
 
 
-class _HyperfineResult(Told):
+class _HyperfineResult(ReportPart):
     mean: float
     user: float
     system: float
@@ -86,7 +86,7 @@ class _HyperfineResult(Told):
     memory_usage_byte: tuple[int] | None = None
 
 
-class _HyperfineReport(Told):
+class _HyperfineReport(ReportPart):
     results: tuple[_HyperfineResult]
 
 

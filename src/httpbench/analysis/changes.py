@@ -8,12 +8,12 @@ from enum import Enum, auto
 from typing import Literal
 
 from httpbench.analysis.environments import Mismatch, differences, load_hosts, resources, toolchains
-from httpbench.analysis.gates import Obstacle
+from httpbench.analysis.gates import JudgedGate, Obstacle
 from httpbench.analysis.groups import groups
 from httpbench.analysis.rows import Row
 from httpbench.model import Frozen, Gate, Load, Reason, Run, Scaling, Target, Trial, VerdictKind
 from httpbench.stats.figures import BY_NAME
-from httpbench.stats.gates import Passage, leaves_open, lost_rounds, passage, rounds_to_decide
+from httpbench.stats.gates import Passage, leaves_open, lost_rounds
 from httpbench.stats.summary import Summary
 from httpbench.stats.unpaired import Change, change
 
@@ -77,31 +77,14 @@ class Alone:
         return "head" if self.side == "base" else "base"
 
 
-@dataclass(frozen=True, slots=True)
-class ChangeGate:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChangeGate(JudgedGate):
     """A gate at one cell."""
 
-    gate: Gate
     at: Cell | Summary
     """The cell, or a summary if only base has the cell."""
-    index: int | None
+    index: int | None = None
     """Index of the cell in ``Changes.cells``. ``None``: only base has it."""
-    passage: Passage
-    obstacle: Obstacle | None
-    """Why the gate could not be judged. ``None``: it was judged."""
-
-    @property
-    def change(self) -> Change | None:
-        """The change that the gate limits. ``None``: a run lacks the metric."""
-        return self.at.figures.get(self.gate.figure) if isinstance(self.at, Cell) else None
-
-    @property
-    def rounds_enough(self) -> int | None:
-        """Number of rounds in each run that would decide an inconclusive gate. ``None``: more than is practical."""
-        found = self.change
-        if found is None or found.interval is None:
-            return None
-        return rounds_to_decide(self.gate, found.ratio, found.interval, min(found.rounds_base, found.rounds_head))
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,11 +144,7 @@ def changes(
             for gate in gates
             for judged in (
                 *(_judged(gate, index, cell) for index, cell in enumerate(found)),
-                *(
-                    ChangeGate(gate, row.summary, None, Passage.UNKNOWN, Obstacle.NO_TARGET)
-                    for key, row in before.items()
-                    if key not in after
-                ),
+                *(ChangeGate(gate=gate, at=row.summary, obstacle=Obstacle.NO_TARGET) for key, row in before.items() if key not in after),
             )
         ),
     )
@@ -210,10 +189,9 @@ def _cell(base: Row, head: Row, names: Sequence[str], comparisons: int) -> Cell:
 
 
 def _judged(gate: Gate, index: int, cell: Cell) -> ChangeGate:
-    obstacle = _obstacle(gate, cell)
-    known = cell.figures.get(gate.figure)
-    kind = Passage.UNKNOWN if obstacle or known is None else passage(gate, known.interval)
-    return ChangeGate(gate, cell, index, kind, obstacle)
+    found = cell.figures.get(gate.figure)
+    judged = ChangeGate(gate=gate, at=cell, index=index, obstacle=_obstacle(gate, cell), lost=cell.lost_head)
+    return judged.by_ratio(found, min(found.rounds_base, found.rounds_head)) if found else judged
 
 
 def _obstacle(gate: Gate, cell: Cell) -> Obstacle | None:

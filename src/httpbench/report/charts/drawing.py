@@ -12,6 +12,7 @@ import altair as alt
 from httpbench.analysis.rows import Group, Row
 from httpbench.model import VerdictKind
 from httpbench.report.words.numbers import figure_text
+from httpbench.stats.interval import ConfidenceInterval
 from httpbench.text import one_line
 
 WIDTH, HEIGHT = 480, 150
@@ -79,14 +80,23 @@ def dash(field: str, names: Sequence[str], *, has_legend: bool = True) -> Any:
     )
 
 
-def wide(
-    first: str, names: Sequence[str], points: Iterable[tuple[str, str, float | None]]
-) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
+def wide(first: str, names: Sequence[str], points: Iterable[tuple[str, str, float]]) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]:
     """Return the header and the rows of a table with a column for each name. A point consists of a row, a name and a value."""
     rows: dict[str, dict[str, str]] = {}
     for row, name, value in points:
-        rows.setdefault(row, {})[name] = "" if value is None else figure_text(value)
-    return (first, *names), [(row, *(cells.get(name, "") for name in names)) for row, cells in rows.items()]
+        rows.setdefault(row, {})[name] = figure_text(value)
+    return (first, *names), tuple((row, *(cells.get(name, "") for name in names)) for row, cells in rows.items())
+
+
+def whisker(value: float, interval: ConfidenceInterval | None, unit: float = 1.0) -> dict[str, float]:
+    """Return a value and the ends of its whisker in multiples of ``unit``. Without an interval, the whisker has no length."""
+    low, high = (interval.low, interval.high) if interval else (value, value)
+    return {"value": value / unit, "low": low / unit, "high": high / unit}
+
+
+def ends(interval: ConfidenceInterval | None, unit: float = 1.0) -> tuple[str, str]:
+    """Return the ends of an interval for the table of a chart. They are empty without an interval."""
+    return (figure_text(interval.low / unit), figure_text(interval.high / unit)) if interval else ("", "")
 
 
 def label(row: Row) -> str:

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
-
-from markupsafe import Markup
 
 from httpbench.analysis.compared import composite_of, ranking
 from httpbench.analysis.groups import groups
@@ -34,29 +31,6 @@ NAMES = ("language", "framework", "variant", "server", "target")
 
 VERDICT = "verdict"
 """Column that a page moves to second place, so that narrow screens show it beside the name."""
-
-
-@dataclass(frozen=True, slots=True)
-class TableSection:
-    """One table with its answer, charts and notes."""
-
-    anchor: str
-    title: str
-    method: str
-    answer: str
-    claims: Sequence[str]
-    figures: Sequence[HtmlFigure | Picture]
-    table: HtmlTable
-    notes: Sequence[notes.RowNote]
-
-
-@dataclass(frozen=True, slots=True)
-class CompositeSection:
-    """The composite score of a run."""
-
-    title: str
-    note: str
-    table: HtmlTable
 
 
 def render(run: Run, trials: Sequence[Trial]) -> str:
@@ -116,26 +90,27 @@ def versions(run: Run) -> HtmlTable:
     return HtmlTable.of("Versions", ["Name", "Version"], [[name, " ".join(version.split())] for name, version in sorted(found.items())])
 
 
-def _answers(sections: Sequence[TableSection], search: dict[str, Any] | None) -> list[tuple[str, str, str]]:
+def _answers(sections: Sequence[dict[str, Any]], search: dict[str, Any] | None) -> list[tuple[str, str, str]]:
     """Return the anchor, title and sentence of each answer."""
     if search:
         return [("saturation", search["title"], search["sentences"][0])]
-    return [(section.anchor, section.title, section.answer) for section in sections]
+    return [(section["anchor"], section["title"], section["answer"]) for section in sections]
 
 
-def _sections(run: Run, found: Sequence[Group], figures: Callable[[Group], Sequence[HtmlFigure | Picture]]) -> list[TableSection]:
+def _sections(run: Run, found: Sequence[Group], figures: Callable[[Group], Sequence[HtmlFigure | Picture]]) -> list[dict[str, Any]]:
+    """Return each table with its answer, charts and notes."""
     every = columns(found, run.table)
     return [
-        TableSection(
-            anchor=f"table-{number}-{file_name(group)}",
-            title=loads.title(group),
-            method=loads.method(group),
-            answer=answer(run, group),
-            claims=claims(run, group),
-            figures=figures(group),
-            table=_table(group, every),
-            notes=notes.row_notes(group),
-        )
+        {
+            "anchor": f"table-{number}-{file_name(group)}",
+            "title": loads.title(group),
+            "method": loads.method(group),
+            "answer": answer(run, group),
+            "claims": claims(run, group),
+            "figures": figures(group),
+            "table": _table(group, every),
+            "notes": notes.row_notes(group),
+        }
         for number, group in enumerate(found, 1)
     ]
 
@@ -156,12 +131,12 @@ def _only(row: Row) -> str:
     return f"{short(row)}: {figure_text(estimate.median)} requests/s" if estimate and row.summary.load.rate_rps is None else short(row)
 
 
-def _composite(trials: Sequence[Trial]) -> CompositeSection | None:
+def _composite(trials: Sequence[Trial]) -> dict[str, Any] | None:
     found = composite_of(trials)
     if found is None:
         return None
     table = HtmlTable.of("Score of each target", tables.COMPOSITE_COLUMNS, tables.composite_rows(found))
-    return CompositeSection(tables.COMPOSITE, tables.composite_note(found), table)
+    return {"title": tables.COMPOSITE, "note": tables.composite_note(found), "table": table}
 
 
 def _table(group: Group, every: Sequence[Column]) -> HtmlTable:
@@ -173,13 +148,8 @@ def _table(group: Group, every: Sequence[Column]) -> HtmlTable:
             link(row.target.id, short(row)),
             verdict(row.summary.verdict.kind, judged.shown(row)),
             rank_text(places[row.target.id]) if row.target.id in places else "",
-            *(_cell(column, row) for column in shown),
+            *(struck(column.shown(row)) if column.is_struck(row) else column.shown(row) for column in shown),
         ]
         for row in group.rows
     ]
     return HtmlTable.of("All figures", ["Target", judged.title, "Rank", *(column.heading for column in shown)], rows)
-
-
-def _cell(column: Column, row: Row) -> str | Markup:
-    text = column.shown(row)
-    return struck(text) if column.is_struck(row) else text

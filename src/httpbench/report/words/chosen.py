@@ -85,7 +85,7 @@ def _of_group(group: Group) -> list[Column]:
     return [
         Column("rank", "Rank", "", lambda row: places.get(row.target.id, ""), RANK_NEED, is_number=False, short="#"),
         Column("target", "Target", "", lambda row: short_name(row.target), ALWAYS, is_number=False, is_name=True),
-        Column("bar", "", "", lambda row: "", BAR_NEED, is_number=False, length=lambda row: _length(row, group.load)),
+        Column("bar", "", "", lambda row: "", BAR_NEED, is_number=False, length=_length),
     ]
 
 
@@ -95,12 +95,10 @@ def _rank_texts(group: Group) -> dict[str, str]:
     return {} if is_undecided(places) else {name: rank_text(rank) for name, rank in places.items()}
 
 
-def _length(row: Row, load: Load) -> float | None:
+def _length(row: Row) -> float | None:
     """Return the value by which the rows are ordered: throughput, a client's time, or p99 if the load has a rate."""
     if not row.counts:
         return None
     if row.summary.client is not None:
         return row.summary.client.mean_s
-    times = row.latency
-    figure = row.summary.throughput_rps if load.rate_rps is None else times.p99 if times else None
-    return figure.median if figure else None
+    return row.headline.median if row.headline else None

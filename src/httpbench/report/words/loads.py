@@ -3,52 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Protocol
 
+from httpbench.analysis.changes import Cell
+from httpbench.analysis.history import Series
 from httpbench.analysis.rows import Group, LoadOrigin
 from httpbench.model import STEADY_S_MIN, Arrivals, ClientWork, Load, Scaling
 from httpbench.report.words.numbers import plural
 from httpbench.stats.interval import ROUNDS_MIN
-
-
-class HasLoad(Protocol):
-    """Anything that was measured under a load."""
-
-    @property
-    def workload(self) -> str:
-        """Name of the workload."""
-
-    @property
-    def scaling(self) -> Scaling:
-        """How the target used cores."""
-
-    @property
-    def load(self) -> Load:
-        """How the requests were made."""
-
-
-class HasTargetAndLoad(HasLoad, Protocol):
-    """One target under a load."""
-
-    @property
-    def target(self) -> str:
-        """Id of the target."""
-
+from httpbench.stats.summary import Summary
 
 # --- as command-line options ----------------------------------------------------------------------------------------------------
 
 
-def place(cell: HasTargetAndLoad) -> str:
+def place(cell: Cell | Summary) -> str:
     """Return a target and its load: ``c/nginx, plaintext single -c 64``."""
     return f"{cell.target}, {load_text(cell)}"
 
 
-def load_text(cell: HasLoad) -> str:
+def load_text(cell: Cell | Summary | Series) -> str:
     """Return a load as options: ``plaintext single -c 64``, with every option that isn't the default."""
     return " ".join(filter(None, load_parts(cell)))
 
 
-def load_parts(cell: HasLoad) -> tuple[str, ...]:
+def load_parts(cell: Cell | Summary | Series) -> tuple[str, ...]:
     """Return the workload, the scaling and the options one by one. Options that have their default value are empty."""
     return (cell.workload, str(cell.scaling), *load_options(cell.load))
 

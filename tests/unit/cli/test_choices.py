@@ -6,10 +6,11 @@ from pathlib import Path
 from typing import get_args
 
 from httpbench import load
+from httpbench.analysis.history import FIGURES as HISTORY_FIGURES
 from httpbench.cli.options import choices
 from httpbench.host.knobs.tuning import JOURNAL
 from httpbench.model import Category, Figure, Kind
-from httpbench.report import CLIENT_FORMATS, FORMATS, HISTORY_FIGURES
+from httpbench.report import CLIENT_FORMATS, FORMATS
 from httpbench.stats.figures import BY_NAME
 
 

@@ -13,13 +13,15 @@ from pathlib import Path
 
 import pytest
 
+from httpbench.analysis.changes import changes
 from httpbench.analysis.groups import groups
 from httpbench.errors import UsageError
 from httpbench.model import Build, Commands, Run, Trial, VerdictKind
-from httpbench.report import changes, charts, read_export, render_changes_html, render_html
+from httpbench.report import charts
 from httpbench.report.charts.drawing import GLYPHS
 from httpbench.report.data.json import Document, document
-from httpbench.report.html import download, parts
+from httpbench.report.data.read_json import read_export
+from httpbench.report.html import download, parts, render_changes_html, render_html
 from httpbench.report.html.parts import HtmlTable, link, struck
 from httpbench.report.words.answer import answer as result
 from tests.factories import (

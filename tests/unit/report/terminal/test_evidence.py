@@ -8,7 +8,7 @@ import pytest
 from rich.console import Console
 
 from httpbench.model import CoreOccupancy
-from httpbench.report import render_evidence
+from httpbench.report.terminal.evidence import render_evidence
 from httpbench.stats.facts import facts
 from tests.factories import make_rounds, make_run, make_usage
 

@@ -6,7 +6,7 @@ from rich.console import Console
 
 from httpbench.analysis.groups import groups
 from httpbench.model import PartMeasurement, Run, Trial
-from httpbench.report import render_terminal
+from httpbench.report.terminal.run import render_terminal
 from httpbench.report.words.tables import part_rows
 from tests.factories import make_distribution, make_measurement, make_plan, make_run, make_trial
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from httpbench.analysis.rows import Group, Row
@@ -21,11 +21,6 @@ class TrialFacts:
 def known(rows: Iterable[Row]) -> list[TrialFacts]:
     """Return the facts of every attempt that was measured."""
     return [TrialFacts(trial, found) for row in rows for trial in row.attempts if (found := facts(trial))]
-
-
-def client_rounds(rows: Iterable[Row]) -> Iterator[Trial]:
-    """Yield the trials of clients that ran."""
-    yield from (trial for row in rows for trial in row.trials if trial.client)
 
 
 @dataclass(frozen=True, slots=True)

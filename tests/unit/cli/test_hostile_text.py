@@ -163,7 +163,7 @@ def test_no_console_output_controls_the_terminal(text: str, width: int, colours:
     for renderable in (
         render_terminal(run, trials, width=width),
         render_terminal(run, trials, width=width, view=View(wide=True, explain=True)),
-        render_evidence(run, trials),
+        render_evidence(run, trials, width=width),
         render_changes(found, width=width),
         render_changes(found, width=width, view=View(wide=True, explain=True)),
         render_responses({NAME: response, text: SampledRequest(text=text)}),

@@ -57,7 +57,7 @@ def report(options: ReportOptions) -> ExitCode:
     view = options.tables.view(SEARCH_COLUMNS if run.search else column_names(run.table))
     output = files.tables
     if options.evidence:
-        output.print(render_evidence(run, trials))
+        output.print(render_evidence(run, trials, width=output.width))
     elif options.charts is not None:
         from httpbench.report.charts import write_charts
 

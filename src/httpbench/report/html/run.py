@@ -75,12 +75,13 @@ def search_of(run: Run, trials: Sequence[Trial], figures: Sequence[HtmlFigure | 
     if run.search is None or not trials:
         return None
     found = saturation(run.search, trials)
+    table = curves.table(found)
     return {
         "title": curves.title(run, trials),
         "method": curves.method(run.search, trials),
         "sentences": curves.sentences(run.search, found, trials),
         "figures": figures,
-        "table": HtmlTable.of("Rates", *curves.table(run.search, found)),
+        "table": HtmlTable.of("Rates", table.headings, table.rows),
     }
 
 
@@ -135,7 +136,8 @@ def _composite(trials: Sequence[Trial]) -> dict[str, Any] | None:
     found = composite_of(trials)
     if found is None:
         return None
-    table = HtmlTable.of("Score of each target", tables.COMPOSITE_COLUMNS, tables.composite_rows(found))
+    scores = tables.composite_table(found)
+    table = HtmlTable.of("Score of each target", scores.headings, scores.rows)
     return {"title": tables.COMPOSITE, "note": tables.composite_note(found), "table": table}
 
 

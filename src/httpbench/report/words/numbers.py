@@ -48,6 +48,11 @@ def figure_text(value: float | None) -> str:
     return f"{rounded:,.0f}" if abs(rounded) >= 1000 else f"{rounded:f}".rstrip("0").rstrip(".")
 
 
+def figure_name(figure: str) -> str:
+    """Return the displayed name of a metric: ``p99.9`` for ``p99_9``."""
+    return figure.replace("_", ".")
+
+
 def plural(count: int, noun: str, several: str | None = None) -> str:
     """Return a count with its noun: ``1 round``, ``1,000 rounds``, ``2 copies``."""
     return f"{count:,} {noun if count == 1 else several or f'{noun}s'}"

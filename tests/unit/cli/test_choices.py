@@ -21,6 +21,6 @@ def test_choices_are_complete() -> None:
     assert tuple(load.TIMERS) == choices.TIMERS
     assert tuple(name.replace(".", "_") for name in choices.LATENCIES) == get_args(Figure)
     assert tuple(BY_NAME) == choices.GATES
-    assert HISTORY_FIGURES == choices.HISTORY
+    assert tuple(HISTORY_FIGURES) == choices.HISTORY
     assert set(choices.FORMATS) == {*FORMATS, *CLIENT_FORMATS}
     assert Path(choices.JOURNAL) == JOURNAL

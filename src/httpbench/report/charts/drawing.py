@@ -66,18 +66,14 @@ def data(values: Iterable[dict[str, Any]]) -> dict[str, Any]:
     return {"values": list(values)}
 
 
-def color(field: str, names: Sequence[str], *, has_legend: bool = True) -> Any:
-    """Assign a color to each name, in the order of the names."""
+def distinct(field: str, names: Sequence[str], *, has_legend: bool = True) -> dict[str, Any]:
+    """Return encodings that give each name a color and, if another name has the same color, dashes. They share one legend."""
     legend = alt.Undefined if has_legend else None
-    return alt.Color(f"{field}:N", title=None, scale=alt.Scale(domain=list(names)), legend=legend)
-
-
-def dash(field: str, names: Sequence[str], *, has_legend: bool = True) -> Any:
-    """Draw lines solid, or dashed if another line has the same color. The legend is merged with the legend of the colors."""
     dashes = [DASHES[index // HUES % len(DASHES)] for index in range(len(names))]
-    return alt.StrokeDash(
-        f"{field}:N", title=None, scale=alt.Scale(domain=list(names), range=dashes), legend=alt.Undefined if has_legend else None
-    )
+    return {
+        "color": alt.Color(f"{field}:N", title=None, scale=alt.Scale(domain=list(names)), legend=legend),
+        "strokeDash": alt.StrokeDash(f"{field}:N", title=None, scale=alt.Scale(domain=list(names), range=dashes), legend=legend),
+    }
 
 
 def wide(first: str, names: Sequence[str], points: Iterable[tuple[str, str, float]]) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]:

@@ -16,7 +16,7 @@ import altair as alt
 
 from httpbench.analysis.rows import Group, Row
 from httpbench.model import Interval, Trial, Usage
-from httpbench.report.charts.drawing import WIDTH, Drawing, color, dash, data, slug, wide
+from httpbench.report.charts.drawing import WIDTH, Drawing, data, distinct, slug, wide
 from httpbench.report.words.loads import load_label, setup
 
 HEIGHT = 110
@@ -105,12 +105,7 @@ def _usage(load: str, trial: Trial) -> Iterator[_Point]:
 def _panels(points: Sequence[_Point], loads: Sequence[str]) -> Iterator[Any]:
     """Draw the lines of each metric that varies."""
     counts = Counter(point.figure for point in points)
-    has_legend = len(loads) > 1
-    shared = {
-        "color": color("load", loads, has_legend=has_legend),
-        "strokeDash": dash("load", loads, has_legend=has_legend),
-        "strokeWidth": alt.value(1.5),
-    }
+    shared = {**distinct("load", loads, has_legend=len(loads) > 1), "strokeWidth": alt.value(1.5)}
 
     def panel(figures: Sequence[str], y: Any, *, time: str | None = None, **encoded: Any) -> Any:
         lines = alt.Chart(data(asdict(point) for point in points if point.figure in figures)).mark_line()

@@ -13,7 +13,7 @@ import altair as alt
 
 from httpbench.analysis.rows import Group, Row
 from httpbench.model import Run
-from httpbench.report.charts.drawing import HEIGHT, SHAPES, WIDTH, Drawing, color, dash, data, ends, folded, label, slug, whisker, wide
+from httpbench.report.charts.drawing import HEIGHT, SHAPES, WIDTH, Drawing, data, distinct, ends, folded, label, slug, whisker, wide
 from httpbench.report.words import loads
 from httpbench.report.words.numbers import figure_text
 from httpbench.stats.figures import P99, THROUGHPUT, Figure
@@ -115,8 +115,7 @@ def _percentiles(group: Group) -> Drawing | None:
         .encode(
             x=alt.X("beyond:Q", title="percentile", scale=alt.Scale(type="log", nice=False), axis=_PERCENTILES),
             y=alt.Y("ms:Q", title="latency (ms)", scale=alt.Scale(type="log", nice=True), axis=alt.Axis(tickCount=5)),
-            color=color("target", names),
-            strokeDash=dash("target", names),
+            **distinct("target", names),
         )
         .properties(width=WIDTH, height=2 * HEIGHT)
     )
@@ -151,16 +150,14 @@ def _by_connections(found: Sequence[Group]) -> Drawing:
         for value in THROUGHPUT.rounds(row.trials).values()
     ]
     numbers = [group.load.connections for group in found]
-    shared = {
-        "x": alt.X("connections:O", title="connections", sort=numbers, axis=alt.Axis(labelAngle=0, grid=False)),
-        "color": color("target", names),
-    }
-    base = alt.Chart(data(medians)).encode(**shared)
+    looks = distinct("target", names)
+    x = alt.X("connections:O", title="connections", sort=numbers, axis=alt.Axis(labelAngle=0, grid=False))
+    base = alt.Chart(data(medians)).encode(x=x, color=looks["color"])
     y = alt.Y("value:Q", title=CORRECT, axis=alt.Axis(format="~s"))
-    lines = base.mark_line(strokeWidth=1.7).encode(y=y, strokeDash=dash("target", names))
+    lines = base.mark_line(strokeWidth=1.7).encode(y=y, strokeDash=looks["strokeDash"])
     whiskers = base.mark_rule(strokeWidth=1.7).encode(y=alt.Y("low:Q", title=CORRECT), y2="high:Q")
     dots = alt.Chart(data(points)).mark_point(filled=True, size=14, opacity=0.7)
-    rounds = dots.encode(**shared, y=alt.Y("round:Q", title=CORRECT))
+    rounds = dots.encode(x=x, color=looks["color"], y=alt.Y("round:Q", title=CORRECT))
     header, rows = wide("Connections", names, ((f"{number:,}", label(row), estimate.median) for number, row, estimate in cells))
     drawn: Any = alt.layer(lines, whiskers, rounds).properties(width=WIDTH, height=2 * HEIGHT)
     return Drawing("Requests/s by connections", (loads.setup(found[0]), BY_CONNECTIONS), drawn, header, rows, tuple(names))

@@ -28,7 +28,6 @@ from httpbench.stats.gates import Passage, lost_rounds
 from httpbench.stats.level import saturation
 from httpbench.text import one_line, printable
 
-SECONDS_DIGITS = 3
 GATES = "gates"
 """Name of the test suite that contains the gates."""
 
@@ -150,7 +149,7 @@ def _measured_s(trials: Sequence[Trial]) -> float:
 
 
 def _add(suite: Element, of: JUnitSuite, case: Case) -> None:
-    named = {"classname": printable(of.name), "name": one_line(case.name), "time": _seconds(case.seconds)}
+    named = {"classname": printable(of.name), "name": one_line(case.name), "time": f"{case.seconds:.3f}"}
     element = SubElement(suite, "testcase", named)
     if case.problem:
         described = {"type": case.problem.kind, "message": one_line(case.problem.message)}
@@ -162,8 +161,4 @@ def _add(suite: Element, of: JUnitSuite, case: Case) -> None:
 def _counts(cases: Sequence[Case]) -> dict[str, str]:
     tags = [case.problem.tag for case in cases if case.problem]
     numbers = {"tests": len(cases), "failures": tags.count("failure"), "errors": tags.count("error"), "skipped": tags.count("skipped")}
-    return {**{name: str(number) for name, number in numbers.items()}, "time": _seconds(sum(case.seconds for case in cases))}
-
-
-def _seconds(value: float) -> str:
-    return f"{value:.{SECONDS_DIGITS}f}"
+    return {**{name: str(number) for name, number in numbers.items()}, "time": f"{sum(case.seconds for case in cases):.3f}"}

@@ -8,10 +8,10 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 
-from httpbench.analysis.compared import Compared, ahead, is_undecided, ranking
+from httpbench.analysis.compared import Compared, ahead, ranking
 from httpbench.analysis.rows import Group, Row
 from httpbench.model import Run, Table
-from httpbench.report.words.claims import NO_RANKS, SHARED, comparisons, headline, no_difference, times, unproven
+from httpbench.report.words.claims import NO_RANKS, SHARED, comparisons, headline, no_ranks, times, unproven
 from httpbench.report.words.targets import label
 from httpbench.stats.interval import ROUNDS_MIN
 from httpbench.text import listed
@@ -30,26 +30,19 @@ def answer(run: Run, group: Group) -> list[str]:
 
 
 def _ranked(group: Group) -> Iterator[str]:
-    if len(group.rows) < 2:
-        return
-    if group.rounds < ROUNDS_MIN:
-        yield NO_RANKS
-        return
     places = ranking(group)
-    if len(places) < 2:
-        return
-    if is_undecided(places):
-        yield no_difference(group)
-        return
-    ranked = [row for row in group.rows if row.target.id in places]
-    yield _lead(group, [row for row in ranked if places[row.target.id].best == 1], ranked)
+    if len(group.rows) > 1 and (reason := no_ranks(group, places)):
+        yield reason
+    elif len(places) > 1:
+        ranked = [row for row in group.rows if row.target.id in places]
+        yield _lead(group, [row for row in ranked if places[row.target.id].best == 1], ranked)
 
 
 def _best(group: Group, baseline: str | None) -> Iterator[str]:
     """Name the target with the lowest p99 at a rate. The baseline doesn't compete."""
     known = [row for row in group.rows if row.counts and not row.is_lower_bound and row.target.id != baseline]
     if len(known) > 1:
-        known.sort(key=_p99_us)
+        known.sort(key=lambda row: row.headline.median if row.headline else math.inf)
         yield _lead(group, known[:1], known)
 
 
@@ -96,7 +89,3 @@ def _faster(compared: Compared, group: Group) -> str:
 
 def _client(row: Row) -> str:
     return label(row.target).removeprefix("client:")
-
-
-def _p99_us(row: Row) -> float:
-    return row.latency.p99.median if row.latency and row.latency.p99 else math.inf

@@ -7,7 +7,7 @@ ratio, because nothing shows that two targets are equal.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from httpbench.analysis.compared import (
     HIGHER_IS_BETTER,
@@ -30,6 +30,7 @@ from httpbench.stats.figures import CPU, P99, THROUGHPUT, WALL
 from httpbench.stats.interval import CONFIDENCE, LEFT_OUT, ROUNDS_MIN, ConfidenceInterval
 from httpbench.stats.noise import floor, other_load
 from httpbench.stats.paired import ROUNDS_PATIENCE, Comparison
+from httpbench.stats.ranks import RankRange
 from httpbench.stats.stalls import HiddenStalls, hidden_stalls
 
 WIDE = 0.25
@@ -77,7 +78,7 @@ def unranked(group: Group) -> str | None:
     return f"Not ranked {'; '.join(reasons)}" if reasons else None
 
 
-def no_difference(group: Group) -> str:
+def _no_difference(group: Group) -> str:
     """Say that no difference is significant, and how many rounds would be enough."""
     enough = rounds_to_tell(group)
     outlook = f"about {enough} would be enough" if enough else f"more than {ROUNDS_PATIENCE} would be required"
@@ -237,13 +238,11 @@ def _doubt(comparison: Comparison) -> str:
     return f" (not confirmed by a Wilcoxon test, p = {comparison.p_rank:.2f})"
 
 
-def _ranks(group: Group) -> Iterator[str]:
-    if group.load.rate_rps is not None:
-        return
+def no_ranks(group: Group, places: Mapping[str, RankRange]) -> str | None:
+    """Say why the rounds allow no ranks, or return ``None`` if they do. ``places`` are the ranks of the group."""
     if group.rounds < ROUNDS_MIN:
-        yield NO_RANKS
-    else:
-        yield from _shared_ranks(group)
+        return NO_RANKS
+    return _no_difference(group) if len(places) > 1 and is_undecided(places) else None
 
 
 def _unranked(group: Group) -> Iterator[str]:
@@ -263,12 +262,14 @@ def _unranked(group: Group) -> Iterator[str]:
         yield f"({row.summary.rounds_counting} of {group.rounds} rounds are valid): {label(row.target)}"
 
 
-def _shared_ranks(group: Group) -> Iterator[str]:
-    places = ranking(group)
-    if len(places) < 2:
+def _ranks(group: Group) -> Iterator[str]:
+    if group.load.rate_rps is not None:
         return
-    if is_undecided(places):
-        yield no_difference(group)
+    places = ranking(group)
+    if reason := no_ranks(group, places):
+        yield reason
+        return
+    if len(places) < 2:
         return
     rows = {row.target.id: row for row in group.rows}
     yield f"Ranks: {' · '.join(f'{label(rows[name].target)} {rank_text(rank)}' for name, rank in places.items())}"

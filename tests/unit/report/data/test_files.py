@@ -16,8 +16,7 @@ from syrupy.assertion import SnapshotAssertion
 from httpbench.model import Observed, Trial, Verdict, VerdictKind
 from httpbench.report import FORMATS
 from httpbench.report.data.csv import COLUMNS
-from httpbench.report.data.json import Document, Round
-from httpbench.report.data.schema import schema_text
+from httpbench.report.data.json import Document, Round, schema_text
 from httpbench.report.markdown.parts import escape, fenced
 from tests.factories import (
     make_distribution,

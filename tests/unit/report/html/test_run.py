@@ -198,8 +198,8 @@ def test_the_embedded_export_keeps_small_histograms(monkeypatch: pytest.MonkeyPa
 
     def inside() -> tuple[Document, bool]:
         found = download.download(run, trials)
-        content = gzip.decompress(base64.b64decode(found.address.partition(",")[2]))
-        return Document.model_validate_json(content), found.has_histograms
+        content = gzip.decompress(base64.b64decode(found["address"].partition(",")[2]))
+        return Document.model_validate_json(content), found["has_histograms"]
 
     found, has_histograms = inside()
     assert has_histograms

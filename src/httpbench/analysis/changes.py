@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from enum import Enum, auto
 from typing import Literal
 
 from httpbench.analysis.environments import Mismatch, differences, load_hosts, resources, toolchains
@@ -50,15 +49,6 @@ class Cell(Frozen):
     """How many rounds of head failed or are invalid, and why. Null: none."""
 
 
-class ElsewhereDiffers(Enum):
-    """How the other run differs if it has the target but not the cell."""
-
-    LIMITS = auto()
-    """The limits of the container differ."""
-    LOAD = auto()
-    """The workload or the load differs."""
-
-
 @dataclass(frozen=True, slots=True)
 class Alone:
     """The loads of a target that only one run has."""
@@ -68,13 +58,8 @@ class Alone:
     workload: str
     connections: int
     loads: int
-    elsewhere: ElsewhereDiffers | None
-    """How the other run differs. ``None``: it lacks the target."""
-
-    @property
-    def other_side(self) -> str:
-        """Name of the run that lacks these loads."""
-        return "head" if self.side == "base" else "base"
+    elsewhere: Literal["limits", "load"] | None
+    """How the other run differs: the limits of the container, or the workload or the load. ``None``: it lacks the target."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -126,6 +111,7 @@ def changes(
     before, after = _cells(base), _cells(head)
     common = [key for key in after if key in before]
     names = list(dict.fromkeys((*SHOWN, *further, *(gate.figure for gate in gates))))
+    lost = [row.summary for key, row in before.items() if key not in after]
     found = [_cell(before[key], after[key], names, len(common)) for key in common]
     return Changes(
         base=_side(base[0]),
@@ -133,20 +119,13 @@ def changes(
         environment=(
             *differences(base[0].environment, head[0].environment),
             *load_hosts(base[0].load_host, head[0].load_host),
-            *_resources((before[key], after[key]) for key in common),
+            *dict.fromkeys(found for key in common for found in resources(before[key].trials[0].plan, after[key].trials[0].plan)),
         ),
         toolchains=tuple(toolchains(base[0].environment, head[0].environment)),
         cells=tuple(found),
         not_compared=(*_alone(before, after, "base"), *_alone(after, before, "head")),
         fails_if_inconclusive=fails_if_inconclusive,
-        gates=tuple(
-            judged
-            for gate in gates
-            for judged in (
-                *(_judged(gate, index, cell) for index, cell in enumerate(found)),
-                *(ChangeGate(gate=gate, at=row.summary, obstacle=Obstacle.NO_TARGET) for key, row in before.items() if key not in after),
-            )
-        ),
+        gates=tuple(judged for gate in gates for judged in _gates(gate, found, lost)),
     )
 
 
@@ -167,13 +146,9 @@ def _limits(target: Target) -> tuple[float, int] | None:
     return None if target.isolation is None else (target.isolation.cpus, target.isolation.memory_bytes)
 
 
-def _resources(pairs: Iterable[tuple[Row, Row]]) -> list[Mismatch]:
-    return list(dict.fromkeys(mismatch for base, head in pairs for mismatch in resources(base.trials[0].plan, head.trials[0].plan)))
-
-
 def _cell(base: Row, head: Row, names: Sequence[str], comparisons: int) -> Cell:
     summary = head.summary
-    pairs = {name: _change(base, head, name, comparisons) for name in names if name != "rps" or summary.load.rate_rps is None}
+    known = [name for name in names if name != "rps" or summary.load.rate_rps is None]
     return Cell(
         target=summary.target,
         workload=summary.workload,
@@ -183,15 +158,18 @@ def _cell(base: Row, head: Row, names: Sequence[str], comparisons: int) -> Cell:
         verdict_base=base.summary.verdict.kind,
         verdict_head=summary.verdict.kind,
         reasons_head=summary.verdict.reasons,
-        figures={name: pair for name, pair in pairs.items() if pair is not None},
+        figures={name: found for name in known if (found := _change(base, head, name, comparisons)) is not None},
         lost_head=lost_rounds(head.trials),
     )
 
 
-def _judged(gate: Gate, index: int, cell: Cell) -> ChangeGate:
-    found = cell.figures.get(gate.figure)
-    judged = ChangeGate(gate=gate, at=cell, index=index, obstacle=_obstacle(gate, cell), lost=cell.lost_head)
-    return judged.by_ratio(found, min(found.rounds_base, found.rounds_head)) if found else judged
+def _gates(gate: Gate, cells: Sequence[Cell], lost: Sequence[Summary]) -> Iterator[ChangeGate]:
+    """Judge a gate at each cell. ``lost`` are the summaries of cells that only base has."""
+    for index, cell in enumerate(cells):
+        found = cell.figures.get(gate.figure)
+        judged = ChangeGate(gate=gate, at=cell, index=index, obstacle=_obstacle(gate, cell), lost=cell.lost_head)
+        yield judged.by_ratio(found, min(found.rounds_base, found.rounds_head)) if found else judged
+    yield from (ChangeGate(gate=gate, at=summary, obstacle=Obstacle.NO_TARGET) for summary in lost)
 
 
 def _obstacle(gate: Gate, cell: Cell) -> Obstacle | None:
@@ -228,7 +206,7 @@ def _alone(ours: dict[_Key, Row], theirs: dict[_Key, Row], side: Literal["base",
             workload,
             connections,
             loads,
-            elsewhere=None if name not in others else ElsewhereDiffers.LIMITS if name in limited else ElsewhereDiffers.LOAD,
+            elsewhere=None if name not in others else "limits" if name in limited else "load",
         )
         for (name, workload, connections), loads in alone.items()
     ]

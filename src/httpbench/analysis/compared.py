@@ -151,7 +151,7 @@ def composite_of(trials: Sequence[Trial]) -> Composite | None:
     bounds: dict[tuple[str, str], bool] = {}
     for cell in cells(trials):
         plan = cell[0].plan
-        if plan.workload in WEIGHTS and plan.load.rate_rps is None and (rounds := _throughputs(cell)):
+        if plan.workload in WEIGHTS and plan.load.rate_rps is None and (rounds := THROUGHPUT.rounds(last_attempts(cell))):
             of_target = figures.setdefault(plan.target, {})
             if _median(rounds) >= _median(of_target.get(plan.workload, {})):
                 of_target[plan.workload] = rounds
@@ -207,11 +207,6 @@ def comparisons(group: Group, figure: Figure, pairs: Sequence[tuple[Row, Row]]) 
         return found.model_copy(update={"p_adjusted": min(found.p * math.comb(len(group.rows), 2), 1.0)})
 
     return [compared(ours, theirs) for ours, theirs in pairs]
-
-
-def _throughputs(cell: Sequence[Trial]) -> Rounds:
-    counting = [(trial.plan.round, trial.measurement) for trial in last_attempts(cell) if trial.verdict.counts]
-    return {number: measured.throughput_rps for number, measured in counting if measured and measured.throughput_rps > 0}
 
 
 def _median(rounds: Rounds) -> float:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,24 +24,18 @@ HUES = 7
 DASHES = ([1, 0], [6, 3], [2, 2], [8, 3, 2, 3])
 """Dashes that distinguish lines of the same color. The first is solid."""
 
-GLYPHS: Mapping[VerdictKind, str] = {
-    VerdictKind.TARGET: "●",
-    VerdictKind.GENERATOR: "▶",
-    VerdictKind.BOTH: "▶",
-    VerdictKind.BACKEND: "▶",
-    VerdictKind.DATABASE: "▶",
-    VerdictKind.SHARED: "■",
-    VerdictKind.NETWORK: "◆",
-    VerdictKind.IDLE: "◆",
-    VerdictKind.UNKNOWN: "◆",
-    VerdictKind.DISTURBED: "▲",
-    VerdictKind.INVALID: "✖",
-    VerdictKind.FAILED: "✖",
-}
+_MARKS = (
+    ("●", "circle", (VerdictKind.TARGET,)),
+    ("▶", "triangle-right", (VerdictKind.GENERATOR, VerdictKind.BOTH, VerdictKind.BACKEND, VerdictKind.DATABASE)),
+    ("■", "square", (VerdictKind.SHARED,)),
+    ("◆", "diamond", (VerdictKind.NETWORK, VerdictKind.IDLE, VerdictKind.UNKNOWN)),
+    ("▲", "triangle-up", (VerdictKind.DISTURBED,)),
+    ("✖", "cross", (VerdictKind.INVALID, VerdictKind.FAILED)),
+)
+GLYPHS = {kind: glyph for glyph, _, kinds in _MARKS for kind in kinds}
 """Shape of each verdict in charts and pages, so that no one depends on colors. A triangle to the right: the target may be faster."""
 
-_SHAPES = {"●": "circle", "▶": "triangle-right", "■": "square", "◆": "diamond", "▲": "triangle-up", "✖": "cross"}
-SHAPES: Mapping[VerdictKind, str] = {kind: _SHAPES[glyph] for kind, glyph in GLYPHS.items()}
+SHAPES = {kind: shape for _, shape, kinds in _MARKS for kind in kinds}
 """The same shapes under their vega names."""
 
 

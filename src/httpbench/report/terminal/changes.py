@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from rich.console import Group as Stack
 from rich.console import RenderableType
@@ -48,11 +48,12 @@ def render_changes(found: Changes, *, width: int, view: View | None = None) -> R
     view = view or View()
     parts: list[RenderableType] = [Text(line, style="bold yellow") for line in banner(found)]
     parts += map(Text, origins(found))
-    if alike := _alike(found.cells):
+    alike, loads = _loads(found.cells)
+    if alike:
         parts.append(Text(f"load: {alike}"))
     parts.append(Text())
     if found.cells:
-        parts += [*fitted(_columns(found, view), width), Text()]
+        parts += [*fitted(_columns(found, loads, view), width), Text()]
     parts += [Text(line, style="bold") for line in change_gate_sentences(found)]
     if view.explain or not found.cells:
         parts += [Text(line, style="bold") for line in verdict_changes(found)]
@@ -69,19 +70,16 @@ def _brief(found: Changes) -> list[str]:
     return [*lines, caveat()]
 
 
-def _columns(found: Changes, view: View) -> list[Cells]:
+def _columns(found: Changes, loads: Sequence[str], view: View) -> list[Cells]:
     cells = found.cells
-    measured = found.figures
-    loads = _loads(cells)
-    usual = ["target", *(["load"] if any(loads) else []), *(name for name in measured if name not in UNUSUAL), "verdict"]
-    all_names = ["target", "load", *measured, "verdict"]
     known = {
         "target": names_column("Target", [cell.target for cell in cells]),
         "load": column("Load", [load_text(cell) for cell in cells] if view.wide else loads),
-        **{name: _figures(name, cells, wide=view.wide) for name in measured},
+        **{name: _figures(name, cells, wide=view.wide) for name in found.figures},
         "verdict": column("Verdict", [verdict_text(cell) for cell in cells]),
     }
-    return [known[name] for name in (all_names if view.wide else view.names or usual) if name in known]
+    usual = [name for name in known if name not in UNUSUAL and (name != "load" or any(loads))]
+    return [known[name] for name in (known if view.wide else view.names or usual) if name in known]
 
 
 def _figures(name: str, cells: Sequence[Cell], *, wide: bool) -> Cells:
@@ -101,16 +99,9 @@ def _percent(change: Change | None) -> str:
     return f"{f'{(change.ratio - 1) * 100:+.1f}' if change.differs else '='} ± {half:.1f}"
 
 
-def _alike(cells: Sequence[Cell]) -> str:
-    """Return the parts of the load that are the same in all cells."""
-    return " ".join(filter(None, (next(iter(own)) for own in _by_part(cells) if len(own) == 1)))
-
-
-def _loads(cells: Sequence[Cell]) -> list[str]:
-    """Return the parts of each cell's load that differ between cells."""
-    differs = [len(own) > 1 for own in _by_part(cells)]
-    return [" ".join(part for part, shown in zip(load_parts(cell), differs, strict=True) if shown and part) for cell in cells]
-
-
-def _by_part(cells: Sequence[Cell]) -> Iterator[set[str]]:
-    return (set(own) for own in zip(*(load_parts(cell) for cell in cells), strict=True))
+def _loads(cells: Sequence[Cell]) -> tuple[str, list[str]]:
+    """Return the parts of the load that all cells share, and the other parts of each cell's load."""
+    parts = [load_parts(cell) for cell in cells]
+    is_shared = [len(set(own)) == 1 for own in zip(*parts, strict=True)]
+    alike = [part for part, shared in zip(parts[0], is_shared, strict=True) if shared and part] if parts else []
+    return " ".join(alike), [" ".join(part for part, shared in zip(own, is_shared, strict=True) if part and not shared) for own in parts]

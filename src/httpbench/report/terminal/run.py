@@ -40,18 +40,12 @@ NOTE_MIN = 16
 
 VERDICT_STYLES = {
     VerdictKind.TARGET: "green",
-    VerdictKind.GENERATOR: "yellow",
-    VerdictKind.BOTH: "yellow",
-    VerdictKind.SHARED: "yellow",
-    VerdictKind.BACKEND: "yellow",
-    VerdictKind.DATABASE: "yellow",
-    VerdictKind.NETWORK: "yellow",
     VerdictKind.IDLE: "cyan",
     VerdictKind.UNKNOWN: "dim",
-    VerdictKind.DISTURBED: "yellow",
     VerdictKind.INVALID: "red",
     VerdictKind.FAILED: "red",
 }
+"""Styles of the verdicts that aren't yellow."""
 
 
 def render_terminal(run: Run, trials: Sequence[Trial], *, width: int, view: View | None = None) -> RenderableType:
@@ -153,7 +147,7 @@ def _claims(sentences: Sequence[str]) -> Iterator[RenderableType]:
 def _cell(column: Column, row: Row) -> Text:
     text = column.shown(row)
     if column.name == "verdict":
-        return Text(text, style=VERDICT_STYLES[row.summary.verdict.kind])
+        return Text(text, style=_verdict_style(row.summary.verdict.kind))
     if column.is_struck(row):
         return Text.assemble((text, "dim strike"))  # styling the whole cell would strike through the padding too
     if not row.counts:
@@ -161,8 +155,12 @@ def _cell(column: Column, row: Row) -> Text:
     return Text(text, style="bold" if column.is_headline else "")
 
 
+def _verdict_style(kind: VerdictKind) -> str:
+    return VERDICT_STYLES.get(kind, "yellow")
+
+
 def _row_note(note: notes.RowNote) -> Iterator[RenderableType]:
-    yield _paragraph(Text.assemble((note.id, "bold"), " ", (note.kind, VERDICT_STYLES[note.kind]), ": ", "; ".join(note.reasons)))
+    yield _paragraph(Text.assemble((note.id, "bold"), " ", (note.kind, _verdict_style(note.kind)), ": ", "; ".join(note.reasons)))
     if note.next_step:
         yield Padding(Text(f"hint: {note.next_step}", style="bold", overflow="fold"), (0, 0, 0, INDENT), expand=False)
     for line in note.log:

@@ -99,7 +99,7 @@ def times(comparison: Comparison) -> str:
     half = (interval.high - interval.low) / 2
     if half > WIDE * ratio:
         return f"{_rough(ratio)} times ({_rough(interval.low)} to {_rough(interval.high)})"
-    digits = _digits(half, ratio)
+    digits = 2 if half == 0 else min(max(-math.floor(math.log10(half)), 0 if ratio >= 10 else 2), 4)
     if comparison.rounds >= LEFT_OUT and abs((interval.low + interval.high) / 2 - ratio) > LOPSIDED * half:
         return f"{ratio:.{digits}f} times ({interval.low:.{digits}f} to {interval.high:.{digits}f})"
     return f"{ratio:.{digits}f} ± {half:.{digits}f} times"
@@ -112,10 +112,6 @@ def span(interval: ConfidenceInterval) -> str:
         return f"{_rough(interval.low)} to {_rough(interval.high)} times"
     digits = 2 if half == 0 else min(max(1 - math.floor(math.log10(half)), 2), 4)
     return f"{interval.low:.{digits}f} to {interval.high:.{digits}f} times"
-
-
-def _digits(half_width: float, ratio: float) -> int:
-    return 2 if half_width == 0 else min(max(-math.floor(math.log10(half_width)), 0 if ratio >= 10 else 2), 4)
 
 
 def _rough(ratio: float) -> str:

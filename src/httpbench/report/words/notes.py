@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
@@ -13,14 +13,13 @@ from httpbench.load import GENERATORS, TIMERS
 from httpbench.model import Isolation, Learned, NetworkMode, Run, Table, Trial, Tuning, VerdictKind
 from httpbench.report.words.claims import stood_still
 from httpbench.report.words.columns import LOWER_BOUND, ODD_SIZE, PARTLY, UPPER_BOUND
-from httpbench.report.words.next_steps import next_step_text
 from httpbench.report.words.numbers import plural
 from httpbench.report.words.once import Said, once
 from httpbench.report.words.reasons import sentences
 from httpbench.report.words.run import status
 from httpbench.report.words.targets import LIMITS, label, probe_legend, probe_warning
 from httpbench.stats.disturbance import disturbers
-from httpbench.stats.next_step import next_step
+from httpbench.stats.next_step import NextStep, StepKind, next_step
 from httpbench.stats.stalls import hidden_stalls
 from httpbench.text import one_line, printable
 
@@ -334,3 +333,29 @@ def _container_usage(isolation: Isolation, trials: Sequence[Trial]) -> Iterator[
         yield f"its CPU limit stopped it in {share:.0%} of periods, {stopped_s:.1f} s in all{worst}"
     if peaks := [usage.group_bytes_peak for usage in usages if usage.group_bytes_peak]:
         yield f"peak memory, page cache included, {max(peaks) / 1e6:,.1f} of {isolation.memory_bytes / 1e6:,.0f} MB"
+
+
+# --- what to try next -----------------------------------------------------------------------------------------------------------
+
+
+def next_step_text(step: NextStep) -> str:
+    """Return a hint, without a period."""
+    return NEXT_STEPS[step.step](step)
+
+
+def _fit_queue(step: NextStep) -> str:
+    return f"the server accepts {plural(step.connections or 0, 'connection')} at a time: try `-c {step.connections}`"
+
+
+NEXT_STEPS: dict[StepKind, Callable[[NextStep], str]] = {
+    StepKind.READ_LOG: lambda step: f"its last lines of output are below; try `-c {step.connections}`",
+    StepKind.ASK_DATABASE: lambda step: "the target responds from memory: let it query the database for each request",
+    StepKind.EXPECT_STATUS: lambda step: f"if the response may change, state what is correct: `--expect-status {step.status}`",
+    StepKind.COMPARE_RESPONSE: lambda step: "compare one response with what is expected: `--expect-status`, `--expect-body`",
+    StepKind.VERIFY: lambda step: f"`httpbench verify {step.target}` shows what is wrong",
+    StepKind.FIT_ACCEPT_QUEUE: _fit_queue,
+    StepKind.ALLOW_LATE: lambda step: f"some responses take longer than {step.timeout_now_s:g} s: try `--timeout {step.timeout_s:g}s`",
+    StepKind.OFFER_LESS: lambda step: f"offer less: try `--rate {float(f'{step.rate_rps:.2g}'):g}`",
+    StepKind.FEWER_CONNECTIONS: lambda step: f"use fewer connections: try `-c {step.connections}`",
+    StepKind.ALLOW_MORE_TIME: lambda step: f"give it more time: try `--timeout {step.timeout_s:g}s`",
+}

@@ -104,8 +104,8 @@ def origins(found: Changes) -> list[str]:
 
 
 def _origin(name: str, side: Side) -> str:
-    parts = [f"{name}: run {side.run}", side.name, f"commit {commit_text(side.git_commit)}" if side.git_commit else None]
-    return " · ".join(filter(None, (*parts, f"{minute(side.started_at)} UTC")))
+    commit = f"commit {commit_text(side.git_commit)}" if side.git_commit else None
+    return " · ".join(filter(None, (f"{name}: run {side.run}", side.name, commit, f"{minute(side.started_at)} UTC")))
 
 
 # --- the table ------------------------------------------------------------------------------------------------------------------

@@ -57,7 +57,8 @@ def chosen(found: Sequence[Group], group: Group, table: Table, view: View) -> li
     """
     if view.wide:
         return [replace(column, short="") for column in columns(found, table)]
-    known = _available(found, group, table)
+    every = (*_of_group(group), *columns(found, table), *further(found, table))
+    known = {column.name: column for column in reversed(every)}  # the first column with a name wins
     return [known[name] for name in view.names or _usual(table, group.load) if name in known]
 
 
@@ -73,26 +74,14 @@ def _usual(table: Table, load: Load) -> list[str]:
     return usual
 
 
-def _available(found: Sequence[Group], group: Group, table: Table) -> dict[str, Column]:
-    known: dict[str, Column] = {}
-    for column in (*_of_group(group), *columns(found, table), *further(found, table)):
-        known.setdefault(column.name, column)
-    return known
-
-
 def _of_group(group: Group) -> list[Column]:
-    places = _rank_texts(group)
+    places = ranking(group)
+    ranks = {} if is_undecided(places) else {name: rank_text(rank) for name, rank in places.items()}
     return [
-        Column("rank", "Rank", "", lambda row: places.get(row.target.id, ""), RANK_NEED, is_number=False, short="#"),
+        Column("rank", "Rank", "", lambda row: ranks.get(row.target.id, ""), RANK_NEED, is_number=False, short="#"),
         Column("target", "Target", "", lambda row: short_name(row.target), ALWAYS, is_number=False, is_name=True),
         Column("bar", "", "", lambda row: "", BAR_NEED, is_number=False, length=_length),
     ]
-
-
-def _rank_texts(group: Group) -> dict[str, str]:
-    """Return each target's range of ranks as text. Empty if every target may have every rank."""
-    places = ranking(group)
-    return {} if is_undecided(places) else {name: rank_text(rank) for name, rank in places.items()}
 
 
 def _length(row: Row) -> float | None:

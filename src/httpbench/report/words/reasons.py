@@ -20,6 +20,9 @@ Sentence = str | Callable[[Data], str]
 
 def sentence(reason: Reason) -> str:
     """Return the sentence for a reason, without a period."""
+    if "message" in reason.data:
+        message, hint = reason.data["message"], reason.data.get("hint")
+        return f"{message}; {hint}" if hint else str(message)
     made = SENTENCES[reason.kind]
     return made.format_map(reason.data) if isinstance(made, str) else made(reason.data)
 
@@ -147,13 +150,6 @@ def _steal(data: Data) -> str:
     return "steal: other virtual machines took " + ", ".join(f"{each['share']:.0%} of core {each['cpu']}" for each in data["cores"])
 
 
-# --- The target and programs beside it --------------------------------------------------------------------------------------------
-
-
-def _failed(data: Data) -> str:
-    return f"{data['message']}; {data['hint']}" if "hint" in data else str(data["message"])
-
-
 def _latency_missed(data: Data) -> str:
     shown_ms = float(f"{data['latency_us'] / 1000:.3g}")
     return f"{figure_name(data['figure'])} was {shown_ms:,g} ms"
@@ -273,19 +269,6 @@ SENTENCES: dict[ReasonKind, Sentence] = {
     ReasonKind.CLIENT_WRONG_REQUESTS: lambda data: f"sent {plural(data['wrong'], 'wrong request')} (not GET, another path, or not HTTP)",
     ReasonKind.CLIENT_BYTES: "received {received_bytes:,} bytes of bodies instead of {required_bytes:,}",
     ReasonKind.CLIENT_PRINTED: 'printed "{printed}" instead of "{required}"',
-    ReasonKind.FAILED: _failed,
-    ReasonKind.USAGE: _failed,
-    ReasonKind.NOT_BUILT: _failed,
-    ReasonKind.REQUIREMENT_MISSING: _failed,
-    ReasonKind.NOT_STARTED: _failed,
-    ReasonKind.TARGET_DIED: _failed,
-    ReasonKind.NOT_STOPPED: _failed,
-    ReasonKind.CONTAINER_FAILED: _failed,
-    ReasonKind.LIMIT_NOT_IN_FORCE: _failed,
-    ReasonKind.LOAD_FAILED: _failed,
-    ReasonKind.LOAD_HOST_LOST: _failed,
-    ReasonKind.CORES_IN_USE: _failed,
-    ReasonKind.NOT_STORED: _failed,
     ReasonKind.NOT_MEASURED: "nothing was measured",
     ReasonKind.TOO_FEW_RESPONSES: lambda data: f"too few responses for {figure_name(data['figure'])}",
     ReasonKind.LATENCY_MISSED: _latency_missed,
@@ -305,4 +288,4 @@ SENTENCES: dict[ReasonKind, Sentence] = {
     ),
     ReasonKind.HOPELESS: _hopeless,
 }
-"""Sentence for each kind of reason."""
+"""Sentence for each kind of reason, except errors, which have a message."""

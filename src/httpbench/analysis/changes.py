@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -194,11 +195,8 @@ def _alone(ours: dict[_Key, Row], theirs: dict[_Key, Row], side: Literal["base",
     others = {row.target.id for row in theirs.values()}
     without_limits = {key[:-1] for key in theirs}
     limited = {row.target.id for key, row in ours.items() if key not in theirs and key[:-1] in without_limits}
-    alone: dict[tuple[str, str, int], int] = {}
-    for key, row in ours.items():
-        if key not in theirs:
-            place = (row.target.id, row.summary.workload, row.summary.load.connections)
-            alone[place] = alone.get(place, 0) + 1
+    lacking = [row.summary for key, row in ours.items() if key not in theirs]
+    alone = Counter((summary.target, summary.workload, summary.load.connections) for summary in lacking)
     return [
         Alone(
             side,

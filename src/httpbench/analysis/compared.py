@@ -65,7 +65,7 @@ def figures(group: Group) -> tuple[Figure, ...]:
     return (THROUGHPUT, P99) if group.load.rate_rps is None else (P99, CPU)
 
 
-def against(group: Group, baseline: str) -> list[Compared]:
+def against(group: Group, baseline: str | None) -> list[Compared]:
     """Compare every other row with the baseline, in table order. Empty if the table lacks the baseline."""
     theirs = group.row(baseline)
     if theirs is None:

@@ -168,12 +168,13 @@ def _overhead(run: Run, group: Group) -> Drawing | None:
             bars.append(_added([{"proxy": name, "us": each.us, **_ends(each.us_interval)} for name, each in known], title))
     if table is None or not bars:
         return None
+    columns, rows = table
     return Drawing(
         title="Added to the baseline of the same rounds",
         notes=(*folded(loads.title(group)), "with 95% intervals · each figure on a scale of its own", OVERHEAD_MEANING),
         chart=alt.concat(*bars, columns=3),
-        header=tuple(table.headings),
-        rows=tuple(map(tuple, table.texts)),
+        header=tuple(column.heading for column in columns),
+        rows=tuple(tuple(column.text(row) for column in columns) for row in rows),
     )
 
 

@@ -124,7 +124,6 @@ def _svg(chart: Any, colors: dict[str, Any], *, has_legend: bool = True) -> str:
             titleFontWeight="normal",
         )
         .configure_legend(**LEGEND, labelFontSize=FONT_SIZE, labelColor=ink, titleColor=ink)
-        .configure_header(labelColor=ink, titleColor=ink)
         .configure_title(color=ink, subtitleColor=ink, anchor="start", fontSize=14)
         .configure_range(category=colors["hues"])
         .configure_view(stroke=None)

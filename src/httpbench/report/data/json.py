@@ -418,7 +418,7 @@ def _gate(judged: RunGate) -> GateResult:
 
 
 def _against(group: Group, baseline: str | None) -> Iterator[Against]:
-    for compared in against(group, baseline) if baseline else ():
+    for compared in against(group, baseline):
         for figure, comparison in compared.figures.items():
             if comparison is not None:
                 yield Against(

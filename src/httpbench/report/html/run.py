@@ -19,7 +19,7 @@ from httpbench.report.html.download import download
 from httpbench.report.html.parts import HtmlFigure, HtmlTable, Picture, link, struck, verdict
 from httpbench.report.html.shell import render as render_page
 from httpbench.report.words import curves, loads, notes, tables
-from httpbench.report.words.answer import answer as answer_lines
+from httpbench.report.words.claims import answer as answer_lines
 from httpbench.report.words.claims import claims, unranked
 from httpbench.report.words.columns import Column, columns
 from httpbench.report.words.numbers import figure_text, rank_text

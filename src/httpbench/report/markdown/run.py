@@ -68,8 +68,11 @@ def _section(group: Group, every: Sequence[Column]) -> Iterator[str]:
 def _overhead(group: Group, run: Run) -> Iterator[str]:
     table = tables.overhead_table(group, run.baseline) if run.table is Table.TCP_PROXIES else None
     if table is not None:
+        columns, rows = table
         yield from (f"#### {tables.OVERHEAD}", "")
-        yield from pipe_table(table.headings, [column.is_number for column in table.columns], table.texts)
+        yield from pipe_table(
+            [each.heading for each in columns], [each.is_number for each in columns], [[each.text(row) for each in columns] for row in rows]
+        )
         yield from ("", escape(tables.OVERHEAD_MEANING), "")
 
 

@@ -21,9 +21,8 @@ from httpbench.model import Run, Search, Trial, VerdictKind
 from httpbench.model import Table as RunTable
 from httpbench.report.terminal.grid import Cells, brief_names, column, fitted, grid
 from httpbench.report.words import curves, loads, notes, tables
-from httpbench.report.words.answer import answer
 from httpbench.report.words.chosen import View, chosen, chosen_overhead
-from httpbench.report.words.claims import claims, unranked
+from httpbench.report.words.claims import answer, claims, unranked
 from httpbench.report.words.columns import ALWAYS, Column
 from httpbench.report.words.numbers import figure_name
 from httpbench.report.words.run import heading, origin, precision, status
@@ -102,8 +101,9 @@ def _overhead(group: Group, run: Run, width: int, view: View) -> Iterator[Render
     table = tables.overhead_table(group, run.baseline) if run.table is RunTable.TCP_PROXIES else None
     if table is None:
         return
+    columns, rows = table
     yield from (Text(), Text(tables.OVERHEAD, style="bold"), Text())
-    yield from _columns(chosen_overhead(table.columns, view), table.rows, width)
+    yield from _columns(chosen_overhead(columns, view), rows, width)
     if view.explain:
         yield _paragraph(Text(tables.OVERHEAD_MEANING, style="dim"))
 

@@ -72,7 +72,7 @@ class Column:
 
 def columns(found: Sequence[Group], table: Table) -> list[Column]:
     """Return all columns of a run's tables, from left to right."""
-    return _http_clients(found) if table is Table.HTTP_CLIENTS else _COLUMNS[table](found)
+    return _COLUMNS[table](found)
 
 
 def further(found: Sequence[Group], table: Table) -> list[Column]:
@@ -162,8 +162,6 @@ def _tcp_proxies(found: Sequence[Group]) -> list[Column]:
 _TAIL = {"p50": ALWAYS, "p90": 9, "p95": 18, "p99": ALWAYS, "p99_9": 2, "p99_99": 11, "max": 10, "tm99_9": 4, "stddev": 12}
 _LATENCIES = {"min": 11, "max": 10, "p25": 13, "p50": 2, "p75": 12, "p90": 9, "p99": 3}
 """How soon a narrow terminal omits the columns of latencies."""
-
-_COLUMNS = {Table.HTTP_SERVERS: _http_servers, Table.APP_SERVERS: _app_servers, Table.COMMANDS: _commands, Table.TCP_PROXIES: _tcp_proxies}
 
 _DATABASE = (
     Column("database", "Database", "%", lambda row: scaled(row.summary.database_cpu_cores, 0.01, 0), ALWAYS),
@@ -272,3 +270,12 @@ def _verdict(row: Row) -> str:
 def scaled(estimate: Estimate | None, unit: float, decimals: int) -> str:
     """Format the median in multiples of ``unit`` with at most four significant digits. Empty if there is none."""
     return "" if estimate is None else four_digits(estimate.median / unit, decimals)
+
+
+_COLUMNS = {
+    Table.HTTP_SERVERS: _http_servers,
+    Table.APP_SERVERS: _app_servers,
+    Table.COMMANDS: _commands,
+    Table.TCP_PROXIES: _tcp_proxies,
+    Table.HTTP_CLIENTS: _http_clients,
+}

@@ -87,26 +87,8 @@ _OVERHEAD_NEEDS = {"p50": ALWAYS, "p90": 4, "p95": 9, "p99": ALWAYS, "p99_9": 1,
 """How soon a narrow terminal omits each metric, as in ``Column.need``."""
 
 
-@dataclass(frozen=True, slots=True)
-class OverheadTable:
-    """The overhead that each proxy adds to the baseline."""
-
-    columns: list[Column]
-    rows: list[Row]
-
-    @property
-    def headings(self) -> list[str]:
-        """The titles with their units."""
-        return [column.heading for column in self.columns]
-
-    @property
-    def texts(self) -> list[list[str]]:
-        """The cells of each row."""
-        return [[column.text(row) for column in self.columns] for row in self.rows]
-
-
-def overhead_table(group: Group, baseline: str | None) -> OverheadTable | None:
-    """Return the overhead of each proxy, or ``None`` if no proxy can be compared with the baseline."""
+def overhead_table(group: Group, baseline: str | None) -> tuple[list[Column], list[Row]] | None:
+    """Return the columns and the rows of the overhead of each proxy, or ``None`` if no proxy can be compared with the baseline."""
     found = differences(group, baseline)
     rows = [row for row in group.rows if found.get(row.target.id)]
     theirs = group.row(baseline)
@@ -116,7 +98,7 @@ def overhead_table(group: Group, baseline: str | None) -> OverheadTable | None:
     if group.load.rate_rps is None:
         columns.append(Column("rps", "Requests/s", "of baseline", lambda row: _throughput_share(row, theirs), ALWAYS))
     columns += [_overhead_column(name, need, found, theirs) for name, need in _OVERHEAD_NEEDS.items()]
-    return OverheadTable(columns, rows)
+    return columns, rows
 
 
 def _overhead_column(name: str, need: int, found: Mapping[str, Mapping[str, Difference]], theirs: Row) -> Column:

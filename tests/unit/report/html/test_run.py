@@ -23,7 +23,7 @@ from httpbench.report.data.json import Document, document
 from httpbench.report.data.read_json import read_export
 from httpbench.report.html import download, parts, render_changes_html, render_html
 from httpbench.report.html.parts import HtmlTable, link, struck
-from httpbench.report.words.answer import answer as result
+from httpbench.report.words.claims import answer as result
 from tests.factories import (
     make_distribution,
     make_environment,

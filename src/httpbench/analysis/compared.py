@@ -70,16 +70,17 @@ def against(group: Group, baseline: str | None) -> list[Compared]:
     theirs = group.row(baseline)
     if theirs is None:
         return []
-    others = [row for row in group.rows if row is not theirs]
-    columns = {figure.name: comparisons(group, figure, [(row, theirs) for row in others]) for figure in figures(group)}
-    return [Compared(row, theirs, {name: column[index] for name, column in columns.items()}) for index, row in enumerate(others)]
+    return _compared(group, figures(group), [(row, theirs) for row in group.rows if row is not theirs])
 
 
 def ahead(group: Group, leader: Row, others: Sequence[Row]) -> list[Compared]:
     """Compare one row with each of the other rows by its headline: throughput, p99 at a rate, or the speed of a client."""
-    figure = _headline(group)
-    found = comparisons(group, figure, [(leader, other) for other in others])
-    return [Compared(leader, other, {figure.name: comparison}) for other, comparison in zip(others, found, strict=True)]
+    return _compared(group, [_headline(group)], [(leader, other) for other in others])
+
+
+def _compared(group: Group, compared: Sequence[Figure], pairs: Sequence[tuple[Row, Row]]) -> list[Compared]:
+    columns = {figure.name: comparisons(group, figure, pairs) for figure in compared}
+    return [Compared(row, other, {name: column[index] for name, column in columns.items()}) for index, (row, other) in enumerate(pairs)]
 
 
 def ranking(group: Group) -> dict[str, RankRange]:

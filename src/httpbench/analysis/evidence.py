@@ -33,8 +33,6 @@ class Disturbances:
     """Last attempts that don't count, because they were disturbed."""
     accepted: tuple[Trial, ...]
     """Last attempts that were disturbed but count, because the run had no retries."""
-    leaves_gaps: bool
-    """Whether any row has no results because all its rounds were disturbed."""
 
 
 def disturbances(rows: Sequence[Row]) -> Disturbances:
@@ -44,7 +42,6 @@ def disturbances(rows: Sequence[Row]) -> Disturbances:
         repeated=tuple(trial for row in rows for trial in row.repeated),
         lost=tuple(trial for trial in last if not trial.verdict.counts),
         accepted=tuple(trial for trial in last if trial.verdict.counts),
-        leaves_gaps=any(not row.counts and row.summary.verdict.kind is VerdictKind.DISTURBED for row in rows),
     )
 
 

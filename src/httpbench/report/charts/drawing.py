@@ -98,20 +98,23 @@ def label(row: Row) -> str:
 def file_name(group: Group) -> str:
     """Return the part of a file name that identifies a group within its run."""
     load = group.load
-    own = [] if group.load_generator == "native" else [group.load_generator]
+    generator = "" if group.load_generator == "native" else group.load_generator
     if group.client_work is not None:
-        return slug([group.workload, *own])
-    parts = [group.workload, str(group.scaling), f"{load.connections}c", *own]
-    parts += [f"{load.pipeline}-in-flight"] if load.pipeline > 1 else []
-    parts += [] if load.keepalive else ["no-keepalive"]
-    parts += [f"{load.requests_per_connection}-per-connection"] if load.requests_per_connection else []
-    parts += [f"{load.rate_rps:g}rps"] if load.rate_rps is not None else ["max"]
-    return slug(parts)
+        return slug([group.workload, generator])
+    return slug(
+        [
+            *(group.workload, str(group.scaling), f"{load.connections}c", generator),
+            f"{load.pipeline}-in-flight" if load.pipeline > 1 else "",
+            "" if load.keepalive else "no-keepalive",
+            f"{load.requests_per_connection}-per-connection" if load.requests_per_connection else "",
+            "max" if load.rate_rps is None else f"{load.rate_rps:g}rps",
+        ]
+    )
 
 
 def slug(parts: Sequence[str]) -> str:
-    """Join parts in lower case, without characters that are special in a shell or a URL."""
-    return re.sub(r"[^a-z0-9.]+", "-", "-".join(parts).lower()).strip("-")
+    """Join the parts that aren't empty in lower case, without characters that are special in a shell or a URL."""
+    return re.sub(r"[^a-z0-9.]+", "-", "-".join(filter(None, parts)).lower()).strip("-")
 
 
 def folded(text: str, width: int = 80) -> tuple[str, ...]:

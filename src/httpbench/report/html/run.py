@@ -60,8 +60,11 @@ def results(
 ) -> dict[str, Any]:
     """Return the results in the form that the template expects. ``figures`` draws the charts of a table."""
     sections = [] if search else _sections(run, found, figures)
+    answers = [(section["anchor"], section["title"], section["answer"]) for section in sections]
+    if search:
+        answers = [("saturation", search["title"], search["sentences"][0])]
     return {
-        "answers": _answers(sections, search),
+        "answers": answers,
         "search": search,
         "sections": sections,
         "composite": None if search else _composite(trials),
@@ -89,13 +92,6 @@ def versions(run: Run) -> HtmlTable:
     """Return a table of toolchains and libraries."""
     found = run.environment.versions
     return HtmlTable.of("Versions", ["Name", "Version"], [[name, " ".join(version.split())] for name, version in sorted(found.items())])
-
-
-def _answers(sections: Sequence[dict[str, Any]], search: dict[str, Any] | None) -> list[tuple[str, str, str]]:
-    """Return the anchor, title and sentence of each answer."""
-    if search:
-        return [("saturation", search["title"], search["sentences"][0])]
-    return [(section["anchor"], section["title"], section["answer"]) for section in sections]
 
 
 def _sections(run: Run, found: Sequence[Group], figures: Callable[[Group], Sequence[HtmlFigure | Picture]]) -> list[dict[str, Any]]:

@@ -70,9 +70,8 @@ def _overhead(group: Group, run: Run) -> Iterator[str]:
     if table is not None:
         columns, rows = table
         yield from (f"#### {tables.OVERHEAD}", "")
-        yield from pipe_table(
-            [each.heading for each in columns], [each.is_number for each in columns], [[each.text(row) for each in columns] for row in rows]
-        )
+        texts = [[column.text(row) for column in columns] for row in rows]
+        yield from pipe_table([column.heading for column in columns], [column.is_number for column in columns], texts)
         yield from ("", escape(tables.OVERHEAD_MEANING), "")
 
 

@@ -10,17 +10,7 @@ from rich.text import Text
 
 from httpbench.analysis.changes import Cell, Changes
 from httpbench.report.terminal.grid import Cells, column, fitted, names_column
-from httpbench.report.words.changes import (
-    banner,
-    caveat,
-    change_text,
-    figure_title,
-    not_compared,
-    notes,
-    origins,
-    verdict_changes,
-    verdict_text,
-)
+from httpbench.report.words import changes as words
 from httpbench.report.words.chosen import View
 from httpbench.report.words.columns import ALWAYS
 from httpbench.report.words.gates import change_gate_sentences
@@ -46,8 +36,8 @@ LINES_MAX = 5
 def render_changes(found: Changes, *, width: int, view: View | None = None) -> RenderableType:
     """Render the changes for a console of ``width`` columns."""
     view = view or View()
-    parts: list[RenderableType] = [Text(line, style="bold yellow") for line in banner(found)]
-    parts += map(Text, origins(found))
+    parts: list[RenderableType] = [Text(line, style="bold yellow") for line in words.banner(found)]
+    parts += map(Text, words.origins(found))
     alike, loads = _loads(found.cells)
     if alike:
         parts.append(Text(f"load: {alike}"))
@@ -56,18 +46,18 @@ def render_changes(found: Changes, *, width: int, view: View | None = None) -> R
         parts += [*fitted(_columns(found, loads, view), width), Text()]
     parts += [Text(line, style="bold") for line in change_gate_sentences(found)]
     if view.explain or not found.cells:
-        parts += [Text(line, style="bold") for line in verdict_changes(found)]
-        parts += [Text(f"· {line}", style="dim") for line in notes(found)]
+        parts += [Text(line, style="bold") for line in words.verdict_changes(found)]
+        parts += [Text(f"· {line}", style="dim") for line in words.notes(found)]
     else:
         parts += [Text(line, style="dim", overflow="fold") for line in _brief(found)]
     return Stack(*parts)
 
 
 def _brief(found: Changes) -> list[str]:
-    lines = [*verdict_changes(found), *not_compared(found)]
+    lines = [*words.verdict_changes(found), *words.not_compared(found)]
     if len(lines) >= LINES_MAX:
         lines = [*lines[: LINES_MAX - 2], f"{len(lines) - LINES_MAX + 2} more notes: add --explain"]
-    return [*lines, caveat()]
+    return [*lines, words.caveat()]
 
 
 def _columns(found: Changes, loads: Sequence[str], view: View) -> list[Cells]:
@@ -76,7 +66,7 @@ def _columns(found: Changes, loads: Sequence[str], view: View) -> list[Cells]:
         "target": names_column("Target", [cell.target for cell in cells]),
         "load": column("Load", [load_text(cell) for cell in cells] if view.wide else loads),
         **{name: _figures(name, cells, wide=view.wide) for name in found.figures},
-        "verdict": column("Verdict", [verdict_text(cell) for cell in cells]),
+        "verdict": column("Verdict", [words.verdict_text(cell) for cell in cells]),
     }
     usual = [name for name in known if name not in UNUSUAL and (name != "load" or any(loads))]
     return [known[name] for name in (known if view.wide else view.names or usual) if name in known]
@@ -84,9 +74,9 @@ def _columns(found: Changes, loads: Sequence[str], view: View) -> list[Cells]:
 
 def _figures(name: str, cells: Sequence[Cell], *, wide: bool) -> Cells:
     changes = [cell.figures.get(name) for cell in cells]
-    texts = [Text(change_text(name, change) if wide else _percent(change)) for change in changes]
+    texts = [Text(words.change_text(name, change) if wide else _percent(change)) for change in changes]
     need = ALWAYS if wide else NEEDS.get(name, ALWAYS)
-    return Cells(figure_title(name), "" if wide else "%", texts, need, is_number=not wide, short=SHORT.get(name, ""))
+    return Cells(words.figure_title(name), "" if wide else "%", texts, need, is_number=not wide, short=SHORT.get(name, ""))
 
 
 def _percent(change: Change | None) -> str:

@@ -89,12 +89,6 @@ def _no_difference(group: Group) -> str:
     return f"No ranks: no difference is significant after {group.rounds} rounds; {outlook}"
 
 
-def bound(rows: Sequence[Row]) -> str:
-    """Describe what limited these rows besides the target: ``generator-bound or bound by both``."""
-    kinds = {row.summary.verdict.kind for row in rows}
-    return " or ".join(words for kind, words in BOUND_BY.items() if kind in kinds)
-
-
 def times(comparison: Comparison) -> str:
     """Format a ratio with the digits that its interval justifies: ``1.13 ± 0.02 times``. A wide interval is shown with both ends."""
     interval, ratio = comparison.interval, comparison.ratio
@@ -140,7 +134,9 @@ def _sentence(compared: Compared, group: Group, noise: Noise | None) -> str:
         if (other := compared.figures[name]) is not None and other.interval is not None
     ]
     clauses += _within_noise(compared, noise)
-    clauses += [f"{label(row.target)} is {bound([row])}" for row in (compared.row, compared.baseline) if row.is_lower_bound]
+    clauses += [
+        f"{label(row.target)} is {BOUND_BY[row.summary.verdict.kind]}" for row in (compared.row, compared.baseline) if row.is_lower_bound
+    ]
     return "; ".join(clauses)
 
 
@@ -155,12 +151,8 @@ def headline(compared: Compared, figure: str, group: Group) -> str:
         by = "" if is_throughput else f" by {subject}"
         return f"{ours} is not distinguishable from {theirs}{by}{_known(comparison, group)}"
     if group.cores_shared:
-        is_higher = comparison.ratio > 1
-        verb = (
-            f"serves {'more' if is_higher else 'fewer'} requests"
-            if is_throughput
-            else f"has a {'higher' if is_higher else 'lower'} {subject}"
-        )
+        more, higher = ("more", "higher") if comparison.ratio > 1 else ("fewer", "lower")
+        verb = f"serves {more} requests" if is_throughput else f"has a {higher} {subject}"
         return f"{ours} {verb} than {theirs} ({SHARED}){_doubt(comparison)}"
     if is_throughput:
         return f"{ours} serves {_limit(compared, figure)}{times(comparison)} the requests of {theirs}{_doubt(comparison)}"

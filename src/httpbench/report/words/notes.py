@@ -246,7 +246,7 @@ def disturbed_notes(rows: Sequence[Row]) -> Iterator[str]:
         yield f"{_were(lost)} disturbed in the last attempt and {'does' if len(lost) == 1 else 'do'} not count{_by(lost)}."
     if accepted:
         yield f"{_were(accepted)} disturbed but {'counts' if len(accepted) == 1 else 'count'} because of `--retries 0`{_by(accepted)}."
-    if found.leaves_gaps:
+    if any(not row.counts and row.summary.verdict.kind is VerdictKind.DISTURBED for row in rows):
         yield "For undisturbed results, run again on a quiet machine or with more `--retries`. `--retries 0` counts disturbed trials."
 
 

@@ -25,11 +25,11 @@ from httpbench.stats.stalls import hidden_stalls
 from httpbench.stats.summary import cells, summarize
 
 LOST = (VerdictKind.FAILED, VerdictKind.INVALID)
-"""Verdicts of rounds that a target lost by itself."""
+"""Verdicts of rounds that don't count because of the target."""
 
 HIGHER_IS_BETTER = (THROUGHPUT.name, SPEED.name)
 LIMITED = (*HIGHER_IS_BETTER, WALL.name, P99.name)
-"""Metrics of which a row may have only a bound, because something other than the target was full. Latencies include the wait for it."""
+"""Metrics that may be only bounds, because something other than the target was full. Latencies include the wait for it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +110,7 @@ def rounds_to_tell(group: Group) -> int | None:
 def lost_too_many(row: Row) -> Reason | None:
     """Return why a row isn't compared: it lost more rounds than an interval may ignore. ``None`` if it didn't.
 
-    The rounds that a row survived are those in which it did well.
+    The remaining rounds would flatter such a row, because they are those in which it did well.
     """
     lost = sum(trial.verdict.kind in LOST for trial in row.trials)
     return lost_rounds(row.trials) if lost * LEFT_OUT > len(row.trials) else None

@@ -60,7 +60,7 @@ class JudgedGate:
         return rounds_to_decide(self.gate, self.ratio, self.interval, self.rounds)
 
     def by_ratio(self, found: Comparison | Change, rounds: int) -> Self:
-        """Return the gate, judged by a ratio unless there is an obstacle."""
+        """Return this gate with its ratio and the result, or without them if there is an obstacle."""
         if self.obstacle is not None:
             return replace(self, rounds=rounds)
         return replace(self, rounds=rounds, ratio=found.ratio, interval=found.interval, passage=passage(self.gate, found.interval))

@@ -38,7 +38,7 @@ def of_group(run: Run, group: Group) -> Iterator[tuple[str, Drawing]]:
     shown = [(row, trial) for row in group.rows if (trial := first_that_counts(row)) is not None]
     if group.load.step_s is not None and shown:
         yield "latency-over-time", _latency_over_time(group, shown)
-    if lasting := [(row, trial) for row, trial in shown if _has_a_course(trial)]:
+    if lasting := [(row, trial) for row, trial in shown if _has_a_line(trial)]:
         yield "usage-over-time", _usage_over_time(group, lasting)
     if added := _overhead(run, group):
         yield "overhead", added
@@ -145,7 +145,7 @@ def _usage(row: Row, trial: Trial) -> Any:
     return _beside(lines, memory, f"memory of the {whose} (MB)", row, trial)
 
 
-def _has_a_course(trial: Trial) -> bool:
+def _has_a_line(trial: Trial) -> bool:
     """Return whether the trial was long enough to draw a line."""
     return trial.generator_usage is not None and len(used(trial.generator_usage)) > 1
 

@@ -145,10 +145,20 @@ def _median(read: Callable[[Row], Estimate | None], factor: float = 1.0) -> Call
     return figure
 
 
+def _time(name: str) -> Callable[[Row], float | None]:
+    """Return a function that reads the median of a latency in seconds."""
+
+    def figure(row: Row) -> float | None:
+        estimate: Estimate | None = getattr(row.latency, name, None)
+        return None if estimate is None else estimate.median / 1e6
+
+    return figure
+
+
 FIGURES: tuple[tuple[str, str, Callable[[Row], float | None]], ...] = (
     ("requests_per_second", "Correct responses per second.", _median(lambda row: row.summary.throughput_rps)),
-    ("latency_mean_seconds", "Mean latency.", _median(lambda row: row.latency.mean if row.latency else None, 1e-6)),
-    ("latency_max_seconds", "Highest latency.", _median(lambda row: row.latency.max if row.latency else None, 1e-6)),
+    ("latency_mean_seconds", "Mean latency.", _time("mean")),
+    ("latency_max_seconds", "Highest latency.", _time("max")),
     ("failed_requests", "Requests of one round without a correct response.", _median(lambda row: row.summary.errors)),
     ("target_cpu_cores", "CPU use of the target, in cores.", _median(lambda row: row.summary.cpu_cores)),
     ("target_cpu_per_request_seconds", "CPU time of the target per response.", _median(lambda row: row.summary.cpu_us_per_request, 1e-6)),

@@ -59,7 +59,7 @@ NO_RANKS = f"No ranks: {ROUNDS_MIN} or more rounds required"
 TIES_NAMED = 3
 """Maximum number of targets with rank 1 that are listed by name. If there are more, they are only counted."""
 
-UNEXPLAINED = "it was faster than its backend without it, which does not count its requests, so it may have answered from memory"
+UNEXPLAINED = "it was faster than its backend alone, which does not count its requests, so it may have answered from memory"
 
 SUBJECTS = {P99.name: "p99", CPU.name: "CPU time per request", WALL.name: "time"}
 
@@ -178,7 +178,7 @@ def _obstacle(compared: Compared, comparison: Comparison | None, group: Group) -
 
 
 def _limit(compared: Compared, figure: str) -> str:
-    """Return the words before a ratio if one of its values is a bound."""
+    """Return ``at least`` or ``at most`` for a ratio with a value that is only a bound, else an empty string."""
     if figure not in LIMITED or not (compared.row.is_lower_bound or compared.baseline.is_lower_bound):
         return ""
     return "at least " if compared.row.is_lower_bound == (figure in HIGHER_IS_BETTER) else "at most "
@@ -188,7 +188,7 @@ def _known(comparison: Comparison, group: Group) -> str:
     """Return what is known about a ratio that supports no claim."""
     if group.cores_shared:
         return f" ({SHARED})"
-    if comparison.differs:  # but what looks slower is only a lower bound
+    if comparison.differs:  # The value of the row that looks slower is only a bound.
         return f": {times(comparison)} as measured"
     return unproven(comparison)
 

@@ -111,7 +111,7 @@ def _overhead_column(name: str, need: int, found: Mapping[str, Mapping[str, Diff
 
 
 def _bound(lower: Row, upper: Row) -> str:
-    """Return the mark of a value that may be higher because of the first row and lower because of the second; empty if both or neither."""
+    """Return the mark of a value that ``lower`` makes a lower bound, or ``upper`` an upper bound. Empty if both do, or neither."""
     if lower.is_lower_bound == upper.is_lower_bound:
         return ""
     return LOWER_BOUND if lower.is_lower_bound else UPPER_BOUND

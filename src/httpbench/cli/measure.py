@@ -19,8 +19,8 @@ from httpbench.cli.terminal import console
 from httpbench.errors import UsageError
 from httpbench.model import Run, RunStatus, Target, Trial, VerdictKind, Workload
 from httpbench.report.terminal.run import render_terminal
-from httpbench.report.words.chosen import View
-from httpbench.report.words.chosen import names as column_names
+from httpbench.report.words.columns import View
+from httpbench.report.words.columns import names as column_names
 from httpbench.report.words.curves import NAMES as SEARCH_COLUMNS
 from httpbench.report.words.gates import gate_sentence
 from httpbench.run import (

@@ -14,7 +14,7 @@ from httpbench.report.data.changes import render_changes_json
 from httpbench.report.markdown.changes import render_changes_markdown
 from httpbench.report.terminal.changes import render_changes
 from httpbench.report.words.changes import mismatch_text, not_compared
-from httpbench.report.words.chosen import View
+from httpbench.report.words.columns import View
 from httpbench.report.words.gates import gate_reason
 from httpbench.report.words.loads import place
 from tests.factories import make_client, make_failed, make_plan, make_rounds, make_run, make_target, make_trial

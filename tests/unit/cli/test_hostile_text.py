@@ -49,7 +49,7 @@ from httpbench.report.markdown.targets import render_versions
 from httpbench.report.terminal.changes import render_changes
 from httpbench.report.terminal.evidence import render_evidence
 from httpbench.report.terminal.run import render_terminal
-from httpbench.report.words.chosen import View
+from httpbench.report.words.columns import View
 from httpbench.report.words.targets import probe_lines, render_responses
 from httpbench.store import Store
 from tests.factories import (

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from httpbench.model import Run, Trial
-    from httpbench.report.words.chosen import View
+    from httpbench.report.words.columns import View
     from httpbench.store import Store
 
 FILE = click.Path(dir_okay=False)
@@ -88,7 +88,7 @@ class TableOptions:
 
     def view(self, known: Sequence[str]) -> View:
         """Return the view that these options ask for. Raise :class:`UsageError` for a column that is not ``known``."""
-        from httpbench.report.words.chosen import View
+        from httpbench.report.words.columns import View
 
         if self.wide and self.columns:
             raise UsageError("--wide and --columns cannot be combined", hint="use one of them")

@@ -46,7 +46,7 @@ def report(options: ReportOptions) -> ExitCode:
     files.check()
     from httpbench.report.terminal.evidence import render_evidence
     from httpbench.report.terminal.run import render_terminal
-    from httpbench.report.words.chosen import names as column_names
+    from httpbench.report.words.columns import names as column_names
     from httpbench.report.words.curves import NAMES as SEARCH_COLUMNS
     from httpbench.store import Store
 

@@ -38,7 +38,7 @@ def _section(run: Run, found: Sequence[Group], own: Sequence[tuple[Group, Row]])
     return {
         "id": target.id,
         "name": label(own[0][1]),
-        "facts": list(_facts(target)),
+        "facts": _facts(target),
         "upstream": target.upstream if target.upstream and target.upstream.startswith("https://") else None,
         "verdicts": [] if run.search else list(_verdicts(own)),
         "figures": [HtmlFigure.of(drawing) for drawing in ([] if run.search else of_target(run, found, target.id))],
@@ -47,17 +47,16 @@ def _section(run: Run, found: Sequence[Group], own: Sequence[tuple[Group, Row]])
     }
 
 
-def _facts(target: Target) -> Iterator[tuple[str, str]]:
-    yield "Kind", str(target.kind)
-    if target.is_declared:
-        yield "Language", target.language
-        yield "Category", f"{target.category}, {target.tuning}"
-    if target.notes:
-        yield "Notes", " ".join(target.notes.split())
-    if target.limits:
-        yield "Limits", "; ".join(f"{limit}: {LIMITS[limit]}" for limit in target.limits)
-    if target.url:
-        yield "URL", target.url
+def _facts(target: Target) -> list[tuple[str, str]]:
+    facts = [
+        ("Kind", str(target.kind)),
+        ("Language", target.language if target.is_declared else ""),
+        ("Category", f"{target.category}, {target.tuning}" if target.is_declared else ""),
+        ("Notes", " ".join((target.notes or "").split())),
+        ("Limits", "; ".join(f"{limit}: {LIMITS[limit]}" for limit in target.limits)),
+        ("URL", target.url or ""),
+    ]
+    return [(name, text) for name, text in facts if text]
 
 
 def _verdicts(own: Sequence[tuple[Group, Row]]) -> Iterator[tuple[str, Markup, Sequence[str]]]:

@@ -21,9 +21,8 @@ from httpbench.model import Run, Search, Trial, VerdictKind
 from httpbench.model import Table as RunTable
 from httpbench.report.terminal.grid import Cells, brief_names, column, fitted, grid
 from httpbench.report.words import curves, loads, notes, tables
-from httpbench.report.words.chosen import View, chosen, chosen_overhead
 from httpbench.report.words.claims import answer, claims, unranked
-from httpbench.report.words.columns import ALWAYS, Column
+from httpbench.report.words.columns import ALWAYS, Column, View, chosen, chosen_overhead
 from httpbench.report.words.numbers import figure_name
 from httpbench.report.words.run import heading, origin, precision, status
 from httpbench.stats.level import Saturation, saturation

@@ -12,8 +12,7 @@ from syrupy.assertion import SnapshotAssertion
 from httpbench.analysis.groups import groups
 from httpbench.model import Kind, Load, Run, RunStatus, Scaling, Table, Trial, Verdict, VerdictKind
 from httpbench.report.terminal.run import render_terminal
-from httpbench.report.words.chosen import View
-from httpbench.report.words.columns import columns
+from httpbench.report.words.columns import View, columns
 from httpbench.run import BASELINE
 from tests.factories import (
     SHARED,

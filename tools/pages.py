@@ -17,8 +17,8 @@ from httpbench import catalog, host
 from httpbench.cli.exit_codes import ExitCode
 from httpbench.cli.main import cli
 from httpbench.cli.options import foreign as foreign_options
-from httpbench.report import render_targets
 from httpbench.report.markdown.parts import pipe_table
+from httpbench.report.markdown.targets import render_targets
 from httpbench.run import TargetState, sources_of, states
 
 STATES = "## State on one machine"

@@ -24,8 +24,8 @@ from httpbench.cli.terminal import console
 from httpbench.cli.terminal.safe_console import SafeConsole
 from httpbench.errors import HttpbenchError, SelectionError
 from httpbench.model import Run, Trial
-from httpbench.report import render_terminal
 from httpbench.report.html import check_html
+from httpbench.report.terminal.run import render_terminal
 from tools.results.folder import DATA, rewrite, write_folder
 from tools.results.hand_written import stale_pages
 from tools.results.own_paths import without_own_paths

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from httpbench import host, load
+from httpbench.analysis.gates import gated
 from httpbench.cli.exit_codes import ExitCode
 from httpbench.cli.options.load import ShareOptions
 from httpbench.cli.options.load_source import LoadSource
@@ -17,7 +18,11 @@ from httpbench.cli.targets import prepare_engines
 from httpbench.cli.terminal import console
 from httpbench.errors import UsageError
 from httpbench.model import Run, RunStatus, Target, Trial, VerdictKind, Workload
-from httpbench.report import SEARCH_COLUMNS, View, column_names, gate_sentence, gated, render_terminal
+from httpbench.report.terminal.run import render_terminal
+from httpbench.report.words.columns import View
+from httpbench.report.words.columns import names as column_names
+from httpbench.report.words.curves import NAMES as SEARCH_COLUMNS
+from httpbench.report.words.gates import gate_sentence
 from httpbench.run import (
     Matrix,
     Outcome,

@@ -8,11 +8,11 @@ from typing import Any
 from httpbench.analysis.groups import groups
 from httpbench.analysis.rows import Group
 from httpbench.model import Kind, Run, RunStatus, Trial
-from httpbench.report import render_html
 from httpbench.report.charts import search as search_charts
 from httpbench.report.charts.run import of_group
 from httpbench.report.charts.servers import figure_of
 from httpbench.report.charts.theme import svg_file
+from httpbench.report.html import render_html
 from httpbench.report.html.parts import HtmlTable, Picture, verdict
 from httpbench.report.html.run import results, search_of
 from httpbench.report.words.numbers import figure_text

@@ -8,7 +8,8 @@ import pytest
 from httpbench.cli.options.output import Names, TableOptions
 from httpbench.errors import UsageError
 from httpbench.model import Table
-from httpbench.report import View, column_names
+from httpbench.report.words.columns import View
+from httpbench.report.words.columns import names as column_names
 
 KNOWN = column_names(Table.HTTP_SERVERS)
 

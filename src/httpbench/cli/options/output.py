@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from httpbench.model import Run, Trial
-    from httpbench.report import View
+    from httpbench.report.words.columns import View
     from httpbench.store import Store
 
 FILE = click.Path(dir_okay=False)
@@ -55,7 +55,7 @@ def export_option(name: str, what: str) -> Any:
 
 def run_named(store: Store, word: str) -> tuple[Run, list[Trial]]:
     """Return the run in a JSON export or in the database. Raise :class:`SelectionError` if ``word`` is neither."""
-    from httpbench.report import read_export
+    from httpbench.report.data.read_json import read_export
 
     return read_export(Path(word)) if Path(word).is_file() else store.run(word)
 
@@ -88,7 +88,7 @@ class TableOptions:
 
     def view(self, known: Sequence[str]) -> View:
         """Return the view that these options ask for. Raise :class:`UsageError` for a column that is not ``known``."""
-        from httpbench.report import View
+        from httpbench.report.words.columns import View
 
         if self.wide and self.columns:
             raise UsageError("--wide and --columns cannot be combined", hint="use one of them")

@@ -11,7 +11,7 @@ from httpbench.cli.exit_codes import ExitCode
 from httpbench.cli.terminal.progress import clock
 from httpbench.host import core_groups
 from httpbench.model import Kind, Load, Target, TrialPlan
-from httpbench.report import Cells, column, fitted, names_column
+from httpbench.report.terminal.grid import Cells, column, fitted, names_column
 from httpbench.run import RunSpec, StartContext, TargetState, container_command, estimate_s, longest_warmup_s, states
 
 

@@ -54,7 +54,12 @@ def compare(options: CompareOptions) -> ExitCode:
     if options.export_junit and not options.gates:
         raise UsageError("--export-junit exports gates, but none is given", hint="add a gate, such as --fail-if 'rps<-3%'")
     require_gates(options.gates, fail_if_inconclusive=options.fail_if_inconclusive)
-    from httpbench.report import CHANGE_COLUMNS, CHANGE_FORMATS, changes, mismatches_text, render_beside, render_changes
+    from httpbench.analysis.changes import changes
+    from httpbench.report import CHANGE_FORMATS
+    from httpbench.report.terminal.changes import NAMES as CHANGE_COLUMNS
+    from httpbench.report.terminal.changes import render_changes
+    from httpbench.report.terminal.published import render_beside
+    from httpbench.report.words.changes import mismatches_text
     from httpbench.store import Store
 
     view = options.tables.view(CHANGE_COLUMNS)

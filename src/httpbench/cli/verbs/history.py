@@ -19,7 +19,7 @@ from httpbench.errors import SelectionError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from httpbench.report import Series
+    from httpbench.analysis.history import Series
 
 NAMED_MAX = 10
 
@@ -52,7 +52,8 @@ def history(options: HistoryOptions) -> ExitCode:
     httpbench history c/nginx --charts charts  charts
     """
     from httpbench import host
-    from httpbench.report import histories, render_history
+    from httpbench.analysis.history import histories
+    from httpbench.report.terminal.history import render_history
     from httpbench.store import Store, browse
 
     with Store(options.db, reading=True) as store:

@@ -105,7 +105,7 @@ def _proofs(targets: Sequence[Target]) -> list[Proof | None]:
 
 
 def _proof_words(target: Target, state: TargetState, proof: Proof | None) -> str:
-    from httpbench.report import HERE, NOT_VERIFIED, UNKNOWN, proof_words
+    from httpbench.report.words.targets import HERE, NOT_VERIFIED, UNKNOWN, proof_words
     from httpbench.run import State, is_verified_here, sources_of
 
     if target.isolation is not None:
@@ -120,7 +120,7 @@ def _proof_words(target: Target, state: TargetState, proof: Proof | None) -> str
 def _show(found: Sequence[Listed]) -> None:
     from rich.console import Group
 
-    from httpbench.report import column, fitted
+    from httpbench.report.terminal.grid import column, fitted
     from httpbench.run import State
 
     styles = {

@@ -69,7 +69,7 @@ def probe(options: ProbeOptions) -> ExitCode:
 
 
 def _show_details(found: Sequence[tuple[Target, Probed]]) -> None:
-    from httpbench.report import probe_lines
+    from httpbench.report.words.targets import probe_lines
 
     output = console.stdout()
     for target, probed in found:
@@ -82,7 +82,7 @@ def _show(found: Sequence[tuple[Target, Probed]]) -> None:
 
     from httpbench.model import Label
     from httpbench.probe import MEANINGS
-    from httpbench.report import probe_table, probe_warning
+    from httpbench.report.words.targets import probe_table, probe_warning
 
     output = console.stdout()
     header, rows = probe_table(found)

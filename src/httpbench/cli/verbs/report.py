@@ -44,7 +44,10 @@ def report(options: ReportOptions) -> ExitCode:
     """
     files = options.exports.files.and_printed(options.printed)
     files.check()
-    from httpbench.report import SEARCH_COLUMNS, column_names, render_evidence, render_terminal
+    from httpbench.report.terminal.evidence import render_evidence
+    from httpbench.report.terminal.run import render_terminal
+    from httpbench.report.words.columns import names as column_names
+    from httpbench.report.words.curves import NAMES as SEARCH_COLUMNS
     from httpbench.store import Store
 
     with Store(options.db, reading=True) as store:
@@ -54,7 +57,7 @@ def report(options: ReportOptions) -> ExitCode:
     view = options.tables.view(SEARCH_COLUMNS if run.search else column_names(run.table))
     output = files.tables
     if options.evidence:
-        output.print(render_evidence(run, trials))
+        output.print(render_evidence(run, trials, width=output.width))
     elif options.charts is not None:
         from httpbench.report.charts import write_charts
 

@@ -35,7 +35,7 @@ def responses(options: ResponsesOptions) -> ExitCode:
     from httpbench import host
     from httpbench.cli.targets import with_backends, workloads_of
     from httpbench.model import Kind, Scaling
-    from httpbench.report import render_responses
+    from httpbench.report.words.targets import render_responses
     from httpbench.run import KINDS, backend_of, cores_beside_database, database_of, prepare
 
     selection, known = options.selection, options.selection.catalog()

@@ -149,7 +149,7 @@ def _size(size_bytes: int) -> str:
 def _show(lines: Sequence[RunLine]) -> None:
     from rich.console import Group
 
-    from httpbench.report import column, fitted
+    from httpbench.report.terminal.grid import column, fitted
 
     # A run's id begins with the time of its start.
     columns = [

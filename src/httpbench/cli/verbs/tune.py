@@ -102,7 +102,7 @@ def _report(outcome: host.TuningOutcome, unchanged: str) -> None:
 def _show(knobs: Sequence[host.Knob], found: Sequence[host.Shown], *, only_pending: bool) -> None:
     from rich.console import Group
 
-    from httpbench.report import column, fitted
+    from httpbench.report.terminal.grid import column, fitted
 
     pending = [shown for shown in found if not shown.setting.is_fine]
     listed = pending if only_pending else found

@@ -154,7 +154,7 @@ def _show(output: Console, result: Verified) -> None:
 
 
 def _label(output: Console, target: Target, probed: Probed) -> None:
-    from httpbench.report import probe_warning
+    from httpbench.report.words.targets import probe_warning
 
     output.print(f"  probe: {probed.label or 'unknown'}", markup=False)
     if warning := probe_warning(target, probed):

@@ -24,7 +24,7 @@ def versions(options: VersionsOptions) -> ExitCode:
     \b
     httpbench versions rust golang   what the targets in two languages use
     """
-    from httpbench.report import render_versions
+    from httpbench.report.markdown.targets import render_versions
     from httpbench.run import states, toolchains
 
     targets = options.selection.of(options.selection.catalog())

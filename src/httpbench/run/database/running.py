@@ -88,7 +88,7 @@ class RunningDatabase:
         done = capture(argv, ASK_LIMIT_S)
         if done is None:
             raise StartError(f"{self.system.title} did not respond to a query within {ASK_LIMIT_S:g} s")
-        if done.code != 0:
+        if done.returncode != 0:
             raise StartError(f"{self.system.title} refused a query: {done.stderr.strip().splitlines()[-1:]}")
         return done.stdout.strip()
 

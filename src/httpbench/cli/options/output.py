@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from httpbench.cli.options.fields import group, option
+from httpbench.cli.options.params import COLUMNS
 from httpbench.cli.terminal import console
 from httpbench.errors import StoreError, UsageError
 from httpbench.paths import default_database
@@ -60,18 +61,6 @@ def run_named(store: Store, word: str) -> tuple[Run, list[Trial]]:
     return read_export(Path(word)) if Path(word).is_file() else store.run(word)
 
 
-class Names(click.ParamType[tuple[str, ...]]):
-    """``target,rps,p99``. :meth:`TableOptions.view` checks the names, because each table has its own."""
-
-    name = "name[,name…]"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, ...]:
-        names = tuple(filter(None, (name.strip() for name in value.split(","))))
-        if not names:
-            self.fail(f'"{value}" names no column; write it as target,rps,p99', param, ctx)
-        return names
-
-
 @dataclass(frozen=True, slots=True)
 class TableOptions:
     """The columns of a table, and how much is explained below it."""
@@ -79,7 +68,7 @@ class TableOptions:
     wide: bool = option("--wide", is_flag=True, help="Show every column of the tables.")
     columns: tuple[str, ...] | None = option(
         "--columns",
-        type=Names(),
+        type=COLUMNS,
         metavar="NAME[,NAME…]",
         default_text="as many as fit 80 characters",
         help="Columns to show, such as target,rps,p99. docs/reports.md lists the names.",

@@ -7,14 +7,14 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 from httpbench.cli.exit_codes import ExitCode
 from httpbench.cli.options.fields import command, option
 from httpbench.cli.options.output import db_option, json_option
-from httpbench.cli.options.params import PUBLISHED
+from httpbench.cli.options.params import PUBLISHED, Parsed
 from httpbench.cli.options.shared import name_option
 from httpbench.cli.terminal import console
 from httpbench.errors import UsageError
@@ -31,19 +31,13 @@ COMMAND_MIN = 36
 DAYS = {"d": 1, "w": 7}
 
 
-class Retention(click.ParamType["int | timedelta"]):
-    """The runs to keep: ``20`` for the newest runs, ``30d`` or ``8w`` for those of the last days or weeks."""
-
-    name = "count|age"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int | timedelta:
-        if not isinstance(value, str):
-            return value  # type: ignore[no-any-return]
-        match = re.fullmatch(r"(\d{1,5})([dw]?)", value)
-        if not match:
-            self.fail(f'"{value}" is neither a number of runs nor an age; write it as 20, 30d or 8w', param, ctx)
-        number = int(match[1])
-        return timedelta(days=number * DAYS[match[2]]) if match[2] else number
+def retention(text: str) -> int | timedelta:
+    """Parse the runs to keep: ``20`` for the newest runs, ``30d`` or ``8w`` for those of the last days or weeks."""
+    match = re.fullmatch(r"(\d{1,5})([dw]?)", text)
+    if not match:
+        raise ValueError(f'"{text}" is neither a number of runs nor an age; write it as 20, 30d or 8w')
+    number = int(match[1])
+    return timedelta(days=number * DAYS[match[2]]) if match[2] else number
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,14 +45,14 @@ class RunsOptions:
     db: Path = db_option()
     limit: int = option("-n", "--limit", type=click.IntRange(1), default=20, metavar="N", help="Maximum number of runs.")
     json: bool = json_option()
-    published: tuple[str, Path] | None = option(
+    published: Path | None = option(
         "--import", type=PUBLISHED, metavar="techempower:FILE", help="Store results that another project has published."
     )
     name: str | None = name_option("--name")
     delete: tuple[str, ...] = option("--delete", multiple=True, metavar="RUN", help="Delete this run.")
     prune: int | timedelta | None = option(
         "--prune",
-        type=Retention(),
+        type=Parsed("count|age", retention),
         metavar="COUNT|AGE",
         help="Delete old runs without a name; keep the newest COUNT, or those of the last 30d or 8w.",
     )
@@ -78,7 +72,7 @@ def runs(options: RunsOptions) -> ExitCode:
     from httpbench.store import Store
 
     if options.published is not None:
-        return _import(options, options.published[1])
+        return _import(options, options.published)
     if options.name is not None:
         raise UsageError("--name requires --import", hint="add --import techempower:FILE")
     if options.delete and options.prune is not None:

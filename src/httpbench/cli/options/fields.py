@@ -1,4 +1,4 @@
-"""The options of a verb as fields of a frozen dataclass, which has type, name and help of each option in one place.
+"""The options of a verb as fields of a frozen dataclass, which has the type, name and help of each option in one place.
 
     @dataclass(frozen=True, slots=True)
     class BenchOptions:
@@ -19,11 +19,11 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from httpbench.cli.exit_codes import ExitCode
+
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
     from click.types import OptionHelpExtra
-
-    from httpbench.cli.exit_codes import ExitCode
 
 Form = TypeVar("Form", bound="DataclassInstance")
 
@@ -62,12 +62,12 @@ def group(form: type[Form]) -> Any:
     return dataclasses.field(metadata={GROUP: form})
 
 
-def command(form: type[Form], name: str | None = None) -> Callable[[Callable[[Form], ExitCode]], click.Command]:
-    """Turn a function from ``form`` to an exit code into a verb. Its docstring is the help."""
+def command(form: type[Form], name: str | None = None) -> Callable[[Callable[[Form], ExitCode | None]], click.Command]:
+    """Turn a function from ``form`` to an exit code into a verb; ``None`` is success. Its docstring is the help."""
 
-    def decorate(verb: Callable[[Form], ExitCode]) -> click.Command:
+    def decorate(verb: Callable[[Form], ExitCode | None]) -> click.Command:
         def callback(**values: Any) -> ExitCode:
-            return verb(_filled(form, values))
+            return verb(_filled(form, values)) or ExitCode.OK
 
         return click.Command(name or verb.__name__, callback=callback, help=verb.__doc__, params=list(_parameters(form)))
 

@@ -17,10 +17,13 @@ import click
 from httpbench.text import one_line, printable
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from rich.console import Console
 
     from httpbench.cli.terminal.progress import Lines
     from httpbench.errors import HttpbenchError
+    from httpbench.report import Cells
 
 WIDTH_WITHOUT_TERMINAL = 240  # wide enough to keep tables whole in files
 
@@ -53,9 +56,24 @@ def observer(*, quiet: bool = False) -> Lines:
     return LiveArea(output)
 
 
+def show(columns: Sequence[Cells], output: Console | None = None) -> None:
+    """Print columns that fit the terminal, on standard output unless another console is given."""
+    from rich.console import Group
+
+    from httpbench.report import fitted
+
+    output = output or stdout()
+    output.print(Group(*fitted(columns, output.width)))
+
+
 def echo(text: str, *, err: bool = False) -> None:
     """Print lines without rich, which takes a tenth of a second to import."""
     click.echo(printable(text), err=err)
+
+
+def warn(text: str) -> None:
+    """Print a warning to standard error."""
+    echo(f"warning: {text}", err=True)
 
 
 def echo_json(value: Any) -> None:
@@ -72,10 +90,10 @@ def save(text: str, path: Path) -> None:
     path.write_text(printable(text), encoding="utf-8")
 
 
-def problem(output: Console, target: str, error: HttpbenchError) -> None:
-    """Print the error of a target and its hint in one line."""
+def problem(target: str, error: HttpbenchError) -> None:
+    """Print the error of a target and its hint in one line, to standard error."""
     hint = f"; hint: {error.hint}" if error.hint else ""
-    output.print(one_line(f"{target}: {error.message}{hint}"), soft_wrap=True)
+    echo(one_line(f"{target}: {error.message}{hint}"), err=True)
 
 
 def error(message: str, hint: str | None = None, log_tail: str | None = None) -> None:

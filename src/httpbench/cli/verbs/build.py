@@ -30,7 +30,6 @@ def build(options: BuildOptions) -> ExitCode:
     from httpbench.run import prepare
 
     targets = options.selection.of(options.selection.catalog())
-    output = console.stdout()
     with console.observer() as observer:
         built = prepare(targets, observer, options.jobs)
     failed = False
@@ -38,7 +37,7 @@ def build(options: BuildOptions) -> ExitCode:
         is_missing = isinstance(error, RequirementError)
         skipped = is_missing and options.skip_missing
         failed = failed or not skipped
-        hint = f"{'; fix:' if is_missing else '; hint:'} {error.hint}" if error.hint else ""
-        output.print(f"{'skipped' if skipped else 'failed'} {name}: {error.message}{hint}", markup=False, soft_wrap=True)
-    output.print(f"{len(built.folders)} of {len(targets)} targets are built")
+        hint = f"; {'fix' if is_missing else 'hint'}: {error.hint}" if error.hint else ""
+        console.echo(f"{'skipped' if skipped else 'failed'} {name}: {error.message}{hint}")
+    console.echo(f"{len(built.folders)} of {len(targets)} targets are built")
     return ExitCode.FAILED if failed else ExitCode.OK

@@ -37,7 +37,7 @@ class CompareOptions:
 
 
 @command(CompareOptions)
-def compare(options: CompareOptions) -> ExitCode:
+def compare(options: CompareOptions) -> ExitCode | None:
     """Show what changed from one run to another.
 
     BASE and HEAD are runs: an id or the beginning of one, latest, latest~1, the name of a run, a git commit, or a JSON export. A gate is
@@ -67,7 +67,7 @@ def compare(options: CompareOptions) -> ExitCode:
             raise UsageError(f"{options.base} was published by {base[0].published}, so it has no gates or exports", hint="remove them")
         output = console.stdout()
         output.print(render_beside(base, head, output.width))
-        return ExitCode.OK
+        return None
     found = changes(base, head, options.gates, further, fails_if_inconclusive=options.fail_if_inconclusive)
     if found.environment and not options.across_environments:
         raise UsageError(
@@ -79,7 +79,7 @@ def compare(options: CompareOptions) -> ExitCode:
     files.put({name: CHANGE_FORMATS[name](found) for name in files.paths})
     if found.breached:
         return ExitCode.BREACHED
-    return ExitCode.FAILED if options.gates and (found.undecided or not found.cells) else ExitCode.OK
+    return ExitCode.FAILED if options.gates and (found.undecided or not found.cells) else None
 
 
 def _run(store: Store, word: str) -> tuple[Run, list[Trial]]:

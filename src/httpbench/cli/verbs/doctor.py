@@ -6,7 +6,6 @@ import dataclasses
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from httpbench.cli.exit_codes import ExitCode
 from httpbench.cli.options.fields import command, option
 from httpbench.cli.options.output import json_option
 from httpbench.cli.terminal import console
@@ -36,7 +35,7 @@ class DoctorOptions:
 
 
 @command(DoctorOptions)
-def doctor(options: DoctorOptions) -> ExitCode:
+def doctor(options: DoctorOptions) -> None:
     """Show the environment, and what will disturb a measurement.
 
     \b
@@ -56,12 +55,11 @@ def doctor(options: DoctorOptions) -> ExitCode:
         entries = [dataclasses.asdict(finding) for finding in (*findings, *of_both)]
         more = {"load_host": there.model_dump()} if there else {}
         console.echo_json({"environment": environment.model_dump(), "findings": entries, **more})
-        return ExitCode.OK
+        return
     _show(environment, findings)
     if there is not None:
-        console.stdout().print(f"\nload host {there.name}, which reaches this machine at {there.address}\n", markup=False)
+        console.echo(f"\nload host {there.name}, which reaches this machine at {there.address}\n")
         _show(there.environment, of_both)
-    return ExitCode.OK
 
 
 def _load_host(options: DoctorOptions) -> tuple[LoadHost | None, list[Finding]]:
@@ -79,14 +77,14 @@ def _show(environment: Environment, findings: Sequence[Finding]) -> None:
 
     output = console.stdout()
     for name, value in environment.model_dump(exclude={"versions", "mitigations"}).items():
-        output.print(f"{name:22} {_text(value)}", markup=False, soft_wrap=True)
-    output.print()
+        console.echo(f"{name:22} {_text(value)}")
+    console.echo("")
     for finding in findings:
         output.print(Text.assemble((f"{finding.severity:8}", STYLES[finding.severity]), f"{finding.name}: {finding.what}"), soft_wrap=True)
         if finding.severity != "ok":
-            output.print(f"{'':8}why: {finding.why}", markup=False, soft_wrap=True)
+            console.echo(f"{'':8}why: {finding.why}")
             if finding.do:
-                output.print(f"{'':8}fix: {finding.do}", markup=False, soft_wrap=True)
+                console.echo(f"{'':8}fix: {finding.do}")
 
 
 def _text(value: object) -> str:

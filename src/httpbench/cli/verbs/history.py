@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 import click
 
-from httpbench.cli.exit_codes import ExitCode
 from httpbench.cli.options import choices
 from httpbench.cli.options.fields import argument, command, option
 from httpbench.cli.options.output import charts_option, db_option
@@ -40,7 +39,7 @@ class HistoryOptions:
 
 
 @command(HistoryOptions)
-def history(options: HistoryOptions) -> ExitCode:
+def history(options: HistoryOptions) -> None:
     """Show a target over many runs, and where it changed.
 
     TARGET is an id, or a part of one. Each load has a table, newest run first. Runs are in one table only if their environments are alike.
@@ -61,15 +60,14 @@ def history(options: HistoryOptions) -> ExitCode:
     if not found:
         what = f"{options.figure} of {target}" if options.figure else target
         raise SelectionError(f"no valid trial has {what}", hint=f"`httpbench history {target}` shows what there is")
-    output = console.stdout()
     if options.charts is None:
+        output = console.stdout()
         output.print(render_history(found, width=output.width, runs=options.limit, everything=options.all_environments))
-        return ExitCode.OK
+        return
     from httpbench.report.charts import write_histories
 
     for path in write_histories(found, options.charts, everything=options.all_environments):
-        output.print(path, markup=False, highlight=False, soft_wrap=True)
-    return ExitCode.OK
+        console.echo(str(path))
 
 
 def _target(word: str, known: Sequence[str], db: Path) -> str:

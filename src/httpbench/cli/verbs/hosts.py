@@ -30,7 +30,7 @@ class HostsOptions:
 
 
 @command(HostsOptions)
-def hosts(options: HostsOptions) -> ExitCode:
+def hosts(options: HostsOptions) -> ExitCode | None:
     """Check load hosts before a run.
 
     Shows the cores and versions of each load host and the round trip. With several load hosts, also shows how many requests/s one thread
@@ -51,7 +51,7 @@ def hosts(options: HostsOptions) -> ExitCode:
     own = (__version__, load.get("native").version())
     wrong = [host.name for host in found if (host.facts.httpbench or __version__, host.facts.loadgen) != own]
     if not wrong:
-        return ExitCode.OK
+        return None
     message = f"{', '.join(wrong)} differ from this machine, which has httpbench {own[0]} and httpbench-loadgen {own[1]}"
     console.error(message, "install the same versions")
     return ExitCode.FAILED

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from httpbench.cli.exit_codes import ExitCode
 from httpbench.cli.options import choices
 from httpbench.cli.options.fields import command, group, option
 from httpbench.cli.options.output import json_option
@@ -52,7 +51,7 @@ class Listed:
 
 
 @command(ListOptions, name="list")
-def list_targets(options: ListOptions) -> ExitCode:
+def list_targets(options: ListOptions) -> None:
     """List targets, their state, and the fix for what is missing.
 
     Proof says whether a target was verified on this machine, on another one, or was never built.
@@ -67,10 +66,11 @@ def list_targets(options: ListOptions) -> ExitCode:
     from httpbench import host
     from httpbench.run import cache_folder, states
 
+    selected = options.selection.of(options.selection.catalog())
     if options.images:
-        _list_images(options.selection.of(options.selection.catalog()), options.isolate, as_json=options.json)
-        return ExitCode.OK
-    targets = _placed(options.selection.of(options.selection.catalog()), options.isolate)
+        _list_images(selected, options.isolate, as_json=options.json)
+        return
+    targets = _placed(selected, options.isolate)
     with host.remembering(cache_folder() / "versions.json"):
         found = [
             Listed(target, state, proof, _proof_words(target, state, proof))
@@ -82,7 +82,6 @@ def list_targets(options: ListOptions) -> ExitCode:
         _show_catalogue(found, options.selection.targets)
     else:
         _show(found)
-    return ExitCode.OK
 
 
 def _placed(targets: Sequence[Target], place: str | None) -> Sequence[Target]:
@@ -118,23 +117,13 @@ def _proof_words(target: Target, state: TargetState, proof: Proof | None) -> str
 
 
 def _show(found: Sequence[Listed]) -> None:
-    from rich.console import Group
-
-    from httpbench.report import column, fitted
+    from httpbench.report import column
     from httpbench.run import State
 
-    styles = {
-        State.READY: "green",
-        State.BUILT: "green",
-        State.NOT_BUILT: "",
-        State.MISSING: "yellow",
-        State.BROKEN: "red",
-        State.REFUSED: "red",
-    }
-
+    styles = {State.READY: "green", State.BUILT: "green", State.MISSING: "yellow", State.BROKEN: "red", State.REFUSED: "red"}
     state = column("State", map(_state_words, found), folds_at=16)
     for text, listed in zip(state.texts, found, strict=True):
-        text.stylize(styles[listed.state.state])
+        text.stylize(styles.get(listed.state.state, ""))
     columns = [
         column("Target", (listed.target.id for listed in found)),
         column("Category", (str(listed.target.category or "") for listed in found), need=3),
@@ -144,8 +133,7 @@ def _show(found: Sequence[Listed]) -> None:
         column("Proof", (listed.proof_words for listed in found), need=1, folds_at=20),
         column("Fix", ("" if listed.state.state is State.NOT_BUILT else listed.state.fix or "" for listed in found), folds_at=20),
     ]
-    output = console.stdout()
-    output.print(Group(*fitted(columns, output.width)))
+    console.show(columns)
     later = [listed.state.fix for listed in found if listed.state.state is State.NOT_BUILT]
     if later:
         console.echo(f"not built: built before the first trial; to build and verify one now: {later[0]}", err=True)

@@ -35,7 +35,7 @@ class NoiseOptions:
 
 
 @command(NoiseOptions)
-def noise(options: NoiseOptions) -> ExitCode:
+def noise(options: NoiseOptions) -> ExitCode | None:
     """Measure this machine's noise floor: one server against itself.
 
     Identical servers differ only by noise. Later runs under the same load mark differences within the noise floor. They warn if kernel,
@@ -52,13 +52,11 @@ def noise(options: NoiseOptions) -> ExitCode:
     from httpbench.run.rounds.noise import known_noise, outdated
     from httpbench.store import Store
 
-    code = ExitCode.OK
     if not options.show:
         outcome = measure.build_and_run(_plan(options), options.store)
         measure.report(outcome, options.store.db, Exports.of())
-        code = measure.exit_code(outcome)
-    if code is not ExitCode.OK:
-        return code
+        if code := measure.exit_code(outcome):
+            return code
     with Store(options.store.db, reading=True) as store:
         environment = host.read_environment(catalog.root(), {})
         known = known_noise(store, environment)
@@ -66,8 +64,8 @@ def noise(options: NoiseOptions) -> ExitCode:
         raise SelectionError(f"{options.store.db} has no A/A pairs from this machine", hint="run `httpbench noise`")
     _print(known)
     if reason := outdated(known, environment, now()):
-        console.echo(f"warning: {reason}", err=True)
-    return ExitCode.OK
+        console.warn(reason)
+    return None
 
 
 def _plan(options: NoiseOptions) -> RunSpec:
@@ -100,8 +98,7 @@ def _print(known: Noise) -> None:
     for rounds in SHOWN:
         floors = (floor(known, figure.name, rounds) for figure in (THROUGHPUT, P99, CPU))
         table.add_row(str(rounds), *("" if least is None else percentage(least) for least in floors))
-    output = console.stdout()
-    output.print("\nNoise floor of this machine: identical servers differ by up to this much.\n", markup=False)
-    output.print(table)
+    console.echo("\nNoise floor of this machine: identical servers differ by up to this much.\n")
+    console.stdout().print(table)
     made = f"{known.rounds} pairs of {known.duration_s:g} s over {known.connections} connections, {known.target} against itself"
-    output.print(f"\n{made}; kernel {known.kernel}; {known.made_at[:10]}, run {known.run}", markup=False, soft_wrap=True)
+    console.echo(f"\n{made}; kernel {known.kernel}; {known.made_at[:10]}, run {known.run}")

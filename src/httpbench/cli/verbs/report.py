@@ -7,10 +7,10 @@ from pathlib import Path
 
 import click
 
-from httpbench.cli.exit_codes import ExitCode
 from httpbench.cli.options import choices
 from httpbench.cli.options.fields import argument, command, group, option
 from httpbench.cli.options.output import ClientExportOptions, TableOptions, charts_option, db_option, run_named
+from httpbench.cli.terminal import console
 from httpbench.errors import SelectionError
 
 
@@ -28,7 +28,7 @@ class ReportOptions:
 
 
 @command(ReportOptions)
-def report(options: ReportOptions) -> ExitCode:
+def report(options: ReportOptions) -> None:
     """Show a stored run again.
 
     RUN is an id or the beginning of one, latest, latest~1, the name of a run, a git commit, or a JSON export, compressed or not.
@@ -59,8 +59,7 @@ def report(options: ReportOptions) -> ExitCode:
         from httpbench.report.charts import write_charts
 
         for path in write_charts(run, trials, options.charts):
-            output.print(path, markup=False, highlight=False, soft_wrap=True)
+            console.echo(str(path), err=output.stderr)
     elif not files.paths:
         output.print(render_terminal(run, trials, width=output.width, view=view))
     files.write(run, trials)
-    return ExitCode.OK

@@ -41,7 +41,6 @@ def responses(options: ResponsesOptions) -> ExitCode:
     selection, known = options.selection, options.selection.catalog()
     targets = selection.of(known, kind=None if selection.words else Kind.SERVER)
     workloads = workloads_of(known, targets, options.workload)
-    errors = console.stderr()
     with console.observer() as observer:
         built = prepare(with_backends(known, targets, workloads), observer, options.jobs)
     found: dict[str, SampledResponse | SampledRequest] = {}
@@ -59,5 +58,5 @@ def responses(options: ResponsesOptions) -> ExitCode:
             built.errors[target.id] = error
     console.stdout().print(render_responses(found), markup=False)
     for name, problem in built.errors.items():
-        console.problem(errors, name, problem)
+        console.problem(name, problem)
     return ExitCode.FAILED if built.errors else ExitCode.OK

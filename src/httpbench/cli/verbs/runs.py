@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 
 import click
 
-from httpbench.cli.exit_codes import ExitCode
 from httpbench.cli.options.fields import command, option
 from httpbench.cli.options.output import db_option, json_option
 from httpbench.cli.options.params import PUBLISHED, Parsed
@@ -59,7 +58,7 @@ class RunsOptions:
 
 
 @command(RunsOptions)
-def runs(options: RunsOptions) -> ExitCode:
+def runs(options: RunsOptions) -> None:
     """List stored runs, delete some, or store published results.
 
     \b
@@ -72,14 +71,15 @@ def runs(options: RunsOptions) -> ExitCode:
     from httpbench.store import Store
 
     if options.published is not None:
-        return _import(options, options.published)
+        _import(options, options.published)
+        return
     if options.name is not None:
         raise UsageError("--name requires --import", hint="add --import techempower:FILE")
     if options.delete and options.prune is not None:
         raise UsageError("--delete and --prune cannot be combined", hint="use one of them")
     if options.delete or options.prune is not None:
         _delete(options.db, options.delete, options.prune)
-        return ExitCode.OK
+        return
     with Store(options.db, reading=True) as store:
         lines = store.runs(options.limit)
     if options.json:
@@ -88,10 +88,9 @@ def runs(options: RunsOptions) -> ExitCode:
         _show(lines)
     else:
         console.echo(f"no runs in {options.db}", err=True)
-    return ExitCode.OK
 
 
-def _import(options: RunsOptions, path: Path) -> ExitCode:
+def _import(options: RunsOptions, path: Path) -> None:
     """Store published results as a run."""
     import sys
 
@@ -106,7 +105,6 @@ def _import(options: RunsOptions, path: Path) -> ExitCode:
             raise UsageError(f"{path} is stored already, as {run.id}", hint=f"to replace it: httpbench runs --delete {run.id}")
         store.put(run, trials)
     console.echo(f"stored {len(trials)} results of {len(run.targets)} targets in {options.db} as {run.id}")
-    return ExitCode.OK
 
 
 def _delete(db: Path, words: tuple[str, ...], prune: int | timedelta | None) -> None:
@@ -139,11 +137,9 @@ def _size(size_bytes: int) -> str:
 
 
 def _show(lines: Sequence[RunLine]) -> None:
-    from rich.console import Group
+    from httpbench.report import column
 
-    from httpbench.report import column, fitted
-
-    # A run's id begins with the time of its start.
+    # A narrow terminal omits the start time early, because a run's id begins with it.
     columns = [
         column("Run", (line.id for line in lines)),
         column("Name", (line.name or "" for line in lines)),
@@ -154,5 +150,4 @@ def _show(lines: Sequence[RunLine]) -> None:
         column("Size", (_size(line.size_bytes) for line in lines), need=3, is_number=True),
         column("Command", (line.command.removeprefix("httpbench ") for line in lines), folds_at=COMMAND_MIN),
     ]
-    output = console.stdout()
-    output.print(Group(*fitted(columns, output.width)))
+    console.show(columns)

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import click
 
-from httpbench.cli.exit_codes import ExitCode
 from httpbench.cli.options.fields import command, option
 from httpbench.cli.options.output import db_option
 from httpbench.cli.terminal import console
@@ -36,7 +35,7 @@ class ServeOptions:
 
 
 @command(ServeOptions)
-def serve(options: ServeOptions) -> ExitCode:
+def serve(options: ServeOptions) -> None:
     """Show all stored runs in a browser, also while they run.
 
     Prints the address, and serves until Ctrl-C. Reads the results database only.
@@ -54,7 +53,7 @@ def serve(options: ServeOptions) -> ExitCode:
 
         count = export(options.db, options.export, options.runs, lambda path: console.echo(path, err=True))
         console.echo(f"wrote {count:,} files; open {options.export / 'index.html'}")
-        return ExitCode.OK
+        return
     from httpbench.web.server import serve as run
 
     os.nice(NICENESS)
@@ -70,7 +69,6 @@ def serve(options: ServeOptions) -> ExitCode:
         )
     except KeyboardInterrupt:
         console.echo("stopped", err=True)
-    return ExitCode.OK
 
 
 def _introduce(address: str) -> None:

@@ -39,7 +39,7 @@ class SetupOptions:
 
 
 @command(SetupOptions)
-def setup(options: SetupOptions) -> ExitCode:
+def setup(options: SetupOptions) -> ExitCode | None:
     """Install the Debian packages that targets require.
 
     Asks for confirmation first. Default: all targets, their databases and load generators. Anything Debian lacks is listed with its
@@ -60,7 +60,7 @@ def setup(options: SetupOptions) -> ExitCode:
         _list(lack for lack in lacks if not lack.packages)
         if packages:
             console.echo(host.packages.script(packages))
-        return ExitCode.OK
+        return None
     if packages:
         _install(packages, yes=options.yes)
         host.forget()
@@ -71,7 +71,7 @@ def setup(options: SetupOptions) -> ExitCode:
     if lacks:
         return ExitCode.FAILED
     console.echo("nothing is missing", err=True)
-    return ExitCode.OK
+    return None
 
 
 def _required(options: SetupOptions) -> Mapping[str, Sequence[Requirement]]:

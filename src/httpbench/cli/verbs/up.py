@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from httpbench.cli.exit_codes import ExitCode
 from httpbench.cli.options.fields import argument, command, group
 from httpbench.cli.options.isolation import IsolationOptions
 from httpbench.cli.options.servers import RequestOptions, ServerOptions, one_target
@@ -17,8 +16,6 @@ from httpbench.cli.terminal import console
 from httpbench.errors import SelectionError, StartError, UsageError
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
     from httpbench.catalog import Catalog
     from httpbench.model import Target, Workload
     from httpbench.run import Up
@@ -38,7 +35,7 @@ class UpOptions:
 
 
 @command(UpOptions)
-def up(options: UpOptions) -> ExitCode:
+def up(options: UpOptions) -> None:
     """Start one target for a load that you make by hand.
 
     Builds the target, starts it on the cores that a run would give it, waits for its first correct response, and shows its CPU and
@@ -67,8 +64,8 @@ def up(options: UpOptions) -> ExitCode:
     if scaling is None:
         raise SelectionError(f"{target.id} does not scale as {servers.chosen_scaling}")
     known = catalog.load(options.targets)
-    workload, errors = _workload(known, target, options.request).of(target), console.stderr()
-    prepare_engines([target], errors)
+    workload = _workload(known, target, options.request).of(target)
+    prepare_engines([target])
     with console.observer() as observer:
         built = prepare(with_backends(known, [target], {target.kind: workload}), observer, 1)
     for error in built.errors.values():
@@ -88,11 +85,10 @@ def up(options: UpOptions) -> ExitCode:
                 workers=servers.share.workers,
             )
             with running(target, scaling, workload, place, backend) as instance:
-                _introduce(errors, target, instance, workload.request.path, cores.target)
-                _watch(errors, target, instance)
+                _introduce(target, instance, workload.request.path, cores.target)
+                _watch(target, instance)
     except KeyboardInterrupt:
-        errors.print(f"stopped {target.id}", markup=False)
-    return ExitCode.OK
+        console.echo(f"stopped {target.id}", err=True)
 
 
 def _workload(known: Catalog, target: Target, request: RequestOptions) -> Workload:
@@ -106,27 +102,27 @@ def _workload(known: Catalog, target: Target, request: RequestOptions) -> Worklo
     return request.as_workload((), default=KINDS[target.kind].workload if target.is_declared else None)
 
 
-def _introduce(errors: Console, target: Target, instance: Up, path: str, cpus: tuple[int, ...]) -> None:
+def _introduce(target: Target, instance: Up, path: str, cpus: tuple[int, ...]) -> None:
     on = f"CPU{'' if len(cpus) == 1 else 's'} {', '.join(map(str, cpus))}"
     console.echo(instance.running.url(path))
-    errors.print(f"{target.id} responds, on {on}; its log: {instance.running.log}; Ctrl-C stops it", markup=False, soft_wrap=True)
+    console.echo(f"{target.id} responds, on {on}; its log: {instance.running.log}; Ctrl-C stops it", err=True)
 
 
-def _watch(errors: Console, target: Target, instance: Up) -> None:
+def _watch(target: Target, instance: Up) -> None:
     """Show the usage of the target until Ctrl-C. Raise :class:`StartError` if the target ends by itself."""
     from rich.live import Live
     from rich.text import Text
 
     from httpbench.isolate import tail
 
-    with Live(console=errors, auto_refresh=False, transient=True) as live:
+    with Live(console=console.stderr(), auto_refresh=False, transient=True) as live:
         shown_at = time.monotonic()
         while (death := instance.running.death()) is None:
             time.sleep(REFRESH_S)
             text = f"{target.id} · {instance.current()}"
-            if errors.is_terminal:
+            if live.console.is_terminal:
                 live.update(Text(text, no_wrap=True, overflow="ellipsis"), refresh=True)
             elif time.monotonic() - shown_at >= LINE_EVERY_S:
                 shown_at = time.monotonic()
-                errors.print(text, markup=False, soft_wrap=True)
+                console.echo(text, err=True)
     raise StartError(f"{target.id} ended by itself ({death})", log_tail=tail(instance.running.log))

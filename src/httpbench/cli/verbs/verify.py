@@ -12,16 +12,14 @@ from httpbench.cli.options.fields import command, group, option
 from httpbench.cli.options.isolation import IsolationOptions
 from httpbench.cli.options.shared import Selection, jobs_option, scaling_option, workload_option
 from httpbench.cli.terminal import console
-from httpbench.errors import UsageError
+from httpbench.errors import HttpbenchError, UsageError
 from httpbench.text import one_line
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from rich.console import Console
-
     from httpbench.catalog import Catalog
-    from httpbench.model import Probed, Target, Workload
+    from httpbench.model import Target, Workload
     from httpbench.run import Built, Verified
 
 
@@ -53,15 +51,15 @@ def verify(options: VerifyOptions) -> ExitCode:
     from httpbench import host
     from httpbench.cli.targets import prepare_engines, with_backends, workloads_of
     from httpbench.model import Kind, Scaling
+    from httpbench.report.words.numbers import plural
     from httpbench.run import KINDS, backend_of, cores_beside_database, databases_of, prepare, scaling_of
 
     selection, known = options.selection, options.selection.catalog()
     targets = options.isolation.applied(selection.of(known, kind=None if selection.words else Kind.SERVER))
     if options.record:
         _require_recordable(targets, options.workload)
-    prepare_engines(targets, console.stderr())
+    prepare_engines(targets)
     workloads = workloads_of(known, targets, options.workload)
-    output = console.stdout()
     with console.observer() as observer:
         served_by = {target.id: _served(known, target, workloads[target.kind], options.workload) for target in targets}
         databases = databases_of((target, each) for target in targets for each in served_by[target.id])
@@ -75,11 +73,11 @@ def verify(options: VerifyOptions) -> ExitCode:
         behind = [database.id for database in databases_of((target, each) for each in served)]
         if missing := [name for name in (target.id, workload.backend, *behind) if name in built.errors]:
             error = built.errors[missing[0]]
-            output.print(f"{target.id}: not verified: {error.message}", markup=False, soft_wrap=True)
-            _details(output, error.hint, error.log_tail)
+            console.echo(f"{target.id}: not verified: {error.message}")
+            _details(error)
             continue
         if not served:
-            output.print(f"{target.id}: not verified: it declares no path for {workload.name}", markup=False, soft_wrap=True)
+            console.echo(f"{target.id}: not verified: it declares no path for {workload.name}")
             passed = False
         results = []
         for word, each in product(options.scaling or ("single", "multi"), served):
@@ -90,11 +88,11 @@ def verify(options: VerifyOptions) -> ExitCode:
                 result = of_kind.verify(target, own, each, built.folders[target.id], cores, backend)
                 passed = passed and result.passed
                 results.append(result)
-                _show(output, result)
+                _show(result)
         if results and options.workload is None:
             recorded += _keep(target, results, built, record=options.record)
     if recorded:
-        output.print(f"recorded {len(recorded)} target{'' if len(recorded) == 1 else 's'} in {recorded[0]}", markup=False, soft_wrap=True)
+        console.echo(f"recorded {plural(len(recorded), 'target')} in {recorded[0]}")
     return ExitCode.OK if passed else ExitCode.FAILED
 
 
@@ -137,33 +135,28 @@ def _keep(target: Target, results: Sequence[Verified], built: Built, *, record: 
     return [catalog.record_proofs([proof_of(target, scaling, built)])] if record else []
 
 
-def _show(output: Console, result: Verified) -> None:
+def _show(result: Verified) -> None:
+    from httpbench.report import probe_warning
     from httpbench.report.words.checks import check_text
 
     asked = f" {result.workload}" if result.target.paths else ""
-    output.print(f"{result.target.id} {result.scaling}{asked}: {'passed' if result.passed else 'FAILED'}", markup=False)
+    console.echo(f"{result.target.id} {result.scaling}{asked}: {'passed' if result.passed else 'FAILED'}")
     for check in result.checks:
         text = check_text(check)
         mark, more = "✓" if check.passed else "✗", "" if text == "holds" else f": {one_line(text)}"
-        output.print(f"  {mark} {check.name}{more}", markup=False, soft_wrap=True)
+        console.echo(f"  {mark} {check.name}{more}")
     if result.probed:
-        _label(output, result.target, result.probed)
+        console.echo(f"  probe: {result.probed.label or 'unknown'}")
+        if warning := probe_warning(result.target, result.probed):
+            console.echo(f"  warning: {warning}")
+            console.echo(f"    hint: `httpbench probe {result.target.id} --details` shows each request and response")
     if result.error:
-        output.print(f"  ✗ {result.error.message}", markup=False, soft_wrap=True)
-        _details(output, result.error.hint, result.error.log_tail)
+        console.echo(f"  ✗ {result.error.message}")
+        _details(result.error)
 
 
-def _label(output: Console, target: Target, probed: Probed) -> None:
-    from httpbench.report import probe_warning
-
-    output.print(f"  probe: {probed.label or 'unknown'}", markup=False)
-    if warning := probe_warning(target, probed):
-        output.print(f"  warning: {warning}", markup=False, soft_wrap=True)
-        output.print(f"    hint: `httpbench probe {target.id} --details` shows each request and response", markup=False, soft_wrap=True)
-
-
-def _details(output: Console, hint: str | None, log_tail: str | None) -> None:
-    if log_tail:
-        output.print("\n".join(f"    | {line}" for line in log_tail.splitlines()), markup=False, soft_wrap=True)
-    if hint:
-        output.print(f"    hint: {hint}", markup=False, soft_wrap=True)
+def _details(error: HttpbenchError) -> None:
+    if error.log_tail:
+        console.echo("\n".join(f"    | {line}" for line in error.log_tail.splitlines()))
+    if error.hint:
+        console.echo(f"    hint: {error.hint}")

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import ipaddress
 import secrets
 import socket
 from collections.abc import Callable
 from pathlib import Path
-from types import FrameType
 
 import uvicorn
 
@@ -62,17 +60,10 @@ class _Server(uvicorn.Server):
     def __init__(self, config: uvicorn.Config, stopping: asyncio.Event):
         super().__init__(config)
         self._stopping = stopping
-        self._loop: asyncio.AbstractEventLoop | None = None
 
-    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        self._loop = asyncio.get_running_loop()
-        await super().startup(sockets)
-
-    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        super().handle_exit(sig, frame)
-        if self._loop is not None:
-            with contextlib.suppress(RuntimeError):  # the loop is already closed
-                self._loop.call_soon_threadsafe(self._stopping.set)
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        self._stopping.set()
+        await super().shutdown(sockets)
 
 
 def _listener(host: str, port: int) -> socket.socket:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Set
-from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
+from typing import Any
 
 from markupsafe import Markup
 
@@ -37,18 +36,7 @@ SERIES_MAX = 40
 
 CHART_HEIGHT = 330
 
-
-@dataclass(frozen=True, slots=True)
-class SeriesSection:
-    """One series of a target."""
-
-    anchor: str
-    title: str
-    notes: tuple[str, ...]
-    changes: tuple[tuple[str, tuple[str, ...]], ...]
-    """For each change: a sentence, and the commits."""
-    figures: tuple[Picture, ...]
-    table: HtmlTable
+_commits_between = cache(commits_between)
 
 
 def target_page(frame: Frame, store: Store, path: str, target: str, linked: Set[str] | None) -> Page:
@@ -80,33 +68,21 @@ def target_of(store: Store, name: str) -> str:
     raise NotFound("No run has this target.")
 
 
-@cache
-def _commits_between(folder: Path, before: str, after: str) -> tuple[str, ...]:
-    return tuple(commits_between(folder, before, after))
-
-
-def _section(series: Series, number: int, rows: int, path: str, linked: Set[str] | None) -> SeriesSection:
-    title = f"{figure_title(series.figure)} · {series_load(series)} · {series.load_generator}"
-    address = addresses.root(path) + addresses.target_chart(series.target, number)
+def _section(series: Series, number: int, rows: int, path: str, linked: Set[str] | None) -> dict[str, Any]:
+    """Return the section of one series, as the template shows it. Each change is a sentence and its commits."""
+    root, title = addresses.root(path), figure_title(series.figure)
+    # Browsers cache charts. With the number of points in the address, they load a new chart when there are more points.
+    address = root + addresses.target_chart(series.target, number) + (f"?{len(series.points)}" if linked is None else "")
     older = len(series.points) - rows
-    return SeriesSection(
-        anchor=f"history-{number}",
-        title=title,
-        notes=(
-            *environment_notes(series),
-            *([] if series.changes else [f"No change in {plural(len(series.points), 'run')}."]),
-        ),
-        changes=tuple((change_sentence(series, change), (commits_text(change), *change.commits)) for change in reversed(series.changes)),
-        # Browsers cache charts. With the number of points in the address, they load a new chart when there are more points.
-        figures=(
-            Picture(
-                f"{figure_title(series.figure)} over runs", f"{address}?{len(series.points)}" if linked is None else address, CHART_HEIGHT
-            ),
-        ),
-        table=_table(
-            series, rows, addresses.root(path), linked, f"Runs, newest first{f'; {older:,} older are not listed' if older > 0 else ''}"
-        ),
-    )
+    caption = f"Runs, newest first{f'; {older:,} older are not listed' if older > 0 else ''}"
+    return {
+        "anchor": f"history-{number}",
+        "title": f"{title} · {series_load(series)} · {series.load_generator}",
+        "notes": [*environment_notes(series), *([] if series.changes else [f"No change in {plural(len(series.points), 'run')}."])],
+        "changes": [(change_sentence(series, change), (commits_text(change), *change.commits)) for change in reversed(series.changes)],
+        "figures": [Picture(f"{title} over runs", address, CHART_HEIGHT)],
+        "table": _table(series, rows, root, linked, caption),
+    }
 
 
 def _table(series: Series, rows: int, root: str, linked: Set[str] | None, caption: str) -> HtmlTable:

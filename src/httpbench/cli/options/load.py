@@ -64,7 +64,7 @@ class ShareOptions:
 
 @dataclass(frozen=True, slots=True)
 class LoadOptions:
-    """How requests are made. ``None``: not given."""
+    """The load of each trial. ``None``: not given."""
 
     connections: tuple[int, ...] | None = option(
         "-c", "--connections", type=COUNTS, default_text="64", help="Connections; a list makes one table per value."
@@ -113,7 +113,7 @@ class LoadOptions:
         """Return the given options as fields of :class:`~httpbench.model.Load`, without the connections."""
         rate_from, rate = self.rate or (None, None)
         rise, step_s = self.step or (None, None)
-        fields = {
+        fields: dict[str, Any] = {
             "duration_s": self.duration,
             "threads": self.threads,
             "warmup_s": self.warmup,
@@ -128,7 +128,7 @@ class LoadOptions:
             "step_s": step_s,
             "arrivals": self.arrivals,
         }
-        found: dict[str, Any] = {name: value for name, value in fields.items() if value is not None}
+        found = {name: value for name, value in fields.items() if value is not None}
         if "warmup_s" in found:
             found.setdefault("warmup_max_s", None)  # a fixed warm-up ends after its time
         return found
@@ -136,7 +136,7 @@ class LoadOptions:
 
 @dataclass(frozen=True, slots=True)
 class Overrides:
-    """What options change in every load."""
+    """The options that change every load."""
 
     fields: Mapping[str, Any]
     """Fields of :class:`~httpbench.model.Load`. They are not scaled."""

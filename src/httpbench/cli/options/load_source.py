@@ -40,6 +40,11 @@ class LoadSource:
         """The load hosts, as the plan shows them. ``None``: this machine."""
         return None
 
+    @property
+    def is_elsewhere(self) -> bool:
+        """Whether the load generators use no cores of this machine."""
+        return False
+
     def warmup(self, given: Mapping[str, Any]) -> dict[str, Any]:
         """Return the warm-up fields of a load, unless an option overrides them. Raise :class:`UsageError` if ``given`` cannot be done."""
         return {}
@@ -50,7 +55,11 @@ class LoadSource:
 
     def divide(self, divide: Divide) -> Divide:
         """Return the function that divides the cores of this machine."""
-        return divide
+        if not self.is_elsewhere:
+            return divide
+        from httpbench.host import partition_for_load_host
+
+        return functools.partial(partition_for_load_host, divide)
 
     @contextmanager
     def placed(self, spec: RunSpec) -> Iterator[RunSpec]:
@@ -71,10 +80,9 @@ class SshSource(LoadSource):
     def name(self) -> str:
         return self.host
 
-    def divide(self, divide: Divide) -> Divide:
-        from httpbench.host import partition_for_load_host
-
-        return functools.partial(partition_for_load_host, divide)
+    @property
+    def is_elsewhere(self) -> bool:
+        return True
 
     @contextmanager
     def placed(self, spec: RunSpec) -> Iterator[RunSpec]:
@@ -112,10 +120,9 @@ class DaskSource(LoadSource):
 
         return {name: ManyHosts(self.workers) for name in tools}
 
-    def divide(self, divide: Divide) -> Divide:
-        from httpbench.host import partition_for_load_host
-
-        return functools.partial(partition_for_load_host, divide) if self.workers.are_elsewhere else divide
+    @property
+    def is_elsewhere(self) -> bool:
+        return self.workers.are_elsewhere
 
     @contextmanager
     def placed(self, spec: RunSpec) -> Iterator[RunSpec]:
@@ -180,7 +187,8 @@ class LoadSourceOptions:
             yield LoadSource()
             return
         if client := next((target for target in targets if target.kind == "client"), None):
-            raise UsageError(f"{client.id} is a client, which makes its own load", hint=f"remove {self._option}")
+            hint = f"remove {'--scheduler' if self.scheduler else '--load-host'}"
+            raise UsageError(f"{client.id} is a client, which makes its own load", hint=hint)
         if self.only:
             _check_reachable(targets, self.only)
             yield SshSource(self.only, self.host, self.install)
@@ -189,13 +197,15 @@ class LoadSourceOptions:
             what = f"{other} cannot share one load among hosts: it cannot start at a given time, and reports no intervals to add up"
             raise UsageError(what, hint="remove --load-generator, or use one load host")
         with self._cluster() as scheduler:
+            from httpbench.cluster.dask import Workers
             from httpbench.cluster.dask.survey import survey
 
             found = survey(scheduler, requires_equal=True)
             elsewhere = [each for each in found if not each.is_here]
             address = self._address(scheduler, targets, elsewhere, port)
             _say(_described(found, address))
-            yield DaskSource(self.scheduler or ", ".join(self.names), _workers(scheduler, found, elsewhere, address))
+            workers = Workers(scheduler, len(found), len(elsewhere) == len(found), address)
+            yield DaskSource(self.scheduler or ", ".join(self.names), workers)
 
     @contextmanager
     def surveyed(self) -> Iterator[list[Surveyed]]:
@@ -210,10 +220,6 @@ class LoadSourceOptions:
             from httpbench.cluster.dask.survey import survey
 
             yield survey(scheduler, measures_rate=True)
-
-    @property
-    def _option(self) -> str:
-        return "--scheduler" if self.scheduler else "--load-host"
 
     def _check(self) -> None:
         if self.deprecated:
@@ -268,12 +274,6 @@ class LoadSourceOptions:
             return Surveyed(name, place.host.address, facts, place.host.round_trips.min_us / 1000, None)
 
 
-def _workers(scheduler: str, found: Sequence[Surveyed], elsewhere: Sequence[Surveyed], address: str | None) -> Workers:
-    from httpbench.cluster.dask import Workers
-
-    return Workers(scheduler, len(found), len(elsewhere) == len(found), address)
-
-
 def _check_reachable(targets: Sequence[Target], load_host: str) -> None:
     """Raise :class:`UsageError` for a target that another machine cannot reach."""
     from httpbench.cluster.address import is_loopback
@@ -284,36 +284,35 @@ def _check_reachable(targets: Sequence[Target], load_host: str) -> None:
             hint = "use an address that load hosts reach"
             raise UsageError(f"load host {load_host} cannot reach {target.url}, which is a loopback address", hint=hint)
         if target.isolation is not None and target.isolation.network is NetworkMode.BRIDGE:
-            what = f"load host {load_host} cannot reach {target.id}, which is in a bridge network"
-            raise UsageError(what, hint="use --network host")
+            hint = "use --network host"
+            raise UsageError(f"load host {load_host} cannot reach {target.id}, which is in a bridge network", hint=hint)
 
 
 def _backend(spec: RunSpec) -> Target:
     """Return the server behind the proxies. Raise :class:`UsageError` if workloads have different ones."""
     names = {name for planned in spec.plan.trials if (name := spec.workloads[planned.workload].backend)}
     if len(names) > 1:
-        what = f"a load host runs one backend, but the workloads have {listed(sorted(names))}"
-        raise UsageError(what, hint="measure one workload at a time")
+        hint = "measure one workload at a time"
+        raise UsageError(f"a load host runs one backend, but the workloads have {listed(sorted(names))}", hint=hint)
     return spec.targets[names.pop()]
 
 
 def _say(text: str) -> None:
-    console.stderr().print(text, markup=False, soft_wrap=True)
+    console.echo(text, err=True)
 
 
 def _load_host(load_host: LoadHost) -> str:
-    cores = _count(load_host.cores, "core")
+    from httpbench.report.words.numbers import plural
+
+    cores = plural(load_host.cores, "core")
     if load_host.backend_cpus:
-        numbers = ",".join(map(str, load_host.backend_cpus))
-        cores += f", backend on CPU{'' if len(load_host.backend_cpus) == 1 else 's'} {numbers}"
+        cores += f", backend on CPU{'' if len(load_host.backend_cpus) == 1 else 's'} {','.join(map(str, load_host.backend_cpus))}"
     trip = f"round trip {load_host.round_trips.p50_us:,.0f} µs"
     return f"load host {load_host.name}: {cores}, {trip}; targets listen on {load_host.address}"
 
 
 def _described(hosts: Sequence[Surveyed], address: str | None) -> str:
+    from httpbench.report.words.numbers import plural
+
     names = ", ".join(each.name for each in hosts[:NAMES_MAX]) + (", …" if len(hosts) > NAMES_MAX else "")
-    return f"{_count(len(hosts), 'load host')}: {names}" + (f"; targets listen on {address}" if address else "")
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}" + ("" if number == 1 else "s")
+    return f"{plural(len(hosts), 'load host')}: {names}" + (f"; targets listen on {address}" if address else "")

@@ -126,21 +126,17 @@ class RequestOptions:
             else Workload(name="request", description="A request from the command line", expect=Expectation(status=None))
         )
         request = self._request(base.request, path)
-        expect = {
-            "status": self.expect_status,
-            "body": None if self.expect_body is None else _text(self.expect_body, "--expect-body"),
-        }
+        expect = _given(status=self.expect_status, body=_text(self.expect_body, "--expect-body"))
         if base.parts:
-            if request != base.request or _given(expect):
-                raise UsageError(
-                    f"workload {base.name} has several requests, so request options cannot change it", hint="remove the request options"
-                )
+            if request != base.request or expect:
+                what = f"workload {base.name} has several requests, so request options cannot change it"
+                raise UsageError(what, hint="remove the request options")
             return base
         return Workload(
             name=name or _name(request),
             description=base.description,
             request=request,
-            expect=Expectation.model_validate({**base.expect.model_dump(), **_given(expect)}),
+            expect=Expectation.model_validate({**base.expect.model_dump(), **expect}),
             test=base.test,
         )
 
@@ -150,15 +146,11 @@ class RequestOptions:
         from httpbench import catalog
         from httpbench.model import Request
 
-        body = None if self.body is None else _text(self.body, "--body")
-        fields = {
-            "method": self.method or ("POST" if body else None),
-            "path": path,
-            "headers": dict(_pair(text, ":", "-H", "'Name: value'") for text in self.headers) or None,
-            "body": body,
-        }
+        body = _text(self.body, "--body")
+        headers = dict(_pair(text, ":", "-H", "'Name: value'") for text in self.headers) or None
+        fields = _given(method=self.method or ("POST" if body else None), path=path, headers=headers, body=body)
         try:
-            return Request.model_validate({**base.model_dump(), **_given(fields)})
+            return Request.model_validate({**base.model_dump(), **fields})
         except ValidationError as error:
             raise UsageError("\n".join(catalog.sentences(Request, error))) from None
 
@@ -195,7 +187,7 @@ def _name(request: Request) -> str:
     return re.sub(r"[^a-z0-9_.+]+", "-", f"{request.method}{request.path}".lower()).strip("-")
 
 
-def _given(values: dict[str, Any]) -> dict[str, Any]:
+def _given(**values: Any) -> dict[str, Any]:
     return {name: value for name, value in values.items() if value is not None}
 
 
@@ -215,9 +207,9 @@ def _pair(text: str, mark: str, option: str, form: str) -> tuple[str, str]:
     return name.strip(), value.strip() if mark == ":" else value
 
 
-def _text(given: str, option: str) -> str:
+def _text(given: str | None, option: str) -> str | None:
     """Return the given text, or the content of the file after an @."""
-    if not given.startswith("@"):
+    if given is None or not given.startswith("@"):
         return given
     try:
         return Path(given[1:]).read_text(encoding="utf-8")

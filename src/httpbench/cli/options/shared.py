@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -81,19 +80,19 @@ def start_timeout_option() -> Any:
     return option("--start-timeout", type=DURATION, default="20s", help="Time limit for the first correct response.")
 
 
-def gates_option() -> Any:
-    text = "Exit with code 3 if a result changes beyond this bound, such as 'rps<-3%'."
-    return option("--fail-if", type=GATE, multiple=True, help=text)
+@dataclass(frozen=True, slots=True)
+class GateOptions:
+    """Bounds for changes, and what happens if the rounds don't decide one."""
 
+    all: tuple[Gate, ...] = option(
+        "--fail-if", type=GATE, multiple=True, help="Exit with code 3 if a result changes beyond this bound, such as 'rps<-3%'."
+    )
+    fail_if_inconclusive: bool = option("--fail-if-inconclusive", is_flag=True, help="Exit with code 1 if the rounds don't decide a gate.")
 
-def inconclusive_option() -> Any:
-    return option("--fail-if-inconclusive", is_flag=True, help="Exit with code 1 if the rounds don't decide a gate.")
-
-
-def require_gates(gates: Sequence[Gate], *, fail_if_inconclusive: bool) -> None:
-    """Raise :class:`UsageError` if an inconclusive gate must fail, but there is no gate."""
-    if fail_if_inconclusive and not gates:
-        raise UsageError("--fail-if-inconclusive requires a gate", hint="add a gate, such as --fail-if 'rps<-3%'")
+    def check(self) -> None:
+        """Raise :class:`UsageError` if an inconclusive gate must fail, but there is no gate."""
+        if self.fail_if_inconclusive and not self.all:
+            raise UsageError("--fail-if-inconclusive requires a gate", hint="add a gate, such as --fail-if 'rps<-3%'")
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,12 +10,12 @@ from httpbench.cli.exit_codes import ExitCode
 from httpbench.cli.options.choices import GATES
 from httpbench.cli.options.fields import argument, command, group, option
 from httpbench.cli.options.output import Exports, TableOptions, db_option, export_option, run_named
-from httpbench.cli.options.shared import gates_option, inconclusive_option, require_gates
+from httpbench.cli.options.shared import GateOptions
 from httpbench.cli.terminal import console
 from httpbench.errors import SelectionError, UsageError
 
 if TYPE_CHECKING:
-    from httpbench.model import Gate, Run, Trial
+    from httpbench.model import Run, Trial
     from httpbench.store import Store
 
 
@@ -23,8 +23,7 @@ if TYPE_CHECKING:
 class CompareOptions:
     base: str = argument(default="latest~1")
     head: str = argument(default="latest")
-    gates: tuple[Gate, ...] = gates_option()
-    fail_if_inconclusive: bool = inconclusive_option()
+    gates: GateOptions = group(GateOptions)
     across_environments: bool = option(
         "--across-environments", is_flag=True, help="Compare runs from different environments, with a warning."
     )
@@ -51,9 +50,10 @@ def compare(options: CompareOptions) -> ExitCode | None:
     httpbench compare v1.2 HEAD --export-markdown comment.md  two commits
     """
     files = Exports.of(json=options.export_json, markdown=options.export_markdown, html=options.export_html, junit=options.export_junit)
-    if options.export_junit and not options.gates:
+    gates = options.gates.all
+    if options.export_junit and not gates:
         raise UsageError("--export-junit exports gates, but none is given", hint="add a gate, such as --fail-if 'rps<-3%'")
-    require_gates(options.gates, fail_if_inconclusive=options.fail_if_inconclusive)
+    options.gates.check()
     from httpbench.report import CHANGE_COLUMNS, CHANGE_FORMATS, changes, mismatches_text, render_beside, render_changes
     from httpbench.store import Store
 
@@ -63,12 +63,12 @@ def compare(options: CompareOptions) -> ExitCode | None:
     with Store(options.db, reading=True) as store:
         base, head = _run(store, options.base), _run(store, options.head)
     if base[0].published:
-        if files.paths or options.gates:
+        if files.paths or gates:
             raise UsageError(f"{options.base} was published by {base[0].published}, so it has no gates or exports", hint="remove them")
         output = console.stdout()
         output.print(render_beside(base, head, output.width))
         return None
-    found = changes(base, head, options.gates, further, fails_if_inconclusive=options.fail_if_inconclusive)
+    found = changes(base, head, gates, further, fails_if_inconclusive=options.gates.fail_if_inconclusive)
     if found.environment and not options.across_environments:
         raise UsageError(
             f"{options.base} and {options.head} were measured in different environments: {mismatches_text(found.environment)}",
@@ -79,7 +79,7 @@ def compare(options: CompareOptions) -> ExitCode | None:
     files.put({name: CHANGE_FORMATS[name](found) for name in files.paths})
     if found.breached:
         return ExitCode.BREACHED
-    return ExitCode.FAILED if options.gates and (found.undecided or not found.cells) else None
+    return ExitCode.FAILED if gates and (found.undecided or not found.cells) else None
 
 
 def _run(store: Store, word: str) -> tuple[Run, list[Trial]]:

@@ -17,20 +17,12 @@ from httpbench.cli.options.load_source import LoadSource, LoadSourceOptions
 from httpbench.cli.options.output import ExportOptions, RecordOptions
 from httpbench.cli.options.params import DOUBLINGS, PERCENTAGE
 from httpbench.cli.options.servers import RequestOptions, ServerOptions, refuse_skipped
-from httpbench.cli.options.shared import (
-    dry_run_option,
-    gates_option,
-    inconclusive_option,
-    name_option,
-    require_gates,
-    retries_option,
-    seed_option,
-)
+from httpbench.cli.options.shared import GateOptions, dry_run_option, name_option, retries_option, seed_option
 from httpbench.errors import SelectionError, UsageError
 
 if TYPE_CHECKING:
     from httpbench.load import Tool
-    from httpbench.model import Gate, Load, Precision, Target
+    from httpbench.model import Load, Precision, Target
     from httpbench.run import RunSpec
 
 ROUNDS = 5
@@ -74,8 +66,7 @@ class RunOptions:
         "--load-generator", metavar="NAME", default="native", help=f"Load generator: {', '.join(choices.LOAD_GENERATORS)}."
     )
     seed: int | None = seed_option()
-    gates: tuple[Gate, ...] = gates_option()
-    fail_if_inconclusive: bool = inconclusive_option()
+    gates: GateOptions = group(GateOptions)
     run_name: str | None = name_option("--run-name")
     dry_run: bool = dry_run_option()
     record: RecordOptions = group(RecordOptions)
@@ -116,8 +107,8 @@ def _plan(targets: Sequence[Target], source: LoadSource, tools: Mapping[str, Too
     from httpbench.model import Table
     from httpbench.run import Matrix
 
-    require_gates(options.gates, fail_if_inconclusive=options.fail_if_inconclusive)
-    if options.gates and len(targets) < 2:
+    options.gates.check()
+    if options.gates.all and len(targets) < 2:
         raise UsageError("--fail-if requires a second server", hint="name two servers, or use `httpbench compare --fail-if`")
     workload = options.request.as_workload(options.servers.urls)
     precision = _precision(options)
@@ -137,8 +128,8 @@ def _plan(targets: Sequence[Target], source: LoadSource, tools: Mapping[str, Too
         table=Table.COMMANDS,
         baseline=_baseline(targets, options.baseline),
         precision=precision,
-        gates=options.gates,
-        fails_if_inconclusive=options.fail_if_inconclusive,
+        gates=options.gates.all,
+        fails_if_inconclusive=options.gates.fail_if_inconclusive,
         port=options.servers.port,
         start_limit_s=options.servers.start_timeout,
         name=options.run_name,

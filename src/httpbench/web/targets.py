@@ -13,16 +13,8 @@ from httpbench.host import commits_between
 from httpbench.report.charts.history import of_series
 from httpbench.report.charts.theme import svg_file
 from httpbench.report.html.parts import HtmlTable, Picture, verdict
+from httpbench.report.words import history
 from httpbench.report.words.changes import figure_title
-from httpbench.report.words.history import (
-    UNITS,
-    change_sentence,
-    column_title,
-    commits_text,
-    environment_notes,
-    level_change_text,
-    series_load,
-)
 from httpbench.report.words.numbers import commit_text, figure_text, minute, plural
 from httpbench.store import Store, browse
 from httpbench.text import printable
@@ -77,20 +69,23 @@ def _section(series: Series, number: int, rows: int, path: str, linked: Set[str]
     caption = f"Runs, newest first{f'; {older:,} older are not listed' if older > 0 else ''}"
     return {
         "anchor": f"history-{number}",
-        "title": f"{title} · {series_load(series)} · {series.load_generator}",
-        "notes": [*environment_notes(series), *([] if series.changes else [f"No change in {plural(len(series.points), 'run')}."])],
-        "changes": [(change_sentence(series, change), (commits_text(change), *change.commits)) for change in reversed(series.changes)],
+        "title": f"{title} · {history.series_load(series)} · {series.load_generator}",
+        "notes": [*history.environment_notes(series), *([] if series.changes else [f"No change in {plural(len(series.points), 'run')}."])],
+        "changes": [
+            (history.change_sentence(series, change), (history.commits_text(change), *change.commits))
+            for change in reversed(series.changes)
+        ],
         "figures": [Picture(f"{title} over runs", address, CHART_HEIGHT)],
         "table": _table(series, rows, root, linked, caption),
     }
 
 
 def _table(series: Series, rows: int, root: str, linked: Set[str] | None, caption: str) -> HtmlTable:
-    divisor = UNITS[series.figure][1]
+    divisor = history.UNITS[series.figure][1]
     changed = {series.points[change.index].run: change for change in series.changes}
     return HtmlTable.of(
         caption,
-        ["Run", "Name", "Commit", column_title(series), "95% from", "to", "Rounds", "Verdict", "Change"],
+        ["Run", "Name", "Commit", history.column_title(series), "95% from", "to", "Rounds", "Verdict", "Change"],
         [_row(point, divisor, root, linked, changed.get(point.run)) for point in reversed(series.points[-rows:])],
     )
 
@@ -108,5 +103,5 @@ def _row(point: Point, divisor: float, root: str, linked: Set[str] | None, chang
         figure_text(interval.high / divisor) if interval else "",
         str(point.estimate.rounds),
         verdict(point.verdict),
-        level_change_text(change) if change else "",
+        history.level_change_text(change) if change else "",
     ]

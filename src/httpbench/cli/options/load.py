@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -20,12 +22,10 @@ if TYPE_CHECKING:
 WORKERS_MAX = 1024
 
 
-def threads_option() -> Any:
-    return option("-t", "--threads", type=COUNT, default_text="one per core of its share", help="Threads of the load generator.")
-
-
-def arrivals_option(**default: str) -> Any:
-    return option("--arrivals", type=click.Choice(choices.ARRIVALS), help="Open loop: spacing of the requests.", **default)
+threads_option = partial(
+    option, "-t", "--threads", type=COUNT, default_text="one per core of its share", help="Threads of the load generator."
+)
+arrivals_option = partial(option, "--arrivals", type=click.Choice(choices.ARRIVALS), help="Open loop: spacing of the requests.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,12 +64,12 @@ class ShareOptions:
 
 @dataclass(frozen=True, slots=True)
 class LoadOptions:
-    """The load of each trial. ``None``: not given."""
+    """The load of each trial, as fields of :class:`~httpbench.model.Load`. ``None``: not given."""
 
     connections: tuple[int, ...] | None = option(
         "-c", "--connections", type=COUNTS, default_text="64", help="Connections; a list makes one table per value."
     )
-    duration: float | None = option(
+    duration_s: float | None = option(
         "-d",
         "--duration",
         type=DURATION,
@@ -77,8 +77,8 @@ class LoadOptions:
         help="Measured duration of each trial; with a rising rate, of its last step.",
     )
     threads: int | None = threads_option()
-    warmup: float | None = option("--warmup", type=DURATION_OR_NONE, default_text="until steady", help="Warm-up duration.")
-    warmup_max: float | None = option(
+    warmup_s: float | None = option("--warmup", type=DURATION_OR_NONE, default_text="until steady", help="Warm-up duration.")
+    warmup_max_s: float | None = option(
         "--warmup-max",
         type=DURATION,
         default_text="10s without --warmup",
@@ -88,7 +88,7 @@ class LoadOptions:
     keepalive: bool | None = option(
         "--keepalive/--no-keepalive", default=None, default_text="keepalive", help="Keep connections alive, or open one per request."
     )
-    timeout: float | None = option("--timeout", type=DURATION, default_text="2s", help="Request timeout.")
+    timeout_s: float | None = option("--timeout", type=DURATION, default_text="2s", help="Request timeout.")
     requests_per_connection: int | None = option(
         "--requests-per-connection", type=COUNT, default_text="unlimited", help="Requests per connection before reconnecting."
     )
@@ -111,23 +111,10 @@ class LoadOptions:
 
     def given(self) -> dict[str, Any]:
         """Return the given options as fields of :class:`~httpbench.model.Load`, without the connections."""
-        rate_from, rate = self.rate or (None, None)
-        rise, step_s = self.step or (None, None)
-        fields: dict[str, Any] = {
-            "duration_s": self.duration,
-            "threads": self.threads,
-            "warmup_s": self.warmup,
-            "warmup_max_s": self.warmup_max,
-            "pipeline": self.pipeline,
-            "keepalive": self.keepalive,
-            "timeout_s": self.timeout,
-            "requests_per_connection": self.requests_per_connection,
-            "rate_from_rps": rate_from,
-            "rate_rps": rate,
-            "rate_step_rps": rise,
-            "step_s": step_s,
-            "arrivals": self.arrivals,
-        }
+        fields = dataclasses.asdict(self)
+        del fields["connections"]
+        fields["rate_from_rps"], fields["rate_rps"] = fields.pop("rate") or (None, None)
+        fields["rate_step_rps"], fields["step_s"] = fields.pop("step") or (None, None)
         found = {name: value for name, value in fields.items() if value is not None}
         if "warmup_s" in found:
             found.setdefault("warmup_max_s", None)  # a fixed warm-up ends after its time

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -26,28 +27,23 @@ if TYPE_CHECKING:
 FILE = click.Path(dir_okay=False)
 
 
-def db_option() -> Any:
-    return option(
-        "--db",
-        type=click.Path(path_type=Path, dir_okay=False),
-        default=default_database,
-        default_text="httpbench.db in the user's data folder",
-        metavar="FILE",
-        help="Results database.",
-    )
-
-
-def charts_option() -> Any:
-    return option(
-        "--charts",
-        type=click.Path(file_okay=False, path_type=Path),
-        metavar="DIR",
-        help="Write charts to DIR (SVG and PNG, light and dark).",
-    )
-
-
-def json_option() -> Any:
-    return option("--json", is_flag=True, help="Print JSON.")
+db_option = partial(
+    option,
+    "--db",
+    type=click.Path(path_type=Path, dir_okay=False),
+    default=default_database,
+    default_text="httpbench.db in the user's data folder",
+    metavar="FILE",
+    help="Results database.",
+)
+charts_option = partial(
+    option,
+    "--charts",
+    type=click.Path(file_okay=False, path_type=Path),
+    metavar="DIR",
+    help="Write charts to DIR (SVG and PNG, light and dark).",
+)
+json_option = partial(option, "--json", is_flag=True, help="Print JSON.")
 
 
 def export_option(name: str, what: str) -> Any:

@@ -14,7 +14,7 @@ import click
 from httpbench.cli.options.fields import group, option
 from httpbench.cli.options.load import ShareOptions
 from httpbench.cli.options.params import REQUEST_PATH
-from httpbench.cli.options.shared import port_option, start_timeout_option
+from httpbench.cli.options.shared import port_option, scaling_option, start_timeout_option
 from httpbench.errors import SelectionError, UsageError
 
 if TYPE_CHECKING:
@@ -45,14 +45,9 @@ class ServerOptions:
         help="Working directory of commands.",
     )
     shell: bool = option("--shell", is_flag=True, help="Run commands with /bin/sh.")
-    port: int | None = port_option("Port of commands without {port}, and inside images.")
+    port: int | None = port_option(help="Port of commands without {port}, and inside images.")
     start_timeout: float = start_timeout_option()
-    scaling: str | None = option(
-        "--scaling",
-        type=click.Choice(["single", "multi"]),
-        default_text="single",
-        help="Cores for the server: one (single) or its whole share (multi).",
-    )
+    scaling: str | None = scaling_option(help="Cores for the server: one (single) or its whole share (multi).")
     share: ShareOptions = group(ShareOptions)
 
     @property

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
     from httpbench.model import Gate, Kind, Target
 
 WORKLOADS = "plaintext; clients: client-small-1000; proxies: proxy-10kb"
-RETRIES = 2
 
 
 def complete_target(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
@@ -27,57 +27,39 @@ def complete_target(context: click.Context, parameter: click.Parameter, incomple
     return [name for name in ids(context.params.get("targets") or ()) if name.startswith(incomplete)]
 
 
-def targets_option() -> Any:
-    return option(
-        "--targets",
-        multiple=True,
-        metavar="DIR",
-        type=click.Path(path_type=Path),
-        help="Also search this folder for target.toml files, at any depth. techempower:DIR, httparena:DIR, "
-        "web-frameworks:DIR: a clone of that project instead of the built-in targets.",
-    )
-
-
-def jobs_option() -> Any:
-    return option("--jobs", type=click.IntRange(1, 64), default=2, metavar="N", help="Parallel builds.")
-
-
-def skip_missing_option() -> Any:
-    return option("--skip-missing", is_flag=True, help="Skip targets whose toolchain is missing, and list them.")
-
-
-def workload_option() -> Any:
-    return option("--workload", metavar="NAME", default_text=WORKLOADS, help="Workload.")
-
-
-def scaling_option(default_text: str = "single", help_text: str = "Cores for the target: one (single) or its whole share (multi).") -> Any:
-    kind = click.Choice(["single", "multi"])
-    return option("--scaling", type=kind, multiple=True, default_text=default_text, help=help_text)
-
-
-def seed_option() -> Any:
-    return option("--seed", type=int, metavar="N", default_text="random", help="Seed of the trial order.")
-
-
-def retries_option() -> Any:
-    text = "Maximum repeats of a trial that other programs disturbed. 0: never repeat, and count disturbed trials."
-    return option("--retries", type=click.IntRange(0, 10), default=RETRIES, metavar="N", help=text)
-
-
-def name_option(flag: str) -> Any:
-    return option(flag, metavar="NAME", help="Name of the run, for `report` and `compare`.")
-
-
-def dry_run_option() -> Any:
-    return option("--dry-run", is_flag=True, help="Print the plan and its duration, and exit.")
-
-
-def port_option(help_text: str) -> Any:
-    return option("--port", type=click.IntRange(1, 65_535), metavar="PORT", default_text="a free port", help=help_text)
-
-
-def start_timeout_option() -> Any:
-    return option("--start-timeout", type=DURATION, default="20s", help="Time limit for the first correct response.")
+targets_option = partial(
+    option,
+    "--targets",
+    multiple=True,
+    metavar="DIR",
+    type=click.Path(path_type=Path),
+    help="Also search this folder for target.toml files, at any depth. techempower:DIR, httparena:DIR, "
+    "web-frameworks:DIR: a clone of that project instead of the built-in targets.",
+)
+jobs_option = partial(option, "--jobs", type=click.IntRange(1, 64), default=2, metavar="N", help="Parallel builds.")
+skip_missing_option = partial(option, "--skip-missing", is_flag=True, help="Skip targets whose toolchain is missing, and list them.")
+workload_option = partial(option, "--workload", metavar="NAME", default_text=WORKLOADS, help="Workload.")
+scaling_option = partial(
+    option,
+    "--scaling",
+    type=click.Choice(["single", "multi"]),
+    default_text="single",
+    help="Cores for the target: one (single) or its whole share (multi).",
+)
+rounds_option = partial(option, type=click.IntRange(1, 1000), metavar="N")
+seed_option = partial(option, "--seed", type=int, metavar="N", default_text="random", help="Seed of the trial order.")
+retries_option = partial(
+    option,
+    "--retries",
+    type=click.IntRange(0, 10),
+    default=2,
+    metavar="N",
+    help="Maximum repeats of a trial that other programs disturbed. 0: never repeat, and count disturbed trials.",
+)
+name_option = partial(option, metavar="NAME", help="Name of the run, for `report` and `compare`.")
+dry_run_option = partial(option, "--dry-run", is_flag=True, help="Print the plan and its duration, and exit.")
+port_option = partial(option, "--port", type=click.IntRange(1, 65_535), metavar="PORT", default_text="a free port")
+start_timeout_option = partial(option, "--start-timeout", type=DURATION, default="20s", help="Time limit for the first correct response.")
 
 
 @dataclass(frozen=True, slots=True)

@@ -43,7 +43,7 @@ class BenchOptions:
         default_text=f"{DEFAULT_SUITE}, if no target is named",
         help="Suite of targets and loads; other options override it.",
     )
-    scaling: tuple[str, ...] = shared.scaling_option()
+    scaling: tuple[str, ...] = shared.scaling_option(multiple=True)
     isolation: IsolationOptions = group(IsolationOptions)
     share: ShareOptions = group(ShareOptions)
     load: LoadOptions = group(LoadOptions)
@@ -51,9 +51,7 @@ class BenchOptions:
     backend_host: str = option(
         "--backend-host", type=click.Choice([HERE, LOAD]), default=HERE, help="With one load host: where the backend of proxies runs."
     )
-    rounds: int | None = option(
-        "--rounds", type=click.IntRange(1, 1000), metavar="N", default_text=str(ROUNDS), help="Rounds; tables show the median."
-    )
+    rounds: int | None = shared.rounds_option("--rounds", default_text=str(ROUNDS), help="Rounds; tables show the median.")
     retries: int = shared.retries_option()
     scale: float = option(
         "--scale",
@@ -74,7 +72,7 @@ class BenchOptions:
     )
     requests: int | None = option("--requests", type=COUNT, default_text="the workload's", help="Requests per client run.")
     path: str | None = option("--path", type=REQUEST_PATH, default_text="the workload's", help="Request path.")
-    port: int | None = shared.port_option("Port that targets listen on.")
+    port: int | None = shared.port_option(help="Port that targets listen on.")
     start_timeout: float = shared.start_timeout_option()
     quick: bool = option("--quick", is_flag=True, help="Trials of 1 s after a warm-up of 0.5 s. Not for clients.")
     skip_missing: bool = shared.skip_missing_option()

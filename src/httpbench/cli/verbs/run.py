@@ -17,7 +17,7 @@ from httpbench.cli.options.load_source import LoadSource, LoadSourceOptions
 from httpbench.cli.options.output import ExportOptions, RecordOptions
 from httpbench.cli.options.params import DOUBLINGS, PERCENTAGE
 from httpbench.cli.options.servers import RequestOptions, ServerOptions, refuse_skipped
-from httpbench.cli.options.shared import GateOptions, dry_run_option, name_option, retries_option, seed_option
+from httpbench.cli.options.shared import GateOptions, dry_run_option, name_option, retries_option, rounds_option, seed_option
 from httpbench.errors import SelectionError, UsageError
 
 if TYPE_CHECKING:
@@ -27,11 +27,6 @@ if TYPE_CHECKING:
 
 ROUNDS = 5
 ROUNDS_MIN, ROUNDS_MAX, PRECISION = 5, 30, 0.02
-
-
-def rounds_option(flag: str, default: int, text: str) -> int | None:
-    found: int | None = option(flag, type=click.IntRange(1, 1000), metavar="N", default_text=str(default), help=text)
-    return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,12 +50,12 @@ class RunOptions:
         metavar="connections FROM..TO",
         help="Measure at each doubling of the connections.",
     )
-    rounds: int | None = rounds_option("--rounds", ROUNDS, "Rounds.")
+    rounds: int | None = rounds_option("--rounds", default_text=str(ROUNDS), help="Rounds.")
     precision: float | None = option(
         "--precision", type=PERCENTAGE, help=f"Add rounds until every interval is within ± this percentage, such as {PRECISION:.0%}."
     )
-    min_rounds: int | None = rounds_option("--min-rounds", ROUNDS_MIN, "With --precision: minimum rounds.")
-    max_rounds: int | None = rounds_option("--max-rounds", ROUNDS_MAX, "With --precision: maximum rounds.")
+    min_rounds: int | None = rounds_option("--min-rounds", default_text=str(ROUNDS_MIN), help="With --precision: minimum rounds.")
+    max_rounds: int | None = rounds_option("--max-rounds", default_text=str(ROUNDS_MAX), help="With --precision: maximum rounds.")
     retries: int = retries_option()
     generator: str = option(
         "--load-generator", metavar="NAME", default="native", help=f"Load generator: {', '.join(choices.LOAD_GENERATORS)}."

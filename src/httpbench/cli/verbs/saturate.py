@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -55,13 +56,13 @@ class SearchOptions:
 
 @dataclass(frozen=True, slots=True)
 class SearchLoadOptions:
-    """The load; the search chooses the rates."""
+    """The load, as fields of :class:`~httpbench.model.Load`; the search chooses the rates."""
 
     connections: int = option("-c", "--connections", type=COUNT, default=64, help="Connections.")
-    duration: float = option("-d", "--duration", type=DURATION, default="3s", help="Measured duration of each trial.")
+    duration_s: float = option("-d", "--duration", type=DURATION, default="3s", help="Measured duration of each trial.")
     threads: int | None = threads_option()
-    warmup: float = option("--warmup", type=DURATION_OR_NONE, default="1s", help="Warm-up duration.")
-    timeout: float = option("--timeout", type=DURATION, default="2s", help="Request timeout.")
+    warmup_s: float = option("--warmup", type=DURATION_OR_NONE, default="1s", help="Warm-up duration.")
+    timeout_s: float = option("--timeout", type=DURATION, default="2s", help="Request timeout.")
     arrivals: str = arrivals_option(default="poisson")
     keepalive: bool = option("--keepalive/--no-keepalive", default=True, help="Keep connections alive, or open one per request.")
 
@@ -131,17 +132,9 @@ def _plan(target: Target, source: LoadSource, tools: Mapping[str, Tool], options
 
 def _load(options: SearchLoadOptions) -> Load:
     """Return a short closed loop, whose throughput is the starting point of the search."""
-    from httpbench.model import Arrivals, Load
+    from httpbench.model import Load
 
-    return Load(
-        arrivals=Arrivals(options.arrivals),
-        connections=options.connections,
-        threads=options.threads,
-        keepalive=options.keepalive,
-        duration_s=min(SCOUT_DURATION_S, options.duration),
-        warmup_s=options.warmup,
-        timeout_s=options.timeout,
-    )
+    return Load.model_validate({**dataclasses.asdict(options), "duration_s": min(SCOUT_DURATION_S, options.duration_s)})
 
 
 def _search(options: SearchOptions, load: SearchLoadOptions) -> Search:
@@ -153,8 +146,8 @@ def _search(options: SearchOptions, load: SearchLoadOptions) -> Search:
         level=ServiceLevel(bounds=options.bounds or (Bound(figure="p99", limit_us=10_000),), failed_share_max=options.max_errors),
         width=options.width,
         trials_per_rate=options.trials,
-        duration_s=load.duration,
-        scout_duration_s=min(SCOUT_DURATION_S, load.duration),
+        duration_s=load.duration_s,
+        scout_duration_s=min(SCOUT_DURATION_S, load.duration_s),
         time_max_s=options.max_time,
         trials_max=options.max_trials,
     )

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 @dataclass(frozen=True, slots=True)
 class VerifyOptions:
     selection: Selection = group(Selection)
-    scaling: tuple[str, ...] = scaling_option("all that the target has", "Scaling to verify.")
+    scaling: tuple[str, ...] = scaling_option(multiple=True, default_text="all that the target has", help="Scaling to verify.")
     isolation: IsolationOptions = group(IsolationOptions)
     workload: str | None = workload_option()
     jobs: int = jobs_option()

@@ -18,17 +18,7 @@ from httpbench.cli.terminal import console
 from httpbench.errors import UsageError
 from httpbench.model import Run, RunStatus, Target, Trial, VerdictKind, Workload
 from httpbench.report import SEARCH_COLUMNS, View, column_names, gate_sentence, gated, render_terminal
-from httpbench.run import (
-    Matrix,
-    Outcome,
-    RunSpec,
-    make_plan,
-    make_run,
-    refusals,
-    require_programs,
-    with_database_cores,
-    with_warmup_of_its_own,
-)
+from httpbench.run import RunSpec, make_plan, make_run, refusals, require_programs, with_database_cores, with_warmup_of_its_own
 from httpbench.stats.attempts import last_attempts
 from httpbench.stats.gates import Passage, leaves_open
 from httpbench.stats.level import saturation
@@ -38,6 +28,7 @@ from httpbench.text import listed
 if TYPE_CHECKING:
     from httpbench.cli.options.load_source import Divide
     from httpbench.load import Tool
+    from httpbench.run import Matrix, Outcome
 
 THIS_MACHINE = LoadSource()
 

@@ -8,6 +8,7 @@ from collections.abc import Callable
 
 import pytest
 from rich.console import Console
+from rich.live import Live
 
 from httpbench.cli.terminal.live_area import LiveArea, sparkline
 from httpbench.cli.terminal.safe_console import SafeConsole
@@ -135,7 +136,9 @@ def test_a_build_is_shown_while_it_runs() -> None:
 
 def test_only_trials_with_a_problem_leave_a_line() -> None:
     out = io.StringIO()
-    with LiveArea(SafeConsole(file=out, force_terminal=True, width=100, color_system=None)) as live:
+    console = SafeConsole(file=out, force_terminal=True, width=100, color_system=None)
+    live = LiveArea(console)
+    with Live(live, console=console, transient=True):
         live.trial_started(PLAN, 0, 2, 20)
         live.trial_ended(make_trial(PLAN))
         live.trial_started(PLAN, 1, 2, 10)

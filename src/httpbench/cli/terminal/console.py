@@ -8,6 +8,8 @@ from __future__ import annotations
 import json
 import sys
 import traceback
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
@@ -17,8 +19,6 @@ import click
 from httpbench.text import one_line, printable
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from rich.console import Console
 
     from httpbench.cli.terminal.progress import Lines
@@ -43,17 +43,23 @@ def stderr() -> Console:
     return SafeConsole(stderr=True)
 
 
-def observer(*, quiet: bool = False) -> Lines:
-    """Return the progress display for standard error: a live area on a terminal, lines elsewhere, or nothing."""
+@contextmanager
+def observer(*, quiet: bool = False) -> Iterator[Lines]:
+    """Yield the progress display for standard error: a live area on a terminal, lines elsewhere, or nothing."""
     from httpbench.cli.terminal.progress import Lines
     from httpbench.cli.terminal.safe_console import SafeConsole
 
     output = SafeConsole(stderr=True, quiet=quiet)
     if quiet or not output.is_terminal:
-        return Lines(output)
-    from httpbench.cli.terminal.live_area import LiveArea
+        yield Lines(output)
+        return
+    from rich.live import Live
 
-    return LiveArea(output)
+    from httpbench.cli.terminal.live_area import REFRESH_PER_S, LiveArea
+
+    area = LiveArea(output)
+    with Live(area, console=output, refresh_per_second=REFRESH_PER_S, transient=True):
+        yield area
 
 
 def show(columns: Sequence[Cells], output: Console | None = None) -> None:

@@ -13,11 +13,8 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from types import TracebackType
-from typing import Self
 
 from rich.console import Console, ConsoleOptions, RenderableType
-from rich.live import Live
 from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
@@ -40,12 +37,11 @@ PHASES = {Phase.CONNECT: "connecting", Phase.WARMUP: "warming up", Phase.MEASURE
 
 
 class LiveArea(Lines):
-    """The live display of a run. It reads the usage of the target only when it draws. ``now`` is a clock in seconds."""
+    """The renderable of the live display. It reads the usage of the target only when it is drawn. ``now`` is a clock in seconds."""
 
     def __init__(self, console: Console, now: Callable[[], float] = time.monotonic):
         super().__init__(console)
         self._now = now
-        self._live = Live(self, console=console, refresh_per_second=REFRESH_PER_S, transient=True)
         self._lock = threading.Lock()  # builds report from their own threads
         self._building: tuple[str, ...] = ()
         self._last = ""
@@ -89,13 +85,6 @@ class LiveArea(Lines):
         self._last = f"last: {trial.plan.target}: {outcome(trial)}"
         if not trial.verdict.counts:
             self._console.print(_line(f"{self._place}: {outcome(trial)}"))  # the report has the full reason as a note
-
-    def __enter__(self) -> Self:
-        self._live.start()
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        self._live.stop()
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[RenderableType]:
         width = options.max_width

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from types import TracebackType
-from typing import Self
 
 from rich.console import Console
 
@@ -48,12 +46,6 @@ class Lines:
 
     def warning(self, warning: str | Reason) -> None:
         self._say(f"warning: {sentence(warning) if isinstance(warning, Reason) else warning}")
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        pass
 
     def _say(self, text: str) -> None:
         self._console.print(one_line(text), soft_wrap=True)

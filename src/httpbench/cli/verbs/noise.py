@@ -86,15 +86,14 @@ def _plan(options: NoiseOptions) -> RunSpec:
 
 
 def _print(known: Noise) -> None:
-    from rich.table import Table
+    from rich.table import Column, Table
 
     from httpbench.report.words.numbers import percentage
     from httpbench.stats.figures import CPU, P99, THROUGHPUT
     from httpbench.stats.noise import floor
 
-    table = Table(box=None, pad_edge=False)
-    for column in ("Rounds", "Throughput", "p99", "CPU per request"):
-        table.add_column(column, justify="right")
+    columns = (Column(title, justify="right") for title in ("Rounds", "Throughput", "p99", "CPU per request"))
+    table = Table(*columns, box=None, pad_edge=False)
     for rounds in SHOWN:
         floors = (floor(known, figure.name, rounds) for figure in (THROUGHPUT, P99, CPU))
         table.add_row(str(rounds), *("" if least is None else percentage(least) for least in floors))

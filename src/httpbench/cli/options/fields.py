@@ -1,7 +1,6 @@
-"""The options of a verb as fields of a frozen dataclass, which has the type, name and help of each option in one place.
+"""The options of a verb as fields of a class, which has the type, name and help of each option in one place.
 
-    @dataclass(frozen=True, slots=True)
-    class BenchOptions:
+    class BenchOptions(Options):
         load: LoadOptions = group(LoadOptions)
         rounds: int = option("--rounds", type=COUNT, default=3, help="Rounds.")
 
@@ -15,19 +14,28 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, dataclass_transform
 
 import click
 
 from httpbench.cli.exit_codes import ExitCode
 
 if TYPE_CHECKING:
-    from _typeshed import DataclassInstance
     from click.types import OptionHelpExtra
 
-Form = TypeVar("Form", bound="DataclassInstance")
+Form = TypeVar("Form", bound="Options")
 
 PARAMETER, GROUP = "parameter", "group"  # keys of a field's metadata
+
+
+@dataclass_transform(frozen_default=True)
+class Options:
+    """The base class of options. Each subclass is a frozen dataclass."""
+
+    __dataclass_fields__: ClassVar[dict[str, dataclasses.Field[Any]]]
+
+    def __init_subclass__(cls) -> None:
+        dataclasses.dataclass(frozen=True)(cls)
 
 
 class Option(click.Option):
@@ -58,7 +66,7 @@ def argument(**settings: Any) -> Any:
 
 
 def group(form: type[Form]) -> Any:
-    """Make a field for a dataclass of further options, which several verbs share."""
+    """Make a field for further options, which several verbs share."""
     return dataclasses.field(metadata={GROUP: form})
 
 
@@ -78,7 +86,7 @@ def _field(make: Callable[[str], click.Parameter]) -> Any:
     return dataclasses.field(metadata={PARAMETER: make})
 
 
-def _parameters(form: type[DataclassInstance]) -> Iterator[click.Parameter]:
+def _parameters(form: type[Options]) -> Iterator[click.Parameter]:
     for field in dataclasses.fields(form):
         if inner := field.metadata.get(GROUP):
             yield from _parameters(inner)

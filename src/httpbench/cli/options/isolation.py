@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import click
 
 from httpbench.cli.options import choices
-from httpbench.cli.options.fields import option
+from httpbench.cli.options.fields import Options, option
 from httpbench.cli.options.params import NETWORK_LIST, PLACE_LIST, SIZE
 from httpbench.errors import UsageError
 
@@ -19,8 +18,7 @@ if TYPE_CHECKING:
 PROCESS, DOCKER = choices.PLACES[:2]
 
 
-@dataclass(frozen=True, slots=True)
-class IsolationOptions:
+class IsolationOptions(Options):
     """The places where targets run, and the limits of containers. ``None``: not given."""
 
     isolate: tuple[str, ...] | None = option(

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from httpbench.cli.options import choices
-from httpbench.cli.options.fields import option
+from httpbench.cli.options.fields import Options, option
 from httpbench.cli.options.params import COUNT, COUNTS, DURATION, DURATION_OR_NONE, RATE, STEP
 from httpbench.errors import UsageError
 
@@ -28,8 +28,7 @@ threads_option = partial(
 arrivals_option = partial(option, "--arrivals", type=click.Choice(choices.ARRIVALS), help="Open loop: spacing of the requests.")
 
 
-@dataclass(frozen=True, slots=True)
-class ShareOptions:
+class ShareOptions(Options):
     """Cores and workers of a target that scales. ``None``: its usual share, and one worker per core."""
 
     cores: int | None = option(
@@ -62,8 +61,7 @@ class ShareOptions:
         return self.cores
 
 
-@dataclass(frozen=True, slots=True)
-class LoadOptions:
+class LoadOptions(Options):
     """The load of each trial, as fields of :class:`~httpbench.model.Load`. ``None``: not given."""
 
     connections: tuple[int, ...] | None = option(

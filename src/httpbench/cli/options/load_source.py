@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from httpbench.cli.options.fields import option
+from httpbench.cli.options.fields import Options, option
 from httpbench.cli.terminal import console
 from httpbench.errors import UsageError
 from httpbench.text import listed
@@ -131,8 +131,7 @@ class DaskSource(LoadSource):
         yield replace(spec, load_place=ManyPlaces(not self.workers.are_elsewhere, self.workers.address))
 
 
-@dataclass(frozen=True, slots=True)
-class LoadSourceOptions:
+class LoadSourceOptions(Options):
     """The options of the load source."""
 
     load_hosts: tuple[str, ...] = option(

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from httpbench.cli.options.fields import group, option
+from httpbench.cli.options.fields import Options, group, option
 from httpbench.cli.options.params import COLUMNS
 from httpbench.cli.terminal import console
 from httpbench.errors import StoreError, UsageError
@@ -57,8 +57,7 @@ def run_named(store: Store, word: str) -> tuple[Run, list[Trial]]:
     return read_export(Path(word)) if Path(word).is_file() else store.run(word)
 
 
-@dataclass(frozen=True, slots=True)
-class TableOptions:
+class TableOptions(Options):
     """The columns of a table, and how much is explained below it."""
 
     wide: bool = option("--wide", is_flag=True, help="Show every column of the tables.")
@@ -147,8 +146,7 @@ class Exports:
             raise StoreError("\n".join(problems), hint="`httpbench report` exports the stored run again")
 
 
-@dataclass(frozen=True, slots=True)
-class ExportOptions:
+class ExportOptions(Options):
     """The export files that verbs with servers write."""
 
     export_json: str | None = export_option("json", "everything, with histograms,")
@@ -164,15 +162,13 @@ class ExportOptions:
         return Exports.of(**{each.name.removeprefix("export_"): getattr(self, each.name) for each in dataclasses.fields(self)})
 
 
-@dataclass(frozen=True, slots=True)
 class ClientExportOptions(ExportOptions):
     """The export files of verbs that also measure or show clients."""
 
     export_hyperfine: str | None = export_option("hyperfine", "the times of clients as hyperfine's JSON")
 
 
-@dataclass(frozen=True, slots=True)
-class StoreOptions:
+class StoreOptions(Options):
     """How a verb that measures waits for the cores, shows progress and stores the run."""
 
     no_wait: bool = option("--no-wait", is_flag=True, help="If another run uses the same cores, exit instead of waiting for it.")
@@ -180,7 +176,6 @@ class StoreOptions:
     db: Path = db_option()
 
 
-@dataclass(frozen=True, slots=True)
 class RecordOptions(StoreOptions):
     """How a verb that measures stores and shows the run."""
 

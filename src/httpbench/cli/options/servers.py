@@ -5,13 +5,12 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from httpbench.cli.options.fields import group, option
+from httpbench.cli.options.fields import Options, group, option
 from httpbench.cli.options.load import ShareOptions
 from httpbench.cli.options.params import REQUEST_PATH
 from httpbench.cli.options.shared import port_option, scaling_option, start_timeout_option
@@ -23,8 +22,7 @@ if TYPE_CHECKING:
     from httpbench.run import RunPlan
 
 
-@dataclass(frozen=True, slots=True)
-class ServerOptions:
+class ServerOptions(Options):
     """Servers given as URLs, and the way commands are started."""
 
     urls: tuple[str, ...] = option("--url", multiple=True, metavar="URL", help="URL of a running server, which is never restarted.")
@@ -84,8 +82,7 @@ class ServerOptions:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class RequestOptions:
+class RequestOptions(Options):
     """The request, and the correct response."""
 
     workload: str | None = option(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -10,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from httpbench.cli.options import choices
-from httpbench.cli.options.fields import argument, option
+from httpbench.cli.options.fields import Options, argument, option
 from httpbench.cli.options.params import DURATION, GATE
 from httpbench.errors import UsageError
 from httpbench.paths import foreign_catalogue, ids
@@ -62,8 +61,7 @@ port_option = partial(option, "--port", type=click.IntRange(1, 65_535), metavar=
 start_timeout_option = partial(option, "--start-timeout", type=DURATION, default="20s", help="Time limit for the first correct response.")
 
 
-@dataclass(frozen=True, slots=True)
-class GateOptions:
+class GateOptions(Options):
     """Bounds for changes, and what happens if the rounds don't decide one."""
 
     all: tuple[Gate, ...] = option(
@@ -77,8 +75,7 @@ class GateOptions:
             raise UsageError("--fail-if-inconclusive requires a gate", hint="add a gate, such as --fail-if 'rps<-3%'")
 
 
-@dataclass(frozen=True, slots=True)
-class Selection:
+class Selection(Options):
     """The targets that a verb works on."""
 
     words: tuple[str, ...] = argument(nargs=-1, metavar="[TARGET]...", shell_complete=complete_target)

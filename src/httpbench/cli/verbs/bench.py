@@ -10,7 +10,7 @@ import click
 
 from httpbench.cli.exit_codes import ExitCode
 from httpbench.cli.options import choices, shared
-from httpbench.cli.options.fields import command, group, option
+from httpbench.cli.options.fields import Options, command, group, option
 from httpbench.cli.options.isolation import IsolationOptions
 from httpbench.cli.options.load import LoadOptions, Overrides, ShareOptions
 from httpbench.cli.options.load_source import LoadSource, LoadSourceOptions
@@ -34,8 +34,7 @@ HERE, LOAD = "here", "load"
 ROUNDS = 3
 
 
-@dataclass(frozen=True, slots=True)
-class BenchOptions:
+class BenchOptions(Options):
     selection: Selection = group(Selection)
     suite: str | None = option(
         "--suite",

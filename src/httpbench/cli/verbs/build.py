@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from httpbench.cli.exit_codes import ExitCode
-from httpbench.cli.options.fields import command, group
+from httpbench.cli.options.fields import Options, command, group
 from httpbench.cli.options.shared import Selection, jobs_option, skip_missing_option
 from httpbench.cli.terminal import console
 from httpbench.errors import RequirementError
 
 
-@dataclass(frozen=True, slots=True)
-class BuildOptions:
+class BuildOptions(Options):
     selection: Selection = group(Selection)
     skip_missing: bool = skip_missing_option()
     jobs: int = jobs_option()

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from httpbench.cli.exit_codes import ExitCode
 from httpbench.cli.options.choices import GATES
-from httpbench.cli.options.fields import argument, command, group, option
+from httpbench.cli.options.fields import Options, argument, command, group, option
 from httpbench.cli.options.output import Exports, TableOptions, db_option, export_option, run_named
 from httpbench.cli.options.shared import GateOptions
 from httpbench.cli.terminal import console
@@ -19,8 +18,7 @@ if TYPE_CHECKING:
     from httpbench.store import Store
 
 
-@dataclass(frozen=True, slots=True)
-class CompareOptions:
+class CompareOptions(Options):
     base: str = argument(default="latest~1")
     head: str = argument(default="latest")
     gates: GateOptions = group(GateOptions)

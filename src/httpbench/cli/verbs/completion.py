@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 from pathlib import Path
 
 import click
 
-from httpbench.cli.options.fields import argument, command, option
+from httpbench.cli.options.fields import Options, argument, command, option
 from httpbench.cli.terminal import console
 from httpbench.errors import UsageError
 from httpbench.paths import base_folder
@@ -20,8 +19,7 @@ BASH_LOADERS = ("/usr/share/bash-completion/bash_completion", "/usr/local/share/
 """Files of the package bash-completion, which loads the script."""
 
 
-@dataclass(frozen=True, slots=True)
-class CompletionOptions:
+class CompletionOptions(Options):
     shell: str | None = argument(required=False, type=click.Choice(SHELLS), metavar="[SHELL]")
     only_print: bool = option("--print", is_flag=True, help="Print the script, and install nothing.")
 

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from httpbench.cli.options.fields import command, option
+from httpbench.cli.options.fields import Options, command, option
 from httpbench.cli.options.output import json_option
 from httpbench.cli.terminal import console
 from httpbench.errors import UsageError
@@ -20,8 +19,7 @@ if TYPE_CHECKING:
 STYLES = {"ok": "green", "note": "cyan", "warning": "yellow"}
 
 
-@dataclass(frozen=True, slots=True)
-class DoctorOptions:
+class DoctorOptions(Options):
     load_host: str | None = option(
         "-r", "--load-host", "--remote", metavar="[USER@]HOST", help="Also examine this load host, and the network between the two."
     )

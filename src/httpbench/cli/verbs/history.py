@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from httpbench.cli.options import choices
-from httpbench.cli.options.fields import argument, command, option
+from httpbench.cli.options.fields import Options, argument, command, option
 from httpbench.cli.options.output import charts_option, db_option
 from httpbench.cli.options.shared import complete_target
 from httpbench.cli.terminal import console
@@ -23,8 +22,7 @@ if TYPE_CHECKING:
 NAMED_MAX = 10
 
 
-@dataclass(frozen=True, slots=True)
-class HistoryOptions:
+class HistoryOptions(Options):
     target: str = argument(shell_complete=complete_target)
     figure: str | None = option(
         "--figure",

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import click
 
 from httpbench.cli.exit_codes import ExitCode
-from httpbench.cli.options.fields import argument, command, group
+from httpbench.cli.options.fields import Options, argument, command, group
 from httpbench.cli.options.load_source import LoadSourceOptions
 from httpbench.cli.options.output import json_option
 from httpbench.cli.terminal import console
@@ -22,8 +21,7 @@ if TYPE_CHECKING:
 COLUMNS = ("load host", "cores", "httpbench", "loadgen", "round trip", "requests/s")
 
 
-@dataclass(frozen=True, slots=True)
-class HostsOptions:
+class HostsOptions(Options):
     action: str = argument(type=click.Choice(["check"]))
     source: LoadSourceOptions = group(LoadSourceOptions)
     json: bool = json_option()

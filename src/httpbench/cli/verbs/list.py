@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from httpbench.cli.options import choices
-from httpbench.cli.options.fields import command, group, option
+from httpbench.cli.options.fields import Options, command, group, option
 from httpbench.cli.options.output import json_option
 from httpbench.cli.options.shared import Selection
 from httpbench.cli.terminal import console
@@ -30,8 +30,7 @@ ID_WIDTH = 40
 """Width of ids in another project's catalog; a few longer ones are folded."""
 
 
-@dataclass(frozen=True, slots=True)
-class ListOptions:
+class ListOptions(Options):
     selection: Selection = group(Selection)
     isolate: str | None = option(
         "--isolate",

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import click
 
 from httpbench.cli.exit_codes import ExitCode
-from httpbench.cli.options.fields import command, group, option
+from httpbench.cli.options.fields import Options, command, group, option
 from httpbench.cli.options.output import Exports, StoreOptions
 from httpbench.cli.options.params import COUNT, DURATION
 from httpbench.cli.options.shared import retries_option
@@ -24,8 +24,7 @@ SHOWN = (3, 5, 10, 20)
 WORKLOAD = "plaintext"
 
 
-@dataclass(frozen=True, slots=True)
-class NoiseOptions:
+class NoiseOptions(Options):
     rounds: int = option("--rounds", type=click.IntRange(3, 1000), default=PAIRS, metavar="N", help="Number of A/A pairs.")
     duration: float = option("-d", "--duration", type=DURATION, default="1s", help="Measured duration of each trial.")
     connections: int = option("-c", "--connections", type=COUNT, default=64, help="Connections.")

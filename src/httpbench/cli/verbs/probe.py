@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from httpbench.cli.exit_codes import ExitCode
-from httpbench.cli.options.fields import command, group, option
+from httpbench.cli.options.fields import Options, command, group, option
 from httpbench.cli.options.output import json_option
 from httpbench.cli.options.shared import Selection, jobs_option
 from httpbench.cli.terminal import console
@@ -17,8 +16,7 @@ if TYPE_CHECKING:
     from httpbench.model import Probed, Target
 
 
-@dataclass(frozen=True, slots=True)
-class ProbeOptions:
+class ProbeOptions(Options):
     selection: Selection = group(Selection)
     workload: str = option("--workload", default="plaintext", metavar="NAME", help="Workload that defines a correct response.")
     details: bool = option("--details", is_flag=True, help="Show every observation, with request and response.")

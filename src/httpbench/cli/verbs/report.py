@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 
 import click
 
 from httpbench.cli.options import choices
-from httpbench.cli.options.fields import argument, command, group, option
+from httpbench.cli.options.fields import Options, argument, command, group, option
 from httpbench.cli.options.output import ClientExportOptions, TableOptions, charts_option, db_option, run_named
 from httpbench.cli.terminal import console
 from httpbench.errors import SelectionError
 
 
-@dataclass(frozen=True, slots=True)
-class ReportOptions:
+class ReportOptions(Options):
     run: str = argument(default="latest")
     printed: str | None = option(
         "--format", type=click.Choice(choices.FORMATS), default_text="tables", help="Print this format instead of the tables."

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from httpbench.cli.exit_codes import ExitCode
-from httpbench.cli.options.fields import command, group
+from httpbench.cli.options.fields import Options, command, group
 from httpbench.cli.options.shared import Selection, jobs_option, workload_option
 from httpbench.cli.terminal import console
 from httpbench.errors import HttpbenchError
@@ -15,8 +14,7 @@ if TYPE_CHECKING:
     from httpbench.model import SampledRequest, SampledResponse
 
 
-@dataclass(frozen=True, slots=True)
-class ResponsesOptions:
+class ResponsesOptions(Options):
     selection: Selection = group(Selection)
     workload: str | None = workload_option()
     jobs: int = jobs_option()

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import click
 
 from httpbench.cli.exit_codes import ExitCode
 from httpbench.cli.options import choices
-from httpbench.cli.options.fields import argument, command, group, option
+from httpbench.cli.options.fields import Options, argument, command, group, option
 from httpbench.cli.options.isolation import IsolationOptions
 from httpbench.cli.options.load import LoadOptions, Overrides
 from httpbench.cli.options.load_source import LoadSource, LoadSourceOptions
@@ -29,8 +29,7 @@ ROUNDS = 5
 ROUNDS_MIN, ROUNDS_MAX, PRECISION = 5, 30, 0.02
 
 
-@dataclass(frozen=True, slots=True)
-class RunOptions:
+class RunOptions(Options):
     commands: tuple[str, ...] = argument(nargs=-1, metavar="[CMD]...")
     servers: ServerOptions = group(ServerOptions)
     images: tuple[str, ...] = option(

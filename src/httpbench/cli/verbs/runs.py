@@ -5,13 +5,12 @@ from __future__ import annotations
 import dataclasses
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 import click
 
-from httpbench.cli.options.fields import command, option
+from httpbench.cli.options.fields import Options, command, option
 from httpbench.cli.options.output import db_option, json_option
 from httpbench.cli.options.params import PUBLISHED, Parsed
 from httpbench.cli.options.shared import name_option
@@ -39,8 +38,7 @@ def retention(text: str) -> int | timedelta:
     return timedelta(days=number * DAYS[match[2]]) if match[2] else number
 
 
-@dataclass(frozen=True, slots=True)
-class RunsOptions:
+class RunsOptions(Options):
     db: Path = db_option()
     limit: int = option("-n", "--limit", type=click.IntRange(1), default=20, metavar="N", help="Maximum number of runs.")
     json: bool = json_option()

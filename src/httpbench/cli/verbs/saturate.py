@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import click
 
 from httpbench.cli.exit_codes import ExitCode
-from httpbench.cli.options.fields import argument, command, group, option
+from httpbench.cli.options.fields import Options, argument, command, group, option
 from httpbench.cli.options.isolation import IsolationOptions
 from httpbench.cli.options.load import arrivals_option, threads_option
 from httpbench.cli.options.load_source import LoadSource, LoadSourceOptions
@@ -32,8 +32,7 @@ SCOUT_DURATION_S = 1.0
 WIDTH_MIN, WIDTH_MAX = 0.002, 0.5
 
 
-@dataclass(frozen=True, slots=True)
-class SearchOptions:
+class SearchOptions(Options):
     """The service level, and the precision of the search."""
 
     bounds: tuple[Bound, ...] = option(
@@ -54,8 +53,7 @@ class SearchOptions:
     max_trials: int = option("--max-trials", type=click.IntRange(2, 10_000), default=200, metavar="N", help="Maximum number of trials.")
 
 
-@dataclass(frozen=True, slots=True)
-class SearchLoadOptions:
+class SearchLoadOptions(Options):
     """The load, as fields of :class:`~httpbench.model.Load`; the search chooses the rates."""
 
     connections: int = option("-c", "--connections", type=COUNT, default=64, help="Connections.")
@@ -67,8 +65,7 @@ class SearchLoadOptions:
     keepalive: bool = option("--keepalive/--no-keepalive", default=True, help="Keep connections alive, or open one per request.")
 
 
-@dataclass(frozen=True, slots=True)
-class SaturateOptions:
+class SaturateOptions(Options):
     server: str | None = argument(required=False, metavar="[TARGET|CMD]", shell_complete=complete_target)
     search: SearchOptions = group(SearchOptions)
     load: SearchLoadOptions = group(SearchLoadOptions)

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 from pathlib import Path
 
 import click
 
-from httpbench.cli.options.fields import command, option
+from httpbench.cli.options.fields import Options, command, option
 from httpbench.cli.options.output import db_option
 from httpbench.cli.terminal import console
 
@@ -19,8 +18,7 @@ NICENESS = 10
 """Lowers the priority of the dashboard below that of a measurement on the same machine."""
 
 
-@dataclass(frozen=True, slots=True)
-class ServeOptions:
+class ServeOptions(Options):
     host: str = option("--host", default=HOST, metavar="ADDRESS", help="Address to listen on. Any other than loopback requires a token.")
     port: int = option("--port", type=click.IntRange(0, 65535), default=PORT, metavar="N", help="Port to listen on. 0: any free port.")
     token: bool = option("--token", is_flag=True, help="Require a token on loopback too.")

@@ -7,13 +7,12 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import click
 
 from httpbench.cli.exit_codes import ExitCode
-from httpbench.cli.options.fields import command, group, option
+from httpbench.cli.options.fields import Options, command, group, option
 from httpbench.cli.options.shared import Selection
 from httpbench.cli.terminal import console
 from httpbench.errors import RequirementError, UsageError
@@ -24,8 +23,7 @@ if TYPE_CHECKING:
     from httpbench.run import Missing
 
 
-@dataclass(frozen=True, slots=True)
-class SetupOptions:
+class SetupOptions(Options):
     selection: Selection = group(Selection)
     suites: tuple[str, ...] = option("--suite", metavar="NAME", multiple=True, help="Install what this suite requires.")
     generators: tuple[str, ...] = option(

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from httpbench.cli.options import choices
-from httpbench.cli.options.fields import argument, command, option
+from httpbench.cli.options.fields import Options, argument, command, option
 from httpbench.cli.terminal import console
 from httpbench.errors import SelectionError, TuneError
 
@@ -28,8 +27,7 @@ def _complete_knob(_context: click.Context, _parameter: click.Parameter, incompl
     return [name for name in host.KNOBS if name.startswith(incomplete)]
 
 
-@dataclass(frozen=True, slots=True)
-class TuneOptions:
+class TuneOptions(Options):
     action: str = argument(type=click.Choice(["show", "apply", "reset"]), default="show")
     names: tuple[str, ...] = argument(nargs=-1, metavar="[KNOB]...", shell_complete=_complete_knob)
     dry_run: bool = option("--dry-run", is_flag=True, help="With apply: print the changes and exit.")

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import tempfile
 import time
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from httpbench.cli.options.fields import argument, command, group
+from httpbench.cli.options.fields import Options, argument, command, group
 from httpbench.cli.options.isolation import IsolationOptions
 from httpbench.cli.options.servers import RequestOptions, ServerOptions, one_target
 from httpbench.cli.options.shared import complete_target, targets_option
@@ -25,8 +24,7 @@ LINE_EVERY_S = 10.0
 """Interval of the lines in a log, where standard error is not a terminal."""
 
 
-@dataclass(frozen=True, slots=True)
-class UpOptions:
+class UpOptions(Options):
     server: str | None = argument(required=False, metavar="[TARGET|CMD]", shell_complete=complete_target)
     servers: ServerOptions = group(ServerOptions)
     request: RequestOptions = group(RequestOptions)

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import product
 from typing import TYPE_CHECKING
 
 from httpbench.cli.exit_codes import ExitCode
-from httpbench.cli.options.fields import command, group, option
+from httpbench.cli.options.fields import Options, command, group, option
 from httpbench.cli.options.isolation import IsolationOptions
 from httpbench.cli.options.shared import Selection, jobs_option, scaling_option, workload_option
 from httpbench.cli.terminal import console
@@ -23,8 +22,7 @@ if TYPE_CHECKING:
     from httpbench.run import Built, Verified
 
 
-@dataclass(frozen=True, slots=True)
-class VerifyOptions:
+class VerifyOptions(Options):
     selection: Selection = group(Selection)
     scaling: tuple[str, ...] = scaling_option(multiple=True, default_text="all that the target has", help="Scaling to verify.")
     isolation: IsolationOptions = group(IsolationOptions)

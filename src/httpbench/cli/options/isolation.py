@@ -7,15 +7,14 @@ from typing import TYPE_CHECKING
 
 import click
 
-from httpbench.cli.options import choices
 from httpbench.cli.options.fields import Options, option
-from httpbench.cli.options.params import NETWORK_LIST, PLACE_LIST, SIZE
+from httpbench.cli.options.params import NETWORK_LIST, PLACE_LIST, PLACES, SIZE
 from httpbench.errors import UsageError
 
 if TYPE_CHECKING:
     from httpbench.model import Isolation, Suite, Target
 
-PROCESS, DOCKER = choices.PLACES[:2]
+PROCESS, DOCKER = PLACES[:2]
 
 
 class IsolationOptions(Options):
@@ -25,7 +24,7 @@ class IsolationOptions(Options):
         "--isolate",
         type=PLACE_LIST,
         default_text="process",
-        help=f"Where targets run: {', '.join(choices.PLACES)}; a list measures each target in each place.",
+        help=f"Where targets run: {', '.join(PLACES)}; a list measures each target in each place.",
     )
     cpus: float | None = option(
         "--cpus", type=click.FloatRange(0.01, 1024), metavar="CORES", default_text="1", help="CPU limit of each container, in cores."

@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from httpbench.cli.options import choices
 from httpbench.cli.options.fields import Options, option
-from httpbench.cli.options.params import COUNT, COUNTS, DURATION, DURATION_OR_NONE, RATE, STEP
+from httpbench.cli.options.params import ARRIVALS, COUNT, COUNTS, DURATION, DURATION_OR_NONE, RATE, STEP
 from httpbench.errors import UsageError
 
 if TYPE_CHECKING:
@@ -25,7 +24,7 @@ WORKERS_MAX = 1024
 threads_option = partial(
     option, "-t", "--threads", type=COUNT, default_text="one per core of its share", help="Threads of the load generator."
 )
-arrivals_option = partial(option, "--arrivals", type=click.Choice(choices.ARRIVALS), help="Open loop: spacing of the requests.")
+arrivals_option = partial(option, "--arrivals", type=click.Choice(ARRIVALS), help="Open loop: spacing of the requests.")
 
 
 class ShareOptions(Options):

@@ -1,4 +1,7 @@
-"""Types of values on the command line, with the suffixes that other load generators use."""
+"""Values on the command line: the names that options accept, and types with the suffixes that other load generators use.
+
+The names are repeated here to keep help fast to import; a test checks that they are complete.
+"""
 
 from __future__ import annotations
 
@@ -10,12 +13,33 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
 
 import click
 
-from httpbench.cli.options.choices import GATES, LATENCIES, NETWORKS, PLACES
-
 if TYPE_CHECKING:
     from httpbench.model import Bound, Figure, Gate
 
 Value = TypeVar("Value")
+
+KINDS = ("server", "client", "proxy")
+CATEGORIES = ("micro", "platform", "fullstack")
+PLACES = ("process", "docker", "podman")
+NETWORKS = ("host", "bridge")
+
+LOAD_GENERATORS = ("native", "wrk", "hey", "autocannon", "perf-gauge")
+ARRIVALS = ("constant", "poisson")
+TIMERS = ("native", "hyperfine")
+
+FORMATS = ("json", "csv", "markdown", "html", "autocannon", "junit", "openmetrics", "hyperfine")
+"""Formats of `report --format`."""
+
+LATENCIES = ("mean", "p50", "p75", "p90", "p95", "p99", "p99.9", "p99.99", "max")
+"""Latencies that a service level can bound."""
+
+GATES = ("rps", "mean", "p50", "p90", "p95", "p99", "p99.9", "cpu", "memory", "time")
+"""Results that a gate can bound."""
+
+HISTORY = ("rps", "p99", "time")
+"""Results that `history` follows."""
+
+JOURNAL = "/var/lib/httpbench/tune.json"
 
 DURATIONS_S = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
 MICROSECONDS = {"us": 1.0, "µs": 1.0, "ms": 1e3, "s": 1e6}

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from httpbench.cli.options import choices
 from httpbench.cli.options.fields import Options, argument, option
-from httpbench.cli.options.params import DURATION, GATE
+from httpbench.cli.options.params import CATEGORIES, DURATION, GATE, KINDS
 from httpbench.errors import UsageError
 from httpbench.paths import foreign_catalogue, ids
 
@@ -79,11 +78,9 @@ class Selection(Options):
     """The targets that a verb works on."""
 
     words: tuple[str, ...] = argument(nargs=-1, metavar="[TARGET]...", shell_complete=complete_target)
-    kind: str | None = option("--kind", type=click.Choice(choices.KINDS), help="Only targets of this kind.")
+    kind: str | None = option("--kind", type=click.Choice(KINDS), help="Only targets of this kind.")
     languages: tuple[str, ...] = option("--language", multiple=True, metavar="NAME", help="Only targets in this language.")
-    categories: tuple[str, ...] = option(
-        "--category", multiple=True, type=click.Choice(choices.CATEGORIES), help="Only targets of this category."
-    )
+    categories: tuple[str, ...] = option("--category", multiple=True, type=click.Choice(CATEGORIES), help="Only targets of this category.")
     ignore: tuple[str, ...] = option("-i", "--ignore", multiple=True, metavar="TARGET", help="Exclude targets.")
     targets: tuple[Path, ...] = targets_option()
 

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 import click
 
 from httpbench.cli.exit_codes import ExitCode
-from httpbench.cli.options import choices, shared
+from httpbench.cli.options import shared
 from httpbench.cli.options.fields import Options, command, group, option
 from httpbench.cli.options.isolation import IsolationOptions
 from httpbench.cli.options.load import LoadOptions, Overrides, ShareOptions
 from httpbench.cli.options.load_source import LoadSource, LoadSourceOptions
 from httpbench.cli.options.output import ClientExportOptions, RecordOptions
-from httpbench.cli.options.params import COUNT, REQUEST_PATH
+from httpbench.cli.options.params import COUNT, LOAD_GENERATORS, REQUEST_PATH, TIMERS
 from httpbench.cli.options.shared import WORKLOADS, Selection
 from httpbench.cli.terminal import console
 from httpbench.errors import SelectionError, UsageError
@@ -64,7 +64,7 @@ class BenchOptions(Options):
         metavar="NAME",
         multiple=True,
         default_text="native",
-        help=f"Load generator: {', '.join(choices.LOAD_GENERATORS)}; timer of clients: {', '.join(choices.TIMERS)}.",
+        help=f"Load generator: {', '.join(LOAD_GENERATORS)}; timer of clients: {', '.join(TIMERS)}.",
     )
     workload: tuple[str, ...] = option(
         "--workload", metavar="NAME", multiple=True, default_text=WORKLOADS, help="Workload, or a mix such as json:3,db:1."

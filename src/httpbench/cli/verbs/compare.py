@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from httpbench.cli.exit_codes import ExitCode
-from httpbench.cli.options.choices import GATES
 from httpbench.cli.options.fields import Options, argument, command, group, option
 from httpbench.cli.options.output import Exports, TableOptions, db_option, export_option, run_named
+from httpbench.cli.options.params import GATES
 from httpbench.cli.options.shared import GateOptions
 from httpbench.cli.terminal import console
 from httpbench.errors import SelectionError, UsageError

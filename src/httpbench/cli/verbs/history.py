@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from httpbench.cli.options import choices
 from httpbench.cli.options.fields import Options, argument, command, option
 from httpbench.cli.options.output import charts_option, db_option
+from httpbench.cli.options.params import HISTORY
 from httpbench.cli.options.shared import complete_target
 from httpbench.cli.terminal import console
 from httpbench.errors import SelectionError
@@ -26,7 +26,7 @@ class HistoryOptions(Options):
     target: str = argument(shell_complete=complete_target)
     figure: str | None = option(
         "--figure",
-        type=click.Choice(choices.HISTORY),
+        type=click.Choice(HISTORY),
         default_text="rps; p99 with a rate; time for clients",
         help="Result to follow.",
     )

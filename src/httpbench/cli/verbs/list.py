@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from httpbench.cli.options import choices
 from httpbench.cli.options.fields import Options, command, group, option
 from httpbench.cli.options.output import json_option
+from httpbench.cli.options.params import PLACES
 from httpbench.cli.options.shared import Selection
 from httpbench.cli.terminal import console
 
@@ -34,7 +34,7 @@ class ListOptions(Options):
     selection: Selection = group(Selection)
     isolate: str | None = option(
         "--isolate",
-        type=click.Choice(choices.PLACES),
+        type=click.Choice(PLACES),
         default_text="process",
         help="Where the targets would run; in containers, the state is that of their images.",
     )
@@ -87,7 +87,7 @@ def list_targets(options: ListOptions) -> None:
 
 def _placed(targets: Sequence[Target], place: str | None) -> Sequence[Target]:
     """Return the targets at this place; clients only run as processes."""
-    if place in (None, choices.PLACES[0]):
+    if place in (None, PLACES[0]):
         return targets
     from httpbench.model import Engine, Isolation, Kind
     from httpbench.run import everywhere
@@ -188,7 +188,7 @@ def _list_images(targets: Sequence[Target], place: str | None, *, as_json: bool)
     from httpbench.report.words.numbers import plural
     from httpbench.run import bases_of
 
-    engine = Engine.DOCKER if place in (None, choices.PLACES[0]) else Engine(place)
+    engine = Engine.DOCKER if place in (None, PLACES[0]) else Engine(place)
     possible = [target for target in targets if target.entry is None or target.entry.refusal is None]
     found = bases_of(possible, engine)
     if as_json:

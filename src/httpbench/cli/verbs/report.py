@@ -6,9 +6,9 @@ from pathlib import Path
 
 import click
 
-from httpbench.cli.options import choices
 from httpbench.cli.options.fields import Options, argument, command, group, option
 from httpbench.cli.options.output import ClientExportOptions, TableOptions, charts_option, db_option, run_named
+from httpbench.cli.options.params import FORMATS
 from httpbench.cli.terminal import console
 from httpbench.errors import SelectionError
 
@@ -16,7 +16,7 @@ from httpbench.errors import SelectionError
 class ReportOptions(Options):
     run: str = argument(default="latest")
     printed: str | None = option(
-        "--format", type=click.Choice(choices.FORMATS), default_text="tables", help="Print this format instead of the tables."
+        "--format", type=click.Choice(FORMATS), default_text="tables", help="Print this format instead of the tables."
     )
     evidence: bool = option("--evidence", is_flag=True, help="Show the numbers behind each verdict, one line per trial.")
     charts: Path | None = charts_option()

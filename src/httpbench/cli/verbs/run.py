@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING
 import click
 
 from httpbench.cli.exit_codes import ExitCode
-from httpbench.cli.options import choices
 from httpbench.cli.options.fields import Options, argument, command, group, option
 from httpbench.cli.options.isolation import IsolationOptions
 from httpbench.cli.options.load import LoadOptions, Overrides
 from httpbench.cli.options.load_source import LoadSource, LoadSourceOptions
 from httpbench.cli.options.output import ExportOptions, RecordOptions
-from httpbench.cli.options.params import DOUBLINGS, PERCENTAGE
+from httpbench.cli.options.params import DOUBLINGS, LOAD_GENERATORS, PERCENTAGE
 from httpbench.cli.options.servers import RequestOptions, ServerOptions, refuse_skipped
 from httpbench.cli.options.shared import GateOptions, dry_run_option, name_option, retries_option, rounds_option, seed_option
 from httpbench.errors import SelectionError, UsageError
@@ -56,9 +55,7 @@ class RunOptions(Options):
     min_rounds: int | None = rounds_option("--min-rounds", default_text=str(ROUNDS_MIN), help="With --precision: minimum rounds.")
     max_rounds: int | None = rounds_option("--max-rounds", default_text=str(ROUNDS_MAX), help="With --precision: maximum rounds.")
     retries: int = retries_option()
-    generator: str = option(
-        "--load-generator", metavar="NAME", default="native", help=f"Load generator: {', '.join(choices.LOAD_GENERATORS)}."
-    )
+    generator: str = option("--load-generator", metavar="NAME", default="native", help=f"Load generator: {', '.join(LOAD_GENERATORS)}.")
     seed: int | None = seed_option()
     gates: GateOptions = group(GateOptions)
     run_name: str | None = name_option("--run-name")

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from httpbench.cli.options import choices
 from httpbench.cli.options.fields import Options, argument, command, option
+from httpbench.cli.options.params import JOURNAL
 from httpbench.cli.terminal import console
 from httpbench.errors import SelectionError, TuneError
 
@@ -35,7 +35,7 @@ class TuneOptions(Options):
     journal: Path = option(
         "--journal",
         type=click.Path(path_type=Path, dir_okay=False),
-        default=choices.JOURNAL,
+        default=JOURNAL,
         metavar="FILE",
         help="Journal of the original settings.",
     )

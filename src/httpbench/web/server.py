@@ -37,7 +37,7 @@ def serve(
     loopback. ``started`` is called with the address, including the token. Raises :class:`UsageError` if the address can't be used.
     """
     listener = _listener(host, port)
-    token = secrets.token_urlsafe(TOKEN_BYTES) if wants_token or not _is_loopback(listener) else None
+    token = secrets.token_urlsafe(TOKEN_BYTES) if wants_token or not ipaddress.ip_address(listener.getsockname()[0]).is_loopback else None
     own = frozenset(name.lower() for name in ("localhost", socket.gethostname(), socket.getfqdn(), host, *names))
     dashboard = Dashboard(Site(db), own, say, token)
     config = uvicorn.Config(
@@ -72,10 +72,6 @@ def _listener(host: str, port: int) -> socket.socket:
         return socket.create_server(address[:2], family=family)
     except OSError as error:
         raise UsageError(f"cannot listen on {host}, port {port}: {error.strerror}", hint="--host and --port choose another") from None
-
-
-def _is_loopback(listener: socket.socket) -> bool:
-    return ipaddress.ip_address(listener.getsockname()[0]).is_loopback
 
 
 def _address(listener: socket.socket, host: str, token: str | None) -> str:

@@ -89,11 +89,6 @@ class Exports:
     paths: dict[str, str]
     """Paths by format name; ``-`` is standard output."""
 
-    @classmethod
-    def of(cls, **paths: str | None) -> Exports:
-        """Make exports from paths by format name; skip those that are ``None``."""
-        return cls({name: path for name, path in paths.items() if path is not None})
-
     def and_printed(self, name: str | None) -> Exports:
         """Add a format on standard output. Raise :class:`UsageError` if this format is already written to a file."""
         if name is None:
@@ -146,7 +141,16 @@ class Exports:
             raise StoreError("\n".join(problems), hint="`httpbench report` exports the stored run again")
 
 
-class ExportOptions(Options):
+class FileOptions(Options):
+    """Export files. The field ``export_csv`` is the path of the format ``csv``."""
+
+    @property
+    def files(self) -> Exports:
+        """The files that the user named."""
+        return Exports({name.removeprefix("export_"): path for name, path in dataclasses.asdict(self).items() if path is not None})
+
+
+class ExportOptions(FileOptions):
     """The export files that verbs with servers write."""
 
     export_json: str | None = export_option("json", "everything, with histograms,")
@@ -156,10 +160,6 @@ class ExportOptions(Options):
     export_autocannon: str | None = export_option("autocannon", "latencies, requests and bytes per second as autocannon's tables")
     export_junit: str | None = export_option("junit", "rows and gates as JUnit XML")
     export_openmetrics: str | None = export_option("openmetrics", "the results as OpenMetrics text")
-
-    @property
-    def files(self) -> Exports:
-        return Exports.of(**{each.name.removeprefix("export_"): getattr(self, each.name) for each in dataclasses.fields(self)})
 
 
 class ClientExportOptions(ExportOptions):

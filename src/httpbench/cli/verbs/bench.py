@@ -120,7 +120,7 @@ def bench(options: BenchOptions) -> ExitCode:
     suite_generators = selected.suite.load_generator if selected.suite else ("native",)
     tools = {name: selected.of_kind.generator(name) for name in options.generators or suite_generators}
     with options.source.opened(selected.targets, tools, port=options.port) as source:
-        spec = _possible(_plan(selected, source, tools, options), selected.suite)
+        spec = _plan(selected, source, tools, options)
         if options.dry_run:
             return dry_run.show(spec, console.stdout(), source.name)
         return measure(spec, source, options.record, options.exports.files)
@@ -166,9 +166,14 @@ def _kind(selection: Selection, known: Catalog, suite: Suite | None) -> Kind:
 
 
 def _plan(selected: Selected, source: LoadSource, tools: dict[str, Tool], options: BenchOptions) -> RunSpec:
-    """Return the trials of every target under every workload and load."""
+    """Return the trials of every target under every workload and load, and list what is left out.
+
+    Loads of a suite that the load generator cannot make are left out. Raise :class:`UsageError` if none is left, or if the command line
+    itself asks for an impossible load.
+    """
     from httpbench import host
-    from httpbench.cli.measure import make_spec
+    from httpbench.cli.measure import make_spec, refuse_impossible
+    from httpbench.run import without_refused
 
     suite, of_kind = selected.suite, selected.of_kind
     names = options.workload or (suite.workloads if suite else (of_kind.workload,))
@@ -190,6 +195,10 @@ def _plan(selected: Selected, source: LoadSource, tools: dict[str, Tool], option
         console.echo(f"skipped {name}: {reason}", err=True)
     if not spec.plan.trials:
         raise SelectionError("no targets left to measure", hint="choose others; `httpbench list` shows what each target can do")
+    spec, sentences = without_refused(spec) if suite else (spec, [])
+    for sentence in sentences:
+        console.echo(sentence, err=True)
+    refuse_impossible(spec)
     return replace(
         spec,
         table=suite.table if suite else of_kind.table,
@@ -209,21 +218,6 @@ def _itself(targets: Sequence[Target]) -> str | None:
     """Return the baseline of one target in several places: the target in the first place."""
     sources = {(target.folder, target.variant) for target in targets}
     return targets[0].id if len(sources) == 1 and len(targets) > 1 else None
-
-
-def _possible(spec: RunSpec, suite: Suite | None) -> RunSpec:
-    """Remove and list loads of a suite that the load generator cannot make.
-
-    Raise :class:`UsageError` if none is left, or if the command line itself asks for an impossible load.
-    """
-    from httpbench.cli.measure import refuse_impossible
-    from httpbench.run import without_refused
-
-    kept, sentences = without_refused(spec) if suite else (spec, [])
-    for sentence in sentences:
-        console.echo(sentence, err=True)
-    refuse_impossible(kept)
-    return kept
 
 
 def _matrix(selected: Selected, workloads: Sequence[str], source: LoadSource, tools: dict[str, Tool], options: BenchOptions) -> Matrix:

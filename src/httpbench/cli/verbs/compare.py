@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from httpbench.cli.exit_codes import ExitCode
 from httpbench.cli.options.fields import Options, argument, command, group, option
-from httpbench.cli.options.output import Exports, TableOptions, db_option, export_option, run_named
+from httpbench.cli.options.output import FileOptions, TableOptions, db_option, export_option, run_named
 from httpbench.cli.options.params import GATES
 from httpbench.cli.options.shared import GateOptions
 from httpbench.cli.terminal import console
@@ -18,6 +18,13 @@ if TYPE_CHECKING:
     from httpbench.store import Store
 
 
+class CompareExportOptions(FileOptions):
+    export_markdown: str | None = export_option("markdown", "Markdown for a pull request")
+    export_json: str | None = export_option("json", "JSON")
+    export_junit: str | None = export_option("junit", "gates as JUnit XML")
+    export_html: str | None = export_option("html", "the changes, with charts, as one HTML file")
+
+
 class CompareOptions(Options):
     base: str = argument(default="latest~1")
     head: str = argument(default="latest")
@@ -25,10 +32,7 @@ class CompareOptions(Options):
     across_environments: bool = option(
         "--across-environments", is_flag=True, help="Compare runs from different environments, with a warning."
     )
-    export_markdown: str | None = export_option("markdown", "Markdown for a pull request")
-    export_json: str | None = export_option("json", "JSON")
-    export_junit: str | None = export_option("junit", "gates as JUnit XML")
-    export_html: str | None = export_option("html", "the changes, with charts, as one HTML file")
+    exports: CompareExportOptions = group(CompareExportOptions)
     db: Path = db_option()
     tables: TableOptions = group(TableOptions)
 
@@ -47,9 +51,8 @@ def compare(options: CompareOptions) -> ExitCode | None:
     httpbench compare main.json latest --fail-if 'rps<-3%'    a gate
     httpbench compare v1.2 HEAD --export-markdown comment.md  two commits
     """
-    files = Exports.of(json=options.export_json, markdown=options.export_markdown, html=options.export_html, junit=options.export_junit)
-    gates = options.gates.all
-    if options.export_junit and not gates:
+    files, gates = options.exports.files, options.gates.all
+    if "junit" in files.paths and not gates:
         raise UsageError("--export-junit exports gates, but none is given", hint="add a gate, such as --fail-if 'rps<-3%'")
     options.gates.check()
     from httpbench.report import CHANGE_COLUMNS, CHANGE_FORMATS, changes, mismatches_text, render_beside, render_changes

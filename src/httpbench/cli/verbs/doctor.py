@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from httpbench.host import Finding
-    from httpbench.model import Environment, LoadHost
+    from httpbench.model import Environment
 
 STYLES = {"ok": "green", "note": "cyan", "warning": "yellow"}
 
@@ -48,7 +48,12 @@ def doctor(options: DoctorOptions) -> None:
         raise UsageError("--host requires a load host", hint="add -r HOST")
     environment = host.read_environment(catalog.root(), {})
     findings = [*left_behind(), *host.examine()]
-    there, of_both = _load_host(options)
+    there, of_both = None, []
+    if options.load_host is not None:
+        from httpbench.cluster import connected, findings_of
+
+        with connected(options.load_host, address=options.host) as place:
+            there, of_both = place.host, findings_of(place)
     if options.json:
         entries = [dataclasses.asdict(finding) for finding in (*findings, *of_both)]
         more = {"load_host": there.model_dump()} if there else {}
@@ -58,16 +63,6 @@ def doctor(options: DoctorOptions) -> None:
     if there is not None:
         console.echo(f"\nload host {there.name}, which reaches this machine at {there.address}\n")
         _show(there.environment, of_both)
-
-
-def _load_host(options: DoctorOptions) -> tuple[LoadHost | None, list[Finding]]:
-    """Return the load host and its findings, or ``None`` without one."""
-    if options.load_host is None:
-        return None, []
-    from httpbench.cluster import connected, findings_of
-
-    with connected(options.load_host, address=options.host) as place:
-        return place.host, findings_of(place)
 
 
 def _show(environment: Environment, findings: Sequence[Finding]) -> None:

@@ -53,7 +53,7 @@ def noise(options: NoiseOptions) -> ExitCode | None:
 
     if not options.show:
         outcome = measure.build_and_run(_plan(options), options.store)
-        measure.report(outcome, options.store.db, Exports.of())
+        measure.report(outcome, options.store.db, Exports({}))
         if code := measure.exit_code(outcome):
             return code
     with Store(options.store.db, reading=True) as store:

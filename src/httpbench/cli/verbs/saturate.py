@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from httpbench.load import Tool
-    from httpbench.model import Bound, Load, Search, Target
+    from httpbench.model import Bound, Search, Target
     from httpbench.run import RunSpec
 
 NATIVE = "native"
@@ -107,13 +107,15 @@ def saturate(options: SaturateOptions) -> ExitCode:
 def _plan(target: Target, source: LoadSource, tools: Mapping[str, Tool], options: SaturateOptions) -> RunSpec:
     """Return the first trial, from which the search continues."""
     from httpbench.cli.measure import make_spec
-    from httpbench.model import Table
+    from httpbench.model import Load, Table
     from httpbench.run import Matrix
 
     workload = options.request.as_workload(options.servers.urls, default="plaintext" if target.is_declared else None)
     share = options.servers.share
     scalings = [options.servers.chosen_scaling]
-    matrix = Matrix([target], scalings, [workload.name], [_load(options.load)], list(tools), rounds=1, workers=share.workers)
+    # A short closed loop, whose throughput is the starting point of the search.
+    scout = Load.model_validate({**dataclasses.asdict(options.load), "duration_s": min(SCOUT_DURATION_S, options.load.duration_s)})
+    matrix = Matrix([target], scalings, [workload.name], [scout], list(tools), rounds=1, workers=share.workers)
     spec = make_spec(matrix, tools, [target], {workload.name: workload}, source=source, share=share, seed=0)
     refuse_skipped(spec.plan)
     return replace(
@@ -125,13 +127,6 @@ def _plan(target: Target, source: LoadSource, tools: Mapping[str, Tool], options
         name=options.name,
         tags=options.record.tags,
     )
-
-
-def _load(options: SearchLoadOptions) -> Load:
-    """Return a short closed loop, whose throughput is the starting point of the search."""
-    from httpbench.model import Load
-
-    return Load.model_validate({**dataclasses.asdict(options), "duration_s": min(SCOUT_DURATION_S, options.duration_s)})
 
 
 def _search(options: SearchOptions, load: SearchLoadOptions) -> Search:

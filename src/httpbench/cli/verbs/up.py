@@ -83,7 +83,9 @@ def up(options: UpOptions) -> None:
                 workers=servers.share.workers,
             )
             with running(target, scaling, workload, place, backend) as instance:
-                _introduce(target, instance, workload.request.path, cores.target)
+                console.echo(instance.running.url(workload.request.path))
+                on = f"CPU{'' if len(cores.target) == 1 else 's'} {', '.join(map(str, cores.target))}"
+                console.echo(f"{target.id} responds, on {on}; its log: {instance.running.log}; Ctrl-C stops it", err=True)
                 _watch(target, instance)
     except KeyboardInterrupt:
         console.echo(f"stopped {target.id}", err=True)
@@ -98,12 +100,6 @@ def _workload(known: Catalog, target: Target, request: RequestOptions) -> Worklo
     if target.kind is Kind.PROXY:
         return workloads_of(known, [target], request.workload)[target.kind]
     return request.as_workload((), default=KINDS[target.kind].workload if target.is_declared else None)
-
-
-def _introduce(target: Target, instance: Up, path: str, cpus: tuple[int, ...]) -> None:
-    on = f"CPU{'' if len(cpus) == 1 else 's'} {', '.join(map(str, cpus))}"
-    console.echo(instance.running.url(path))
-    console.echo(f"{target.id} responds, on {on}; its log: {instance.running.log}; Ctrl-C stops it", err=True)
 
 
 def _watch(target: Target, instance: Up) -> None:

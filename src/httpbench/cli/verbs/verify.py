@@ -61,7 +61,8 @@ def verify(options: VerifyOptions) -> ExitCode:
     with console.observer() as observer:
         served_by = {target.id: _served(known, target, workloads[target.kind], options.workload) for target in targets}
         databases = databases_of((target, each) for target in targets for each in served_by[target.id])
-        built = prepare(_each_once([*with_backends(known, targets, workloads), *databases]), observer, options.jobs)
+        needed = {each.id: each for each in (*with_backends(known, targets, workloads), *databases)}
+        built = prepare(list(needed.values()), observer, options.jobs)
     topology = host.read_topology()
     passed = not built.errors
     recorded: list[Path] = []
@@ -92,10 +93,6 @@ def verify(options: VerifyOptions) -> ExitCode:
     if recorded:
         console.echo(f"recorded {plural(len(recorded), 'target')} in {recorded[0]}")
     return ExitCode.OK if passed else ExitCode.FAILED
-
-
-def _each_once(targets: Sequence[Target]) -> list[Target]:
-    return list({target.id: target for target in targets}.values())
 
 
 def _served(known: Catalog, target: Target, usual: Workload, named: str | None) -> list[Workload]:

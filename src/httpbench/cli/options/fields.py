@@ -57,12 +57,12 @@ class Option(click.Option):
 
 def option(*names: str, **settings: Any) -> Any:
     """Make a field for an option. ``settings`` are those of ``click.Option``, and ``default_text``."""
-    return _field(lambda name: Option([name, *names], **settings))
+    return dataclasses.field(metadata={PARAMETER: lambda name: Option([name, *names], **settings)})
 
 
 def argument(**settings: Any) -> Any:
     """Make a field for an argument. ``settings`` are those of ``click.Argument``."""
-    return _field(lambda name: click.Argument([name], **settings))
+    return dataclasses.field(metadata={PARAMETER: lambda name: click.Argument([name], **settings)})
 
 
 def group(form: type[Form]) -> Any:
@@ -80,10 +80,6 @@ def command(form: type[Form], name: str | None = None) -> Callable[[Callable[[Fo
         return click.Command(name or verb.__name__, callback=callback, help=verb.__doc__, params=list(_parameters(form)))
 
     return decorate
-
-
-def _field(make: Callable[[str], click.Parameter]) -> Any:
-    return dataclasses.field(metadata={PARAMETER: make})
 
 
 def _parameters(form: type[Options]) -> Iterator[click.Parameter]:

@@ -35,15 +35,8 @@ WARMUP = {"warmup_s": 2.0, "warmup_max_s": None}
 class LoadSource:
     """The source of a run's load. This one is this machine."""
 
-    @property
-    def name(self) -> str | None:
-        """The load hosts, as the plan shows them. ``None``: this machine."""
-        return None
-
-    @property
-    def is_elsewhere(self) -> bool:
-        """Whether the load generators use no cores of this machine."""
-        return False
+    name: str | None = None
+    """The load hosts, as the plan shows them. ``None``: this machine."""
 
     def warmup(self, given: Mapping[str, Any]) -> dict[str, Any]:
         """Return the warm-up fields of a load, unless an option overrides them. Raise :class:`UsageError` if ``given`` cannot be done."""
@@ -55,11 +48,7 @@ class LoadSource:
 
     def divide(self, divide: Divide) -> Divide:
         """Return the function that divides the cores of this machine."""
-        if not self.is_elsewhere:
-            return divide
-        from httpbench.host import partition_for_load_host
-
-        return functools.partial(partition_for_load_host, divide)
+        return divide
 
     @contextmanager
     def placed(self, spec: RunSpec) -> Iterator[RunSpec]:
@@ -67,22 +56,19 @@ class LoadSource:
         yield spec
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class SshSource(LoadSource):
     """One load host, reached by ssh."""
 
-    host: str
+    name: str
     address: str | None
     """Address that targets listen on, if given."""
     install: bool
 
-    @property
-    def name(self) -> str:
-        return self.host
+    def divide(self, divide: Divide) -> Divide:
+        from httpbench.host import partition_for_load_host
 
-    @property
-    def is_elsewhere(self) -> bool:
-        return True
+        return functools.partial(partition_for_load_host, divide)
 
     @contextmanager
     def placed(self, spec: RunSpec) -> Iterator[RunSpec]:
@@ -92,23 +78,19 @@ class SshSource(LoadSource):
         generators = [generator for generator in spec.generators.values() if isinstance(generator, LoadGenerator)]
         install = _say if self.install else None
         backend = _backend(spec) if spec.backend_there else None
-        with connected(self.host, generators, address=self.address, port=spec.port, install=install, backend=backend) as place:
+        with connected(self.name, generators, address=self.address, port=spec.port, install=install, backend=backend) as place:
             _say(_load_host(place.host))
             found = {name: place.generators[name] for name in spec.generators}
             yield replace(spec, load_place=place, generators=found, backend_place=place if backend else None)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class DaskSource(LoadSource):
     """Many load hosts: all workers of a Dask cluster."""
 
-    hosts: str
+    name: str
     """Names of the load hosts, or the address of their scheduler."""
     workers: Workers
-
-    @property
-    def name(self) -> str:
-        return self.hosts
 
     def warmup(self, given: Mapping[str, Any]) -> dict[str, Any]:
         if given.get("warmup_max_s") is not None:
@@ -120,9 +102,10 @@ class DaskSource(LoadSource):
 
         return {name: ManyHosts(self.workers) for name in tools}
 
-    @property
-    def is_elsewhere(self) -> bool:
-        return self.workers.are_elsewhere
+    def divide(self, divide: Divide) -> Divide:
+        from httpbench.host import partition_for_load_host
+
+        return functools.partial(partition_for_load_host, divide) if self.workers.are_elsewhere else divide
 
     @contextmanager
     def placed(self, spec: RunSpec) -> Iterator[RunSpec]:
@@ -190,7 +173,7 @@ class LoadSourceOptions(Options):
             raise UsageError(f"{client.id} is a client, which makes its own load", hint=hint)
         if self.only:
             _check_reachable(targets, self.only)
-            yield SshSource(self.only, self.host, self.install)
+            yield SshSource(name=self.only, address=self.host, install=self.install)
             return
         if other := next((name for name in generators if name != NATIVE), None):
             what = f"{other} cannot share one load among hosts: it cannot start at a given time, and reports no intervals to add up"
@@ -204,7 +187,7 @@ class LoadSourceOptions(Options):
             address = self._address(scheduler, targets, elsewhere, port)
             _say(_described(found, address))
             workers = Workers(scheduler, len(found), len(elsewhere) == len(found), address)
-            yield DaskSource(self.scheduler or ", ".join(self.names), workers)
+            yield DaskSource(name=self.scheduler or ", ".join(self.names), workers=workers)
 
     @contextmanager
     def surveyed(self) -> Iterator[list[Surveyed]]:

@@ -39,7 +39,7 @@ class SearchOptions(Options):
         "--slo",
         type=LATENCY_BOUND,
         multiple=True,
-        default_text="p99<10ms",
+        default=("p99<10ms",),
         help="Latency bound of the service level.",
     )
     max_errors: float = option(
@@ -130,12 +130,12 @@ def _plan(target: Target, source: LoadSource, tools: Mapping[str, Tool], options
 
 
 def _search(options: SearchOptions, load: SearchLoadOptions) -> Search:
-    from httpbench.model import Bound, Search, ServiceLevel
+    from httpbench.model import Search, ServiceLevel
 
     if not WIDTH_MIN <= options.width <= WIDTH_MAX:
         raise UsageError(f"--width {options.width:.2%} is not between {WIDTH_MIN:.1%} and {WIDTH_MAX:.0%}")
     return Search(
-        level=ServiceLevel(bounds=options.bounds or (Bound(figure="p99", limit_us=10_000),), failed_share_max=options.max_errors),
+        level=ServiceLevel(bounds=options.bounds, failed_share_max=options.max_errors),
         width=options.width,
         trials_per_rate=options.trials,
         duration_s=load.duration_s,

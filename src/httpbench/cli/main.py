@@ -63,7 +63,7 @@ VERBS = {
     "noise": "Measure this machine's noise floor: one server against itself.",
     "completion": "Install tab completion for your shell.",
 }
-"""The first sentence of each verb's help, as checked by a test, in the order in which a user needs the verbs."""
+"""The first sentence of each verb's help, in the order in which a user needs the verbs. A test compares them with the help."""
 
 
 @click.group(
@@ -87,7 +87,7 @@ def cli(context: click.Context) -> None:
 def run_command_line() -> None:
     """Run the command line and end the process with its exit code."""
     for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):  # otherwise it is closed
+        if isinstance(stream, io.TextIOWrapper):  # None if the stream is closed
             stream.reconfigure(errors="replace")  # a terminal without "µ" shows a question mark
     sys.excepthook = console.fault
     if isinstance(sys.stderr, io.TextIOWrapper):
@@ -98,7 +98,7 @@ def run_command_line() -> None:
 
 
 class _StandardError(io.FileIO):
-    """A standard error that drops messages once its terminal is gone, which must not fail a trial."""
+    """A standard error that drops messages once its terminal is gone, because that must not fail a trial."""
 
     def write(self, data: ReadableBuffer, /) -> int:
         try:
@@ -150,7 +150,7 @@ def _require_utf8() -> None:
 
 
 def _discard_output(stream: int) -> None:
-    """Redirect a closed stream to nowhere, because Python's flush at exit would raise again."""
+    """Redirect a closed stream to /dev/null, because Python's flush at exit would raise again."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), stream)
 
 

@@ -105,7 +105,7 @@ def refuse_impossible(spec: RunSpec) -> None:
 
 
 def report(outcome: Outcome, db: Path, files: Exports, view: View | None = None) -> None:
-    """Show and export the results, even if the run was interrupted. Raise the error of a failed store."""
+    """Show and export the results, even if the run was interrupted. If the run could not be stored, raise that error at the end."""
     run, trials = outcome.run, outcome.trials
     interrupted = run.status is RunStatus.INTERRUPTED
     output = files.tables

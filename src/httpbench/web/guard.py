@@ -84,7 +84,7 @@ class AccessGuard:
             what = "The address lacks the token" if found is None else "The token is wrong"
             return self._refuse(401, "Token required", f"{what}. Open the address that `httpbench serve` printed when it started.")
         others = urlencode([pair for pair in parse_qsl(request.url.query) if pair[0] != TOKEN])
-        # Browsers take a path that begins with two slashes for another host.
+        # Browsers treat what follows two slashes as the name of another host.
         path = "/" + request.url.path.lstrip("/\\")
         response = RedirectResponse(f"{path}?{others}" if others else path, status_code=303)
         response.set_cookie(COOKIE, found, httponly=True, samesite="strict", path="/")

@@ -33,7 +33,7 @@ def serve(
 ) -> None:
     """Serve until SIGINT or SIGTERM arrives, then raise the signal again.
 
-    Port 0 means any free port. ``names`` are more names that the Host header may contain. ``wants_token`` requires a token even on
+    Port 0 means any free port. ``names`` are additional names that the Host header may contain. ``wants_token`` requires a token even on
     loopback. ``started`` is called with the address, including the token. Raises :class:`UsageError` if the address can't be used.
     """
     listener = _listener(host, port)

@@ -61,7 +61,7 @@ def target_of(store: Store, name: str) -> str:
 
 
 def _section(series: Series, number: int, rows: int, path: str, linked: Set[str] | None) -> dict[str, Any]:
-    """Return the section of one series, as the template shows it. Each change is a sentence and its commits."""
+    """Return the values that the template shows for one series. Each change is a sentence and its commits."""
     root, title = addresses.root(path), figure_title(series.figure)
     # Browsers cache charts. With the number of points in the address, they load a new chart when there are more points.
     address = root + addresses.target_chart(series.target, number) + (f"?{len(series.points)}" if linked is None else "")

@@ -71,7 +71,7 @@ def group(form: type[Form]) -> Any:
 
 
 def command(form: type[Form], name: str | None = None) -> Callable[[Callable[[Form], ExitCode | None]], click.Command]:
-    """Turn a function from ``form`` to an exit code into a verb; ``None`` is success. Its docstring is the help."""
+    """Make a verb from a function that takes a ``form`` and returns an exit code or, for success, ``None``. Its docstring is the help."""
 
     def decorate(verb: Callable[[Form], ExitCode | None]) -> click.Command:
         def callback(**values: Any) -> ExitCode:

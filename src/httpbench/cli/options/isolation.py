@@ -35,7 +35,7 @@ class IsolationOptions(Options):
     )
 
     def places(self, suite: Suite | None = None) -> list[Isolation | None]:
-        """Return the places of the options, or else of the suite; ``None`` is a process. Raise :class:`UsageError` for a contradiction."""
+        """Return the given places, or else those of the suite. ``None`` is a process. Raise :class:`UsageError` for a contradiction."""
         names = self.isolate or (tuple(map(str, suite.isolate)) if suite else (PROCESS,))
         given = {"--cpus": self.cpus, "--memory": self.memory, "--network": self.network}
         useless = [name for name, value in given.items() if value is not None]

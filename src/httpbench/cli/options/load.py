@@ -114,13 +114,13 @@ class LoadOptions(Options):
         fields["rate_step_rps"], fields["step_s"] = fields.pop("step") or (None, None)
         found = {name: value for name, value in fields.items() if value is not None}
         if "warmup_s" in found:
-            found.setdefault("warmup_max_s", None)  # a fixed warm-up ends after its time
+            found.setdefault("warmup_max_s", None)  # a warm-up of fixed duration doesn't wait for a steady state
         return found
 
 
 @dataclass(frozen=True, slots=True)
 class Overrides:
-    """The options that change every load."""
+    """Changes to every load."""
 
     fields: Mapping[str, Any]
     """Fields of :class:`~httpbench.model.Load`. They are not scaled."""

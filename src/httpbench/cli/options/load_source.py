@@ -1,4 +1,4 @@
-"""Options that choose where the load comes from, and the source they choose: this machine, one load host, or many.
+"""Options that choose where the load comes from, and the sources to choose from: this machine, one load host, or many.
 
 Verbs only know :class:`LoadSource`. One load host is reached by ssh; many are the workers of a Dask cluster.
 """
@@ -33,13 +33,13 @@ WARMUP = {"warmup_s": 2.0, "warmup_max_s": None}
 
 
 class LoadSource:
-    """The source of a run's load. This one is this machine."""
+    """The source of a run's load. The base class is this machine."""
 
     name: str | None = None
     """The load hosts, as the plan shows them. ``None``: this machine."""
 
     def warmup(self, given: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the warm-up fields of a load, unless an option overrides them. Raise :class:`UsageError` if ``given`` cannot be done."""
+        """Return the warm-up fields of a load, unless an option overrides them. Raise :class:`UsageError` if ``given`` is impossible."""
         return {}
 
     def generators(self, tools: Mapping[str, Tool]) -> dict[str, Tool]:
@@ -153,7 +153,7 @@ class LoadSourceOptions(Options):
 
     @contextmanager
     def opened(self, targets: Sequence[Target], generators: Iterable[str], *, port: int | None = None) -> Iterator[LoadSource]:
-        """Check the options, start a cluster if it takes one, and yield the load source.
+        """Check the options, start a cluster if necessary, and yield the load source.
 
         Args:
             targets: The targets that get the load.

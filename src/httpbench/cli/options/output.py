@@ -151,7 +151,7 @@ class FileOptions(Options):
 
 
 class ExportOptions(FileOptions):
-    """The export files that verbs with servers write."""
+    """The export files of verbs that measure or show servers."""
 
     export_json: str | None = export_option("json", "everything, with histograms,")
     export_csv: str | None = export_option("csv", "one line per trial")
@@ -169,7 +169,7 @@ class ClientExportOptions(ExportOptions):
 
 
 class StoreOptions(Options):
-    """How a verb that measures waits for the cores, shows progress and stores the run."""
+    """Options of verbs that measure: waiting for cores, progress, and the database."""
 
     no_wait: bool = option("--no-wait", is_flag=True, help="If another run uses the same cores, exit instead of waiting for it.")
     quiet: bool = option("-q", "--quiet", is_flag=True, help="Show no progress.")
@@ -177,7 +177,7 @@ class StoreOptions(Options):
 
 
 class RecordOptions(StoreOptions):
-    """How a verb that measures stores and shows the run."""
+    """Options of verbs that measure and show a run."""
 
     tags: tuple[str, ...] = option("--tag", multiple=True, metavar="TAG", help="Tag of the run, for the search in `serve`.")
     tables: TableOptions = group(TableOptions)

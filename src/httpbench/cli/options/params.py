@@ -55,7 +55,7 @@ class Parsed(click.ParamType[Value]):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Value:
         try:
-            parsed: Value = self._parse(value) if isinstance(value, str) else value  # a default may have its final type
+            parsed: Value = self._parse(value) if isinstance(value, str) else value  # a default may already have its final type
         except ValueError as error:
             self.fail(str(error), param, ctx)
         return parsed
@@ -174,7 +174,7 @@ def doublings(text: str) -> tuple[int, ...]:
 
 
 def rate(text: str) -> tuple[int | None, int]:
-    """Parse a rate such as ``25k``, or ``10k..25k``, as first and last rate. The first is ``None`` for a constant rate."""
+    """Parse a rate such as ``25k``, or ``10k..25k``, as its first and last rate. The first is ``None`` for a constant rate."""
     first, dots, last = text.partition("..")
     if not dots:
         return None, count(text)
@@ -185,7 +185,7 @@ def rate(text: str) -> tuple[int | None, int]:
 
 
 def step(text: str) -> tuple[int | None, float]:
-    """Parse a step of a rising rate such as ``1k/60s`` or ``60s``, as rise in requests per second, if given, and seconds."""
+    """Parse a step of a rising rate such as ``1k/60s`` or ``60s``, as its rise in requests/s, if given, and its duration in seconds."""
     rise, slash, each = text.rpartition("/")
     return count(rise) if slash else None, duration_s(each, shortest_s=0.1)
 

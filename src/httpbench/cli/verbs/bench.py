@@ -215,13 +215,13 @@ def _plan(selected: Selected, source: LoadSource, tools: dict[str, Tool], option
 
 
 def _itself(targets: Sequence[Target]) -> str | None:
-    """Return the baseline of one target in several places: the target in the first place."""
+    """If all targets are one target in several places, return its id in the first place, as the baseline."""
     sources = {(target.folder, target.variant) for target in targets}
     return targets[0].id if len(sources) == 1 and len(targets) > 1 else None
 
 
 def _matrix(selected: Selected, workloads: Sequence[str], source: LoadSource, tools: dict[str, Tool], options: BenchOptions) -> Matrix:
-    """Return what is combined: the matrix of the suite, or the usual one of the kind, with the options applied."""
+    """Return the matrix of the suite, or else the usual one of the kind, with the options applied."""
     from httpbench.model import Kind, Scaling
     from httpbench.run import Matrix
 

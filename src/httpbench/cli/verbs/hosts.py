@@ -31,8 +31,8 @@ class HostsOptions(Options):
 def hosts(options: HostsOptions) -> ExitCode | None:
     """Check load hosts before a run.
 
-    Shows the cores and versions of each load host and the round trip. With several load hosts, also shows how many requests/s one thread
-    makes to a server on the same host; a Dask cluster is started by ssh, and stopped. Exit code 1 if versions differ.
+    Shows the cores and versions of each load host and the round trip. With several load hosts, starts a Dask cluster by ssh, also shows how
+    many requests/s one thread makes to a server on the same host, and stops the cluster. Exit code 1 if versions differ.
 
     \b
     httpbench hosts check -r load1 -r load2                       by ssh

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 TARGET_KEYS = ("id", "kind", "language", "framework", "variant", "category", "tuning", "scaling", "limits", "upstream", "notes")
 STATE_KEYS = ("state", "reason", "fix", "version")
-"""Keys in JSON that are attributes of the target and of its state."""
+"""JSON keys that are named like attributes of the target and of its state."""
 
 IMAGE_TARGETS_SHOWN = 3
 ID_WIDTH = 40

@@ -135,8 +135,6 @@ def _loads(source: LoadSource, options: RunOptions) -> list[Load]:
 
     if options.scan and options.load.connections:
         raise UsageError("--scan connections and --connections both set the number of connections", hint="remove one of them")
-    if options.load.step and (options.load.rate is None or options.load.rate[0] is None):
-        raise UsageError("--step requires a rising rate", hint="--rate 10k..25k --step 1k/60s")
     given = options.load.given()
     connections = options.scan[1] if options.scan else options.load.connections
     return Overrides({**source.warmup(given), **given}, connections).loads([KINDS[Kind.SERVER].load])

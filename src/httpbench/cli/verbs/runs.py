@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 ALL = -1
 
 COMMAND_MIN = 36
-"""Characters of a command before it is folded."""
+"""Minimum width of the column of commands, in characters."""
 DAYS = {"d": 1, "w": 7}
 
 

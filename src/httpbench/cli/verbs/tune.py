@@ -81,7 +81,7 @@ def _knobs(names: Sequence[str]) -> list[host.Knob]:
 
 
 def _report(outcome: host.TuningOutcome, unchanged: str) -> None:
-    """Print the changes, or ``unchanged`` without any. Raise :class:`TuneError` for settings that could not be changed."""
+    """Print the changes, or ``unchanged`` if there are none. Raise :class:`TuneError` if a setting could not be changed."""
     if outcome.rebooted:
         console.echo("the machine has rebooted since; this restored the original settings", err=True)
     for path, (before, after) in outcome.changed.items():

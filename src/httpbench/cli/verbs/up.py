@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 REFRESH_S = 0.5
 LINE_EVERY_S = 10.0
-"""Interval of the lines in a log, where standard error is not a terminal."""
+"""Interval between lines if standard error is not a terminal."""
 
 
 class UpOptions(Options):

@@ -116,9 +116,9 @@ def _require_recordable(targets: Sequence[Target], workload: str | None) -> None
 
 
 def _keep(target: Target, results: Sequence[Verified], built: Built, *, record: bool) -> list[Path]:
-    """Mark on this machine what passed as a process; with ``record``, also in the project. Return the files of the project.
+    """Record on this machine which scalings passed as a process, and with ``record`` in the project too. Return the project's files.
 
-    Containers are not marked, because they have another toolchain. This runs after each target, so an interruption loses nothing.
+    Containers are not recorded, because they have another toolchain. This runs after each target, so an interruption loses nothing.
     """
     from httpbench import catalog
     from httpbench.run import mark_verified, proof_of

@@ -106,18 +106,25 @@ class RequestOptions(Options):
 
     def as_workload(self, urls: Sequence[str], default: str | None = None) -> Workload:
         """Return the named or default workload, or one that expects any success, with the options applied."""
+        from pydantic import ValidationError
+
         from httpbench import catalog
-        from httpbench.model import Expectation, Workload
+        from httpbench.model import Expectation, Request, Workload
         from httpbench.run import path_of
 
-        path = self.path or path_of(urls)
         name = self.workload or default
         base = (
             catalog.load(()).workload(name)
             if name
             else Workload(name="request", description="A request from the command line", expect=Expectation(status=None))
         )
-        request = self._request(base.request, path)
+        body = _text(self.body, "--body")
+        headers = dict(_pair(text, ":", "-H", "'Name: value'") for text in self.headers) or None
+        fields = _given(method=self.method or ("POST" if body else None), path=self.path or path_of(urls), headers=headers, body=body)
+        try:
+            request = Request.model_validate({**base.request.model_dump(), **fields})
+        except ValidationError as error:
+            raise UsageError("\n".join(catalog.sentences(Request, error))) from None
         expect = _given(status=self.expect_status, body=_text(self.expect_body, "--expect-body"))
         if base.parts:
             if request != base.request or expect:
@@ -131,20 +138,6 @@ class RequestOptions(Options):
             expect=Expectation.model_validate({**base.expect.model_dump(), **expect}),
             test=base.test,
         )
-
-    def _request(self, base: Request, path: str | None) -> Request:
-        from pydantic import ValidationError
-
-        from httpbench import catalog
-        from httpbench.model import Request
-
-        body = _text(self.body, "--body")
-        headers = dict(_pair(text, ":", "-H", "'Name: value'") for text in self.headers) or None
-        fields = _given(method=self.method or ("POST" if body else None), path=path, headers=headers, body=body)
-        try:
-            return Request.model_validate({**base.model_dump(), **fields})
-        except ValidationError as error:
-            raise UsageError("\n".join(catalog.sentences(Request, error))) from None
 
 
 def one_target(

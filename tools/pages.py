@@ -78,7 +78,7 @@ def cli_page() -> str:
     root = click.Context(cli, info_name="httpbench")
     codes = pipe_table(("Code", "Meaning"), (True, False), [(str(code.value), code.meaning) for code in ExitCode])
     foreign = [f"- `{name}`: {hint}\n" for name, (_, hint) in foreign_options.OURS.items()]
-    commands = {name: command for name in cli.list_commands(root) if (command := cli.get_command(root, name))}
+    commands = {name: cli.load(name) for name in cli.commands}
     contexts = [click.Context(command, info_name=name, parent=root) for name, command in commands.items()]
     counts = Counter(record for context in contexts for record in _options(context))
     common = {record for record, count in counts.items() if count >= COMMON_MIN}

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import os
 from pathlib import Path
 
 import pytest
-from rich.console import Console
 
 from httpbench.cli.targets import prepare_engines
 from httpbench.isolate import engine as command_line
@@ -49,8 +49,8 @@ def leave_mark(tmp_path: Path) -> None:
 
 def messages(*targets: Target) -> str:
     """Return the first messages of a command that measures these targets."""
-    errors = io.StringIO()
-    prepare_engines(targets, Console(file=errors, width=240))
+    with contextlib.redirect_stderr(io.StringIO()) as errors:
+        prepare_engines(targets)
     return errors.getvalue()
 
 

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from httpbench.cli.exit_codes import ExitCode
-from httpbench.cli.options import choices
-from httpbench.cli.options.fields import argument, command, option
+from httpbench.cli.options.fields import Options, argument, command, option
 from httpbench.cli.options.output import charts_option, db_option
+from httpbench.cli.options.params import HISTORY
 from httpbench.cli.options.shared import complete_target
 from httpbench.cli.terminal import console
 from httpbench.errors import SelectionError
@@ -24,12 +22,11 @@ if TYPE_CHECKING:
 NAMED_MAX = 10
 
 
-@dataclass(frozen=True, slots=True)
-class HistoryOptions:
+class HistoryOptions(Options):
     target: str = argument(shell_complete=complete_target)
     figure: str | None = option(
         "--figure",
-        type=click.Choice(choices.HISTORY),
+        type=click.Choice(HISTORY),
         default_text="rps; p99 with a rate; time for clients",
         help="Result to follow.",
     )
@@ -40,7 +37,7 @@ class HistoryOptions:
 
 
 @command(HistoryOptions)
-def history(options: HistoryOptions) -> ExitCode:
+def history(options: HistoryOptions) -> None:
     """Show a target over many runs, and where it changed.
 
     TARGET is an id, or a part of one. Each load has a table, newest run first. Runs are in one table only if their environments are alike.
@@ -62,15 +59,14 @@ def history(options: HistoryOptions) -> ExitCode:
     if not found:
         what = f"{options.figure} of {target}" if options.figure else target
         raise SelectionError(f"no valid trial has {what}", hint=f"`httpbench history {target}` shows what there is")
-    output = console.stdout()
     if options.charts is None:
+        output = console.stdout()
         output.print(render_history(found, width=output.width, runs=options.limit, everything=options.all_environments))
-        return ExitCode.OK
+        return
     from httpbench.report.charts import write_histories
 
     for path in write_histories(found, options.charts, everything=options.all_environments):
-        output.print(path, markup=False, highlight=False, soft_wrap=True)
-    return ExitCode.OK
+        console.echo(str(path))
 
 
 def _target(word: str, known: Sequence[str], db: Path) -> str:

@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 
 import click
 
-from httpbench.cli.exit_codes import ExitCode
-from httpbench.cli.options import choices
-from httpbench.cli.options.fields import argument, command, group, option
+from httpbench.cli.options.fields import Options, argument, command, group, option
 from httpbench.cli.options.output import ClientExportOptions, TableOptions, charts_option, db_option, run_named
+from httpbench.cli.options.params import FORMATS
+from httpbench.cli.terminal import console
 from httpbench.errors import SelectionError
 
 
-@dataclass(frozen=True, slots=True)
-class ReportOptions:
+class ReportOptions(Options):
     run: str = argument(default="latest")
     printed: str | None = option(
-        "--format", type=click.Choice(choices.FORMATS), default_text="tables", help="Print this format instead of the tables."
+        "--format", type=click.Choice(FORMATS), default_text="tables", help="Print this format instead of the tables."
     )
     evidence: bool = option("--evidence", is_flag=True, help="Show the numbers behind each verdict, one line per trial.")
     charts: Path | None = charts_option()
@@ -28,7 +26,7 @@ class ReportOptions:
 
 
 @command(ReportOptions)
-def report(options: ReportOptions) -> ExitCode:
+def report(options: ReportOptions) -> None:
     """Show a stored run again.
 
     RUN is an id or the beginning of one, latest, latest~1, the name of a run, a git commit, or a JSON export, compressed or not.
@@ -62,8 +60,7 @@ def report(options: ReportOptions) -> ExitCode:
         from httpbench.report.charts import write_charts
 
         for path in write_charts(run, trials, options.charts):
-            output.print(path, markup=False, highlight=False, soft_wrap=True)
+            console.echo(str(path), err=output.stderr)
     elif not files.paths:
         output.print(render_terminal(run, trials, width=output.width, view=view))
     files.write(run, trials)
-    return ExitCode.OK

@@ -9,6 +9,7 @@ HttpbenchError
 ├── StartError           a target did not start, or never responded correctly
 ├── TargetDiedError      a target ended during the measurement
 ├── StopError            a target or one of its children could not be ended
+├── FreezeError          a target could not be frozen or thawed
 ├── ContainerError       a command of a container engine failed
 ├── LimitError           a limit of a container is not in force
 ├── LoadError            a load generator failed, or its output is unreadable
@@ -67,6 +68,10 @@ class TargetDiedError(HttpbenchError):
 
 
 class StopError(HttpbenchError):
+    pass
+
+
+class FreezeError(HttpbenchError):
     pass
 
 

@@ -17,6 +17,7 @@ import pytest
 
 from httpbench.errors import StopError
 from httpbench.isolate import Command, ProcessTree, guard
+from tests.control_groups import WITHOUT_GROUPS
 from tests.waiting import gone, until
 
 GONE = "the guard of a process tree was killed"
@@ -126,8 +127,8 @@ def test_the_keeper_is_not_part_of_the_measured_tree(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(os.geteuid() != 0 or shutil.which("setpriv") is None, reason="requires root and setpriv")
 def test_a_set_uid_target_does_not_kill_the_guard(tmp_path: Path) -> None:
-    """Like a set-uid program, the target runs as a user whose processes the harness may not signal."""
-    argv = ["setpriv", "--bounding-set", "-kill", sys.executable, "-c", HARNESS, str(tmp_path)]
+    """Like a set-uid program, the target runs as a user whose processes the harness may not signal. Its group could be killed."""
+    argv = [*WITHOUT_GROUPS, "setpriv", "--bounding-set", "-kill", sys.executable, "-c", HARNESS, str(tmp_path)]
     target = ["setpriv", "--reuid", "65534", "--clear-groups", "sleep", "1000"]
     with subprocess.Popen([*argv, *target], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as harness:
         assert harness.stdout

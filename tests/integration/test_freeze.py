@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
+import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 
 import psutil
@@ -14,6 +18,7 @@ import pytest
 
 from httpbench.isolate import Command, ProcessTree, freezer, tail
 from httpbench.isolate.freezer import SignalFreezer
+from tests.control_groups import WITHOUT_GROUPS
 from tests.harness import PYTHON
 from tests.waiting import gone, until
 
@@ -72,6 +77,21 @@ while True:
         sys.exit(1)
     time.sleep(0.001)
 """
+
+HARNESS = """
+import os, sys
+from pathlib import Path
+from httpbench.isolate import Command, ProcessTree
+folder = Path(sys.argv[1])
+tree = ProcessTree([Command(("sh", "-c", sys.argv[2]), folder, {})], stdout=folder / "log", stderr=folder / "log")
+print(tree.guard_pid, tree._group or "-", flush=True)
+sys.stdin.readline()
+tree.freeze()
+print(type(tree._freezer).__name__, flush=True)
+sys.stdin.readline()
+"""
+FAMILY = f"(setsid sh -c '{SPIN}' &); trap '' TERM; ({SPIN}) & {SPIN}"
+FAMILY_SIZE = 3
 
 Starts = Callable[..., ProcessTree]
 
@@ -211,3 +231,80 @@ def test_a_tree_that_has_ended_can_be_frozen(starts: Starts) -> None:
     tree.stop()
     tree.freeze()
     tree.thaw()
+
+
+@dataclass(frozen=True, slots=True)
+class FrozenHarness:
+    """A harness whose target is frozen."""
+
+    process: subprocess.Popen[str]
+    guard: int
+    keeper: int
+    group: str
+    family: list[int]
+
+    def is_gone(self) -> bool:
+        return gone([self.guard, self.keeper, *self.family]) and not Path(self.group).exists()
+
+
+@pytest.fixture(params=["group", "signals"])
+def frozen(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[FrozenHarness]:
+    if request.param == "signals" and (os.geteuid() != 0 or shutil.which("unshare") is None):
+        pytest.skip("only root can hide the control groups")
+    hidden = WITHOUT_GROUPS if request.param == "signals" else ()
+    argv = [*hidden, sys.executable, "-c", HARNESS, str(tmp_path), FAMILY]
+    with subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        try:
+            assert process.stdin and process.stdout
+            guard, group = process.stdout.readline().split()
+            if request.param == "group" and group == "-":
+                pytest.skip("control groups cannot be made here")
+            parent = psutil.Process(int(guard))
+            until(lambda: len(parent.children(recursive=True)) == FAMILY_SIZE)
+            family = [each.pid for each in parent.children(recursive=True)]
+            process.stdin.write("freeze\n")
+            process.stdin.flush()
+            assert process.stdout.readline() == ("GroupFreezer\n" if request.param == "group" else "SignalFreezer\n")
+            yield FrozenHarness(process, int(guard), parent.ppid(), group, family)
+        finally:
+            process.kill()
+
+
+def test_nothing_is_left_of_a_frozen_tree_whose_harness_is_killed(frozen: FrozenHarness) -> None:
+    frozen.process.kill()
+    until(frozen.is_gone, limit_s=2)
+
+
+def test_nothing_is_left_if_the_guard_is_killed_too(frozen: FrozenHarness) -> None:
+    frozen.process.kill()
+    os.kill(frozen.guard, signal.SIGKILL)
+    until(frozen.is_gone, limit_s=2)
+
+
+def test_nothing_is_left_if_the_keeper_is_killed_too(frozen: FrozenHarness) -> None:
+    frozen.process.kill()
+    os.kill(frozen.keeper, signal.SIGKILL)
+    until(frozen.is_gone, limit_s=2)
+
+
+def test_ctrl_c_leaves_nothing_of_a_frozen_tree(frozen: FrozenHarness) -> None:
+    frozen.process.send_signal(signal.SIGINT)
+    until(frozen.is_gone, limit_s=2)
+
+
+def test_the_next_guard_removes_what_is_left_if_harness_guard_and_keeper_are_killed_together(frozen: FrozenHarness, tmp_path: Path) -> None:
+    if frozen.group == "-":
+        pytest.skip("without a group, nothing tells the next guard of the processes")
+    for pid in (frozen.keeper, frozen.guard):
+        os.kill(pid, signal.SIGSTOP)  # so that neither can react
+    for pid in (frozen.process.pid, frozen.keeper, frozen.guard):
+        os.kill(pid, signal.SIGKILL)
+    until(lambda: gone([frozen.process.pid, frozen.keeper, frozen.guard]))
+    assert not gone(frozen.family)
+    with ProcessTree([Command(("sleep", "1000"), tmp_path, {})], stdout=tmp_path / "log", stderr=tmp_path / "log"):
+        assert frozen.is_gone()
+
+
+def test_a_guard_leaves_the_groups_of_running_guards_alone(frozen: FrozenHarness, tmp_path: Path) -> None:
+    with ProcessTree([Command(("sleep", "1000"), tmp_path, {})], stdout=tmp_path / "log", stderr=tmp_path / "log"):
+        assert not any(gone([pid]) for pid in frozen.family)

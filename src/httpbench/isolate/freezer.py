@@ -9,6 +9,7 @@ The freezer of version 1 serves only containers, which are in such a group alrea
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import time
@@ -18,6 +19,7 @@ from pathlib import Path
 from typing import Protocol
 
 from httpbench.errors import FreezeError
+from httpbench.host.control_groups import ControlGroups, groups_of
 from httpbench.host.kernel_files import read_text
 from httpbench.isolate import guard
 
@@ -183,6 +185,30 @@ def _fields(pid: int, task: int | str) -> list[bytes] | None:
     finally:
         os.close(file)
     return stat[stat.rindex(b")") + 2 :].split(None, THREADS_FIELD + 1)  # the name may contain spaces and parentheses
+
+
+def has_ended(pid: int) -> bool:
+    """Return whether a process has ended, or will as soon as it is thawed because it was sent SIGKILL."""
+    status = dict(line.split(":", 1) for line in (read_text(Path(f"/proc/{pid}/status")) or "").splitlines())
+    pending = int(status.get("SigPnd", "0"), 16) | int(status.get("ShdPnd", "0"), 16)
+    return status.get("State", "Z").split()[0] in ("Z", "X") or bool(pending >> (signal.SIGKILL - 1) & 1)
+
+
+def of_container(groups: ControlGroups, others: Iterable[int]) -> Freezer | None:
+    """Return the freezer of a container, or ``None`` if its group may not be changed or freezing it would freeze ``others`` as well."""
+    file = groups.freezer()
+    if file is None or any(found is None or groups.freezes(found) for found in map(groups_of, others)):
+        return None
+    return GroupFreezer(file)
+
+
+def thaw_container(pid: int, container_id: str) -> None:
+    """Thaw a container that a killed harness may have left frozen. ``pid`` may belong to another machine's container."""
+    groups = groups_of(pid) if pid else None
+    file = groups.freezer() if groups else None
+    if file and container_id in file.parent.name:
+        with contextlib.suppress(FreezeError):  # the engine reports what it can't remove
+            GroupFreezer(file).thaw()
 
 
 def of_tree(guard_pid: int, group: str | None, commands: Iterable[int]) -> Freezer:

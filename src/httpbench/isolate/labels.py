@@ -9,6 +9,7 @@ from httpbench.errors import ContainerError
 from httpbench.host import owner
 from httpbench.host.owner import Owner
 from httpbench.isolate import engine as command_line
+from httpbench.isolate import freezer
 from httpbench.model import Engine
 
 OWNER, RUN, TARGET = "httpbench.host.owner", "httpbench.run", "httpbench.target"
@@ -21,6 +22,8 @@ class Leftover:
 
     engine: Engine
     id: str
+    pid: int
+    """Process id of its init, or 0 if it doesn't run."""
 
     @property
     def fix(self) -> str:
@@ -39,18 +42,19 @@ def leftovers(engine: Engine) -> list[Leftover]:
     ids = command_line.ask(engine, "ps", "--all", "--quiet", "--no-trunc", "--filter", f"label={OWNER}").split()
     if not ids:
         return []
-    form = f'{{{{.Id}}}} {{{{index .Config.Labels "{OWNER}"}}}}'
+    form = f'{{{{.Id}}}} {{{{.State.Pid}}}} {{{{index .Config.Labels "{OWNER}"}}}}'
     try:
         lines = command_line.ask(engine, "inspect", "--type", "container", "--format", form, *ids).splitlines()
     except ContainerError:
         return []  # another harness removed one of them in the meantime
-    return [Leftover(engine, id_) for id_, label in (line.split(" ", 1) for line in lines) if is_gone(label)]
+    return [Leftover(engine, id_, int(pid)) for id_, pid, label in (line.split(" ", 2) for line in lines) if is_gone(label)]
 
 
 def remove_leftovers(engine: Engine) -> list[str]:
     """Remove containers that outlived their harness. Returns their ids."""
     found = leftovers(engine)
     for each in found:
+        freezer.thaw_container(each.pid, each.id)  # with version 1, no signal ends what is frozen
         command_line.ask(engine, "rm", "--force", "--volumes", each.id)
     return [each.id for each in found]
 

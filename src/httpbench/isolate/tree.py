@@ -19,7 +19,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
-from httpbench.errors import StartError, StopError
+from httpbench.errors import FreezeError, StartError, StopError
 from httpbench.host import inherited, open_files
 from httpbench.isolate import freezer, out_of_memory
 from httpbench.isolate.adopted import adopt_orphans, end_adopted
@@ -189,8 +189,12 @@ class ProcessTree:
             ended = {end.index for end in self.exits()}
             running = [pid for index, pid in enumerate(self.pids) if index not in ended]
             self._freezer = freezer.of_tree(self.guard_pid, self._group, running)
-        self._freezer.freeze()
         self._is_frozen = True
+        try:
+            self._freezer.freeze()
+        except BaseException:
+            self._is_frozen = False
+            raise
 
     def thaw(self) -> None:
         """Let all processes go on. Does nothing to a tree that isn't frozen."""
@@ -208,7 +212,8 @@ class ProcessTree:
         immortal: list[str] = []
         try:
             ended_before = len(self.exits())
-            self.thaw()
+            with contextlib.suppress(FreezeError):  # what can't be thawed is killed
+                self.thaw()
             self._continue()
             self._send({"stop": grace_s})
             deadline = time.monotonic() + grace_s + GUARD_START_LIMIT_S

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -16,7 +17,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from httpbench.isolate import Command, ProcessTree, freezer, tail
+from httpbench.isolate import Command, ProcessTree, accepts, free_port, freezer, tail
 from httpbench.isolate.freezer import SignalFreezer
 from tests.control_groups import WITHOUT_GROUPS
 from tests.harness import PYTHON
@@ -171,6 +172,34 @@ def test_all_copies_stand_still(starts: Starts) -> None:
     is_still(tree)
     tree.thaw()
     goes_on(tree)
+
+
+NGINX = """
+daemon off; worker_processes 4; pid {folder}/pid; error_log stderr;
+events {{ worker_connections 64; }}
+http {{ access_log off; server {{ listen 127.0.0.1:{port}; location / {{ return 200 "hello"; }} }} }}
+"""
+
+
+@pytest.mark.skipif(shutil.which("nginx") is None, reason="requires nginx")
+def test_a_frozen_server_with_workers_responds_after_the_thaw(starts: Starts, tmp_path: Path) -> None:
+    port = free_port()
+    (tmp_path / "conf").write_text(NGINX.format(folder=tmp_path, port=port))
+    tree = starts("sh", "-c", f"echo up; exec nginx -e {tmp_path}/log -p {tmp_path} -c {tmp_path}/conf")
+    until(lambda: accepts(port) and len(cpu_s(tree)) == 5)
+    for _ in range(3):
+        tree.freeze()
+        with socket.create_connection(("127.0.0.1", port)) as stream:
+            stream.sendall(b"GET / HTTP/1.0\r\n\r\n")
+            stream.settimeout(0.1)
+            with pytest.raises(TimeoutError):
+                stream.recv(100)
+            tree.thaw()
+            stream.settimeout(10)
+            assert stream.recv(100).startswith(b"HTTP/1.1 200 OK")
+    assert tree.exits() == []
+    tree.freeze()
+    assert tree.stop(5).problem is None
 
 
 def test_a_supervisor_does_not_see_that_its_child_was_frozen(starts: Starts) -> None:

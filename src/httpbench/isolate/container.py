@@ -98,8 +98,8 @@ class Container:
     def freeze(self) -> None:
         """Return once none of the processes runs; nothing can run until :meth:`thaw`.
 
-        Does nothing more to a frozen container. Raises :class:`FreezeError`, and lets all go on, if a process can't be frozen within a
-        second; raises :class:`ContainerError` if only the engine can freeze it and fails.
+        Does nothing more to a frozen container. Raises :class:`FreezeError`, and lets all go on, if a process can't be frozen within two
+        seconds; raises :class:`ContainerError` if only the engine can freeze it and fails.
         """
         if self._is_frozen or self.tree.exits():
             return

@@ -23,7 +23,7 @@ from httpbench.host.control_groups import ControlGroups, groups_of
 from httpbench.host.kernel_files import read_text
 from httpbench.isolate import guard
 
-LIMIT_S = 1.0
+LIMIT_S = 2.0  # a busy program must get the CPU once before it stops, which takes a fifth of a second on an overloaded machine
 POLL_S = 0.0002
 HELD_S = 0.01
 """Time after which a process whose threads wait in the kernel (state D) counts as stopped, for example in ``vfork`` for a stopped child.
@@ -37,7 +37,7 @@ class Freezer(Protocol):
     """A way to freeze processes."""
 
     def freeze(self) -> None:
-        """Return once none of the processes runs. Raises :class:`FreezeError` and thaws them if one still runs after a second."""
+        """Return once none of the processes runs. Raises :class:`FreezeError` and thaws them if one still runs after ``LIMIT_S``."""
 
     def thaw(self) -> None:
         """Let the processes go on."""

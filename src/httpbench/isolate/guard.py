@@ -135,11 +135,11 @@ def make_group() -> str | None:
         remove_abandoned(parent)
         group = f"{parent}/{GROUP_PREFIX}{os.getpid()}"
         os.mkdir(group)
+        if os.path.exists(f"{group}/cgroup.freeze") and lock(group) is not None:  # the lock ends with this process and its fork
+            return group
+        remove_group(group)
     except (OSError, StopIteration):
-        return None
-    if os.path.exists(f"{group}/cgroup.freeze") and lock(group) is not None:  # the lock ends with this process and its fork
-        return group
-    remove_group(group)
+        pass
     return None
 
 

@@ -181,7 +181,7 @@ class ProcessTree:
     def freeze(self) -> None:
         """Return once none of the processes runs; nothing can run until :meth:`thaw`.
 
-        Does nothing more to a frozen tree. Raises :class:`FreezeError`, and lets all go on, if a process can't be frozen within a second.
+        Does nothing more to a frozen tree. If a process can't be frozen within two seconds, lets all go on and raises :class:`FreezeError`.
         """
         if self._is_frozen or self._stopped is not None:
             return

@@ -106,7 +106,7 @@ class Container:
         if self._freezer is None:
             watching = (os.getpid(), self.tree.guard_pid, *self.tree.pids)
             self._freezer = freezer.of_container(self.groups, watching) or EngineFreezer(self.launch, self.tree)
-            self._main_pids = (self.pid, *guard.children_of(self.pid)[:1])
+            self._main_pids = (self.pid, *(guard.lister()(self.pid) or [])[:1])
         self._is_frozen = True
         try:
             self._freezer.freeze()

@@ -28,7 +28,8 @@ POLL_S = 0.0002
 HELD_S = 0.01
 """Time after which a process whose threads wait in the kernel (state D) counts as stopped, for example in ``vfork`` for a stopped child.
 SIGSTOP takes effect before such a thread returns to its program."""
-STOPPED = frozenset((b"T", b"t", b"Z", b"X"))
+ENDED = frozenset((b"Z", b"X"))
+STOPPED = ENDED | {b"T", b"t"}
 HELD = STOPPED | {b"D"}
 THREADS_FIELD = 17  # counted after the name: field 20 of proc_pid_stat(5)
 
@@ -139,13 +140,14 @@ class SignalFreezer:
     def _stop(self, pid: int) -> None:
         if pid in self._stopped:
             return
+        self._stopped[pid] = None  # before the signal, so that a Ctrl-C in between can't leave it stopped
         try:
             os.kill(pid, signal.SIGSTOP)
         except ProcessLookupError:
-            return
+            del self._stopped[pid]
         except PermissionError:
+            del self._stopped[pid]
             raise FreezeError(f"{guard.name_of(pid)} belongs to another user, so this user may not stop it") from None
-        self._stopped[pid] = None
 
     def _is_stopped(self, pid: int) -> bool:
         """Return whether no thread of the process can run its program. A process that is gone counts as stopped."""
@@ -189,9 +191,11 @@ def _fields(pid: int, task: int | str) -> list[bytes] | None:
 
 def has_ended(pid: int) -> bool:
     """Return whether a process has ended, or will as soon as it is thawed because it was sent SIGKILL."""
+    if _states(pid) <= ENDED:
+        return True
     status = dict(line.split(":", 1) for line in (read_text(Path(f"/proc/{pid}/status")) or "").splitlines())
     pending = int(status.get("SigPnd", "0"), 16) | int(status.get("ShdPnd", "0"), 16)
-    return status.get("State", "Z").split()[0] in ("Z", "X") or bool(pending >> (signal.SIGKILL - 1) & 1)
+    return bool(pending >> (signal.SIGKILL - 1) & 1)
 
 
 def of_container(groups: ControlGroups, others: Iterable[int]) -> Freezer | None:

@@ -53,6 +53,10 @@ class StopError(HttpbenchError):
     """A target or one of its children could not be ended."""
 
 
+class FreezeError(HttpbenchError):
+    """A target could not be frozen or thawed."""
+
+
 class ContainerError(HttpbenchError):
     """A command of a container engine failed."""
 

@@ -17,6 +17,7 @@ import pytest
 
 from httpbench.errors import StopError
 from httpbench.isolate import Command, ProcessTree, guard
+from tests.control_groups import WITHOUT_GROUPS
 from tests.waiting import gone, until
 
 GONE = "the guard of a process tree was killed"
@@ -126,8 +127,8 @@ def test_the_keeper_is_not_part_of_the_measured_tree(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(os.geteuid() != 0 or shutil.which("setpriv") is None, reason="requires root and setpriv")
 def test_a_set_uid_target_does_not_kill_the_guard(tmp_path: Path) -> None:
-    """Like a set-uid program, the target runs as a user whose processes the harness may not signal."""
-    argv = ["setpriv", "--bounding-set", "-kill", sys.executable, "-c", HARNESS, str(tmp_path)]
+    """Like a set-uid program, the target runs as a user whose processes the harness may not signal. Its group could be killed."""
+    argv = [*WITHOUT_GROUPS, "setpriv", "--bounding-set", "-kill", sys.executable, "-c", HARNESS, str(tmp_path)]
     target = ["setpriv", "--reuid", "65534", "--clear-groups", "sleep", "1000"]
     with subprocess.Popen([*argv, *target], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as harness:
         assert harness.stdout
@@ -181,6 +182,17 @@ def test_a_delegated_control_group_is_killed_in_one_step(tmp_path: Path, delegat
         until(lambda: gone(family))
         harness.communicate("stop\n", timeout=30)
     assert not inner.exists()
+
+
+@pytest.mark.parametrize("number", [guard.SYS_CLONE3, 1_000_000], ids=["clone3", "no clone3"])
+def test_a_command_starts_in_its_control_group(delegated: Path, number: int) -> None:
+    """Simulate a container that forbids clone3."""
+    script = (
+        f"import os\nfrom httpbench.isolate import guard\nguard.SYS_CLONE3 = {number}\npid = guard.fork_into('{delegated}')\n"
+        "if pid == 0:\n    os.execvp('cat', ['cat', '/proc/self/cgroup'])\nos.waitpid(pid, 0)"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, timeout=20)
+    assert done.stdout.splitlines()[-1] == f"0::/{delegated.name}"
 
 
 def test_children_are_found_without_the_kernels_child_lists(tmp_path: Path) -> None:

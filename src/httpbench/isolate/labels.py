@@ -20,17 +20,17 @@ def owner_label() -> str:
     return f"{own.boot_id}/{_namespace()}/{own.pid}/{own.start_ticks}"
 
 
-def leftovers(engine: Engine) -> list[str]:
-    """Return the ids of containers that outlived their harness. Raises :class:`ContainerError` if the engine doesn't respond."""
+def leftovers(engine: Engine) -> dict[str, int]:
+    """Return the containers that outlived their harness, by id, with the process id of their init (0: it doesn't run). Raises :class:`ContainerError` if the engine doesn't respond."""
     ids = command_line.ask(engine, "ps", "--all", "--quiet", "--no-trunc", "--filter", f"label={OWNER}").split()
     if not ids:
-        return []
-    form = f'{{{{.Id}}}} {{{{index .Config.Labels "{OWNER}"}}}}'
+        return {}
+    form = f'{{{{.Id}}}} {{{{.State.Pid}}}} {{{{index .Config.Labels "{OWNER}"}}}}'
     try:
         lines = command_line.ask(engine, "inspect", "--type", "container", "--format", form, *ids).splitlines()
     except ContainerError:
-        return []  # another harness removed one of them in the meantime
-    return [id_ for id_, label in (line.split(" ", 1) for line in lines) if is_gone(label)]
+        return {}  # another harness removed one of them in the meantime
+    return {id_: int(pid) for id_, pid, label in (line.split(" ", 2) for line in lines) if is_gone(label)}
 
 
 def is_gone(label: str) -> bool:

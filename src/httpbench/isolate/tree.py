@@ -19,10 +19,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
-from httpbench.errors import StartError, StopError
+from httpbench.errors import FreezeError, StartError, StopError
 from httpbench.host import inherited, open_files
-from httpbench.isolate import out_of_memory
+from httpbench.isolate import freezer, out_of_memory
 from httpbench.isolate.adopted import adopt_orphans, end_adopted
+from httpbench.isolate.freezer import Freezer
 from httpbench.model import Reason, ReasonKind
 
 GUARD = Path(__file__).with_name("guard.py")
@@ -110,6 +111,8 @@ class ProcessTree:
         self._pending = b""
         self._stopped: Stopped | None = None
         self._guard_pid: int | None = None
+        self._freezer: Freezer | None = None
+        self._is_frozen = False
         self._out_of_memory_before = out_of_memory.kills()
         adopt_orphans()
         self._guard = subprocess.Popen(  # this process is the keeper; its child is the guard
@@ -138,6 +141,7 @@ class ProcessTree:
             self.kill()
             raise
         self._guard_pid = int(event["guard"])
+        self._group: str | None = event["group"]
         self.pids: tuple[int, ...] = tuple(event["pids"])
 
     @property
@@ -174,13 +178,42 @@ class ProcessTree:
             self._note(event)
         return self._exits[0]
 
+    def freeze(self) -> None:
+        """Return once none of the processes runs; nothing can run until :meth:`thaw`.
+
+        Does nothing more to a frozen tree. If a process can't be frozen within two seconds, lets all go on and raises :class:`FreezeError`.
+        """
+        if self._is_frozen or self._stopped is not None:
+            return
+        if self._freezer is None:
+            ended = {end.index for end in self.exits()}
+            running = [pid for index, pid in enumerate(self.pids) if index not in ended]
+            self._freezer = freezer.of_tree(self.guard_pid, self._group, running)
+        self._is_frozen = True
+        try:
+            self._freezer.freeze()
+        except BaseException:
+            self._is_frozen = False
+            raise
+
+    def thaw(self) -> None:
+        """Let all processes go on. Does nothing to a tree that isn't frozen."""
+        if self._is_frozen and self._freezer is not None:
+            self._freezer.thaw()
+            self._is_frozen = False
+
     def stop(self, grace_s: float = 2.0) -> Stopped:
-        """Send SIGTERM, wait for at most ``grace_s`` seconds, then send SIGKILL. Raises :class:`StopError` if even that fails."""
+        """Send SIGTERM, wait for at most ``grace_s`` seconds, then send SIGKILL. Raises :class:`StopError` if even that fails.
+
+        A frozen tree is thawed first, so that its programs receive the SIGTERM.
+        """
         if self._stopped is not None:
             return self._stopped
         immortal: list[str] = []
         try:
             ended_before = len(self.exits())
+            with contextlib.suppress(FreezeError):  # what can't be thawed is killed
+                self.thaw()
             self._continue()
             self._send({"stop": grace_s})
             deadline = time.monotonic() + grace_s + GUARD_START_LIMIT_S

@@ -24,7 +24,7 @@ CONTAINER = make_target(isolation=Isolation(engine=Engine.DOCKER))
 def calls(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Record the commands that docker gets. It reports one container that a dead harness left behind."""
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
-    script = f'echo "$@" >>{tmp_path}/calls\ncase $1 in ps) echo left;; inspect) echo "left {gone()}";; esac'
+    script = f'echo "$@" >>{tmp_path}/calls\ncase $1 in ps) echo left;; inspect) echo "left 0 {gone()}";; esac'
     docker(tmp_path, monkeypatch, script)
     return tmp_path / "calls"
 

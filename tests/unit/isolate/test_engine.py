@@ -69,7 +69,7 @@ def test_only_containers_of_dead_harnesses_are_leftovers(tmp_path: Path, monkeyp
     mine = labels.owner_label()
     boot, namespace, pid, ticks = mine.split("/")
     owners = {"a": mine, "b": f"{boot}/{namespace}/{pid}/{int(ticks) + 1}", "c": f"{boot}/pid:[1]/{pid}/1", "d": "somebody"}
-    lines = "\\n".join(f"{name} {owner}" for name, owner in owners.items())
+    lines = "\\n".join(f"{name} 0 {owner}" for name, owner in owners.items())
     fake_docker(tmp_path, monkeypatch, f"case $1 in ps) echo a b c d;; inspect) printf '{lines}\\n';; esac")
-    assert labels.leftovers(Engine.DOCKER) == ["b"]
+    assert labels.leftovers(Engine.DOCKER) == {"b": 0}
     assert [finding.do for finding in left_behind()] == ["docker rm --force --volumes b"]

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from httpbench.errors import HttpbenchError
 from httpbench.host import Finding
 from httpbench.isolate import engine as command_line
-from httpbench.isolate import labels, marks
+from httpbench.isolate import freezer, labels, marks
 from httpbench.isolate.engine import requirement as requirement_of
 from httpbench.isolate.engine import version as require_engine
 from httpbench.model import Engine, Target
@@ -30,10 +30,11 @@ def engines_left() -> list[Engine]:
 def remove_leftovers(engine: Engine) -> list[str]:
     """Remove containers that outlived their harness. Returns their ids."""
     found = labels.leftovers(engine)
-    for id_ in found:
+    for id_, pid in found.items():
+        freezer.thaw_container(pid, id_)  # with version 1, no signal ends what is frozen
         command_line.ask(engine, "rm", "--force", "--volumes", id_)
     marks.forget(engine)
-    return found
+    return list(found)
 
 
 def left_behind() -> Iterator[Finding]:

@@ -1,0 +1,222 @@
+"""Freeze processes, so that none of them runs while another target is measured.
+
+A control group's freezer is the first choice: one write freezes also what is being forked and programs of other users, and parents and
+signal handlers see nothing of it. It requires a group that this user may change. Elsewhere every process gets SIGSTOP and later SIGCONT,
+which need no rights, but a parent gets SIGCHLD. Either way, an ``epoll_wait`` that was interrupted fails with EINTR after the thaw.
+
+The freezer of version 1 serves only containers, which are in such a group already: until it is thawed, SIGKILL ends nothing in it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import time
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Protocol
+
+from httpbench.errors import FreezeError
+from httpbench.host.control_groups import ControlGroups, groups_of
+from httpbench.host.kernel_files import read_text
+from httpbench.isolate import guard
+
+LIMIT_S = 2.0  # a busy program must get the CPU once before it stops, which takes a fifth of a second on an overloaded machine
+POLL_S = 0.0002
+HELD_S = 0.01
+"""Time after which a process whose threads wait in the kernel (state D) counts as stopped, for example in ``vfork`` for a stopped child.
+SIGSTOP takes effect before such a thread returns to its program."""
+ENDED = frozenset((b"Z", b"X"))
+STOPPED = ENDED | {b"T", b"t"}
+HELD = STOPPED | {b"D"}
+THREADS_FIELD = 17  # counted after the name: field 20 of proc_pid_stat(5)
+
+
+class Freezer(Protocol):
+    """A way to freeze processes."""
+
+    def freeze(self) -> None:
+        """Return once none of the processes runs. Raises :class:`FreezeError` and thaws them if one still runs after ``LIMIT_S``."""
+
+    def thaw(self) -> None:
+        """Let the processes go on."""
+
+
+@dataclass(frozen=True, slots=True)
+class GroupFreezer:
+    """The freezer of a control group."""
+
+    file: Path
+    """``cgroup.freeze`` (version 2) or ``freezer.state`` (version 1)."""
+
+    def freeze(self) -> None:
+        deadline = time.monotonic() + LIMIT_S
+        try:
+            self._write(freeze=True)
+            while not self._is_frozen():
+                if time.monotonic() > deadline:
+                    raise FreezeError(f"a process did not freeze within {LIMIT_S:g} s: it waits in the kernel")
+                time.sleep(POLL_S)
+        except BaseException:
+            self.thaw()
+            raise
+
+    def thaw(self) -> None:
+        if self.file.exists():  # else its processes are gone, too
+            self._write(freeze=False)
+
+    def _write(self, *, freeze: bool) -> None:
+        words = ("0", "1") if self.file.name == "cgroup.freeze" else ("THAWED", "FROZEN")
+        try:
+            self.file.write_text(words[freeze])
+        except OSError as error:
+            raise FreezeError(f"{self.file} cannot be written: {error.strerror}") from None
+
+    def _is_frozen(self) -> bool:
+        if self.file.name == "cgroup.freeze":
+            return "frozen 1" in (read_text(self.file.with_name("cgroup.events")) or "frozen 1").splitlines()
+        return read_text(self.file) in ("FROZEN", None)
+
+
+@dataclass(slots=True)
+class SignalFreezer:
+    """SIGSTOP and SIGCONT to every process below one.
+
+    Parents stop before their children and go on after them, so that no parent that waits with WUNTRACED finds a stopped child.
+    """
+
+    root_pid: int
+    """Parent of the processes. It is not stopped itself."""
+    _stopped: dict[int, None] = field(default_factory=dict)
+    """The processes that got SIGSTOP, in order. Any others were stopped before, and stay so."""
+    _proved: set[int] = field(default_factory=set)
+    """The processes of which no thread can run its program."""
+    _held_since: dict[int, float] = field(default_factory=dict)
+
+    def freeze(self) -> None:
+        deadline = time.monotonic() + LIMIT_S
+        proved: set[int] | None = None
+        try:
+            while True:
+                found, running = self._scan()
+                # A stopped process can't fork, so nothing runs if a scan finds just the processes that had all stopped before it began.
+                if not running and found == proved:
+                    return
+                proved = None if running else found
+                if time.monotonic() > deadline:
+                    name = guard.name_of(running[0]) if running else "a process"
+                    raise FreezeError(f"{name} did not stop within {LIMIT_S:g} s after SIGSTOP")
+                if running:
+                    time.sleep(POLL_S)
+        except BaseException:
+            self.thaw()
+            raise
+
+    def thaw(self) -> None:
+        for pid in reversed(self._stopped):
+            guard.send_signal(pid, signal.SIGCONT)
+        self._stopped.clear()
+        self._proved.clear()
+        self._held_since.clear()
+
+    def _scan(self) -> tuple[set[int], list[int]]:
+        """Send SIGSTOP to every process that hasn't got it. Return all processes, and those that weren't stopped before this scan."""
+        children = guard.lister()
+        found: dict[int, None] = dict.fromkeys(children(self.root_pid) or ())
+        pending, running = list(found), []
+        while pending:
+            level, pending = pending, []
+            for pid in level:
+                if pid not in self._proved and not self._is_stopped(pid):
+                    running.append(pid)
+                    self._stop(pid)
+                below = [child for child in children(pid) or () if child not in found]
+                found.update(dict.fromkeys(below))
+                pending += below
+        return set(found), running
+
+    def _stop(self, pid: int) -> None:
+        if pid in self._stopped:
+            return
+        self._stopped[pid] = None  # before the signal, so that a Ctrl-C in between can't leave it stopped
+        try:
+            os.kill(pid, signal.SIGSTOP)
+        except ProcessLookupError:
+            del self._stopped[pid]
+        except PermissionError:
+            del self._stopped[pid]
+            raise FreezeError(f"{guard.name_of(pid)} belongs to another user, so this user may not stop it") from None
+
+    def _is_stopped(self, pid: int) -> bool:
+        """Return whether no thread of the process can run its program. A process that is gone counts as stopped."""
+        states = _states(pid)
+        if not states <= STOPPED:
+            if not states <= HELD or pid not in self._stopped:
+                self._held_since.pop(pid, None)
+                return False
+            if time.monotonic() - self._held_since.setdefault(pid, time.monotonic()) < HELD_S:
+                return False
+        self._proved.add(pid)
+        return True
+
+
+def _states(pid: int) -> set[bytes]:
+    """Return the states of all threads of a process, as in ``/proc/PID/stat``."""
+    first = _fields(pid, pid)
+    if first is None or first[THREADS_FIELD] in (b"0", b"1"):  # a zombie has none
+        return set() if first is None else {first[0]}
+    try:
+        tasks = [task.name for task in Path(f"/proc/{pid}/task").iterdir()]
+    except OSError:
+        return set()
+    return {fields[0] for task in tasks if (fields := _fields(pid, task))}
+
+
+def _fields(pid: int, task: int | str) -> list[bytes] | None:
+    """Return the fields of a thread's ``stat`` after its name, or ``None`` if it is gone."""
+    try:
+        file = os.open(f"/proc/{pid}/task/{task}/stat", os.O_RDONLY)
+    except OSError:
+        return None
+    try:
+        stat = os.read(file, 1024)
+    except OSError:
+        return None
+    finally:
+        os.close(file)
+    return stat[stat.rindex(b")") + 2 :].split(None, THREADS_FIELD + 1)  # the name may contain spaces and parentheses
+
+
+def has_ended(pid: int) -> bool:
+    """Return whether a process has ended, or will as soon as it is thawed because it was sent SIGKILL."""
+    if _states(pid) <= ENDED:
+        return True
+    status = dict(line.split(":", 1) for line in (read_text(Path(f"/proc/{pid}/status")) or "").splitlines())
+    pending = int(status.get("SigPnd", "0"), 16) | int(status.get("ShdPnd", "0"), 16)
+    return bool(pending >> (signal.SIGKILL - 1) & 1)
+
+
+def of_container(groups: ControlGroups, others: Iterable[int]) -> Freezer | None:
+    """Return the freezer of a container, or ``None`` if its group may not be changed or freezing it would freeze ``others`` as well."""
+    file = groups.freezer()
+    if file is None or any(found is None or groups.freezes(found) for found in map(groups_of, others)):
+        return None
+    return GroupFreezer(file)
+
+
+def thaw_container(pid: int, container_id: str) -> None:
+    """Thaw a container that a killed harness may have left frozen. ``pid`` may belong to another machine's container."""
+    groups = groups_of(pid) if pid else None
+    file = groups.freezer() if groups else None
+    if file and container_id in file.parent.name:
+        with contextlib.suppress(FreezeError):  # the engine reports what it can't remove
+            GroupFreezer(file).thaw()
+
+
+def of_tree(guard_pid: int, group: str | None, commands: Iterable[int]) -> Freezer:
+    """Return the freezer for the processes below a guard. ``commands`` are those that it started and that still run."""
+    if group is not None and os.access(file := Path(group) / "cgroup.freeze", os.W_OK) and set(commands) <= set(guard.members(group)):
+        return GroupFreezer(file)
+    return SignalFreezer(guard_pid)

@@ -177,6 +177,9 @@ impl<'a> Tally<'a> {
         let mut finals = finals(self.plan);
         let mut end_ns = window.end_ns;
         for report in reports {
+            if report.span.phase == Phase::Wait {
+                self.kept.total.idle_closed += report.recorder.idle_closed;
+            }
             let whole = match report.span.phase {
                 Phase::Connect | Phase::Wait => &mut self.kept.before,
                 Phase::Warmup => &mut lead_in,

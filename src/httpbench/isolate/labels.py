@@ -21,7 +21,10 @@ def owner_label() -> str:
 
 
 def leftovers(engine: Engine) -> dict[str, int]:
-    """Return the containers that outlived their harness, by id, with the process id of their init (0: it doesn't run). Raises :class:`ContainerError` if the engine doesn't respond."""
+    """Return the ids of containers that outlived their harness, with the process ids of their inits (0: it doesn't run).
+
+    Raises :class:`ContainerError` if the engine doesn't respond.
+    """
     ids = command_line.ask(engine, "ps", "--all", "--quiet", "--no-trunc", "--filter", f"label={OWNER}").split()
     if not ids:
         return {}

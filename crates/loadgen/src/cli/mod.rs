@@ -73,6 +73,10 @@ pub struct Args {
     /// run ends when stdin is closed.
     #[arg(long)]
     pub start_on_stdin: bool,
+    /// After connecting, print `ready` and obey lines on stdin: `warmup MS`, `slice LEAD_IN_MS WINDOW_MS`, `drop` (the last slice) and
+    /// `end`. The result covers all windows. In between, no request is in flight.
+    #[arg(long, conflicts_with_all = ["start_on_stdin", "duration", "warmup", "interval", "step"])]
+    pub slices_on_stdin: bool,
     /// Number of connections, over all threads.
     #[arg(short = 'c', long, default_value = "64", value_parser = parse_count)]
     pub connections: u32,
@@ -217,6 +221,9 @@ impl Args {
         if self.threads > self.connections {
             bail!("{} threads, but {} connections; hint: use at least one connection per thread (-c)", self.threads, self.connections);
         }
+        if self.slices_on_stdin && self.rate.is_some_and(|rate| rate.from_rps != rate.to_rps) {
+            bail!("--slices-on-stdin requires a constant --rate, because each slice starts at the beginning of the schedule");
+        }
         if self.part.threads(self.threads).is_none() {
             bail!("{} threads in each of {} parts is too many", self.threads, self.part.count());
         }
@@ -244,6 +251,7 @@ impl Args {
             seed: self.seed,
             part: self.part,
             start_on_stdin: self.start_on_stdin,
+            slices_on_stdin: self.slices_on_stdin,
         })
     }
 
@@ -307,10 +315,10 @@ impl Args {
             connections: self.connections,
             threads: self.threads,
             pipeline: self.pipeline,
-            duration_s: self.duration.as_secs_f64(),
+            duration_s: if self.slices_on_stdin { 0.0 } else { self.duration.as_secs_f64() },
             warmup_s: self.warmup.as_secs_f64(),
             timeout_s: self.timeout.as_secs_f64(),
-            interval_s: self.interval.as_secs_f64(),
+            interval_s: if self.slices_on_stdin { 0.0 } else { self.interval.as_secs_f64() },
             protocol: if self.http2 { "HTTP/2" } else { "HTTP/1.1" },
             keep_alive: !self.no_keepalive,
             requests_per_connection: self.requests_per_connection.map(u64::from),

@@ -5,6 +5,7 @@
 
 use std::io::{self, ErrorKind as IoErrorKind};
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
+use std::sync::Arc;
 
 use anyhow::{Context, Result};
 use rustix::event::epoll::{self, CreateFlags, EventData, EventFlags};
@@ -12,10 +13,10 @@ use socket2::Socket;
 
 use super::polling::{Looked, Polling};
 use super::socket::{Peer, close, connect_error_kind, stream_to};
-use super::{Engine, Setup};
+use super::{Engine, SLEEP_NS_MAX, Setup};
 use crate::protocol::Protocol;
 use crate::time::clock::now_ns;
-use crate::worker::{End, Next, Worker};
+use crate::worker::{Alarm, End, Next, Worker};
 
 const EVENTS_PER_WAIT: usize = 256;
 const READ_BYTES: usize = 128 * 1024;
@@ -30,6 +31,8 @@ pub struct Epoll {
     /// Whether the kernel can discard received data without copying it. With MSG_TRUNC, TCP discards; other sockets still copy (tcp(7)).
     can_drop: bool,
     epoll: OwnedFd,
+    alarm: Option<Arc<Alarm>>,
+    /// The connections, and last a link without a socket, which belongs to the alarm.
     links: Vec<Link>,
     buffer: Box<[u8]>,
     /// Sockets that may hold unread data, and whether the end of their stream is known to follow.
@@ -72,11 +75,16 @@ impl Engine for Epoll {
 
     fn new(setup: Setup) -> Result<Self> {
         let epoll = epoll::create(CreateFlags::CLOEXEC).context("cannot create an epoll instance")?;
-        let links = (0..setup.connections).map(|_| Link::default()).collect();
+        let links = (0..=setup.connections).map(|_| Link::default()).collect();
+        if let Some(alarm) = &setup.alarm {
+            let data = EventData::new_u64(u64::from(setup.connections));
+            epoll::add(&epoll, alarm.as_ref(), data, EventFlags::IN).context("cannot watch an eventfd")?;
+        }
         Ok(Self {
             can_drop: setup.peer.is_ipv4() || setup.peer.is_ipv6(),
             peer: setup.peer,
             epoll,
+            alarm: setup.alarm,
             links,
             buffer: vec![0; READ_BYTES].into_boxed_slice(),
             unread: Vec::new(),
@@ -93,11 +101,11 @@ impl Engine for Epoll {
                 worker.tick(now);
             }
             self.do_orders(worker);
-            if worker.finished().is_some() {
+            if worker.is_done() {
                 return Ok(());
             }
             let entered_ns = now_ns();
-            let wait_ns = if self.unread.is_empty() { worker.wake_ns().saturating_sub(entered_ns) } else { 0 };
+            let wait_ns = if self.unread.is_empty() { worker.wake_ns().saturating_sub(entered_ns).min(SLEEP_NS_MAX) } else { 0 };
             let count = self.wait(&mut events, wait_ns)?;
             worker.polled_ns = self.polling.spent_ns();
             for event in &events[..count] {
@@ -214,7 +222,7 @@ impl Epoll {
 
     fn handle<P: Protocol>(&mut self, worker: &mut Worker<P>, index: u32, ready: u32) {
         let link = &mut self.links[index as usize];
-        let Some(socket) = &link.socket else { return };
+        let Some(socket) = &link.socket else { return self.handle_alarm(worker, index) };
         if !link.connected {
             if let Some(error) = socket.take_error().unwrap_or_else(Some) {
                 *link = Link::default();
@@ -231,6 +239,15 @@ impl Epoll {
             self.read(worker, index, ready & GONE != 0);
         } else {
             self.flush(worker, index);
+        }
+    }
+
+    /// Wakes up the worker if its alarm rang. Otherwise, the event is an old one of a socket that is closed.
+    #[cold]
+    fn handle_alarm<P: Protocol>(&self, worker: &mut Worker<P>, index: u32) {
+        if let Some(alarm) = self.alarm.as_ref().filter(|_| index as usize + 1 == self.links.len()) {
+            alarm.clear();
+            worker.wake();
         }
     }
 

@@ -5,6 +5,8 @@ mod polling;
 mod socket;
 mod uring;
 
+use std::sync::Arc;
+
 use anyhow::Result;
 
 pub use epoll::Epoll;
@@ -12,7 +14,10 @@ pub use socket::Peer;
 pub use uring::Uring;
 
 use crate::protocol::Protocol;
-use crate::worker::Worker;
+use crate::worker::{Alarm, Worker};
+
+/// Maximum time that an engine sleeps at once. The kernel may misunderstand longer times.
+const SLEEP_NS_MAX: u64 = 3_600_000_000_000;
 
 /// Which engine to use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -29,6 +34,8 @@ pub enum EngineChoice {
 pub struct Setup {
     pub peer: Peer,
     pub connections: u32,
+    /// What wakes up the thread while it awaits the next slice; `None` if there are no slices.
+    pub alarm: Option<Arc<Alarm>>,
 }
 
 /// A way to do I/O on many sockets.

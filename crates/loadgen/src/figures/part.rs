@@ -12,6 +12,10 @@ pub struct Part {
     pub errors: u64,
     /// Timed-out requests. Their times are in `times` although they have no response.
     pub timed_out: u64,
+    /// Correct responses within the window to requests sent before it. Their times are not in `times`.
+    pub early: u64,
+    /// Correct responses after the end of the window. Their times are in `times`.
+    pub late: u64,
     /// Response times in an open loop, service times in a closed loop.
     pub times: Histogram<u64>,
 }
@@ -21,28 +25,37 @@ impl Default for Part {
     fn default() -> Self {
         let mut times = new_histogram();
         times.reset();
-        Self { sent: 0, errors: 0, timed_out: 0, times }
+        Self { sent: 0, errors: 0, timed_out: 0, early: 0, late: 0, times }
     }
 }
 
 impl Part {
-    /// Returns the number of correct responses.
+    /// Returns the number of correct responses within the window.
     pub fn ok(&self) -> u64 {
-        self.times.len() - self.timed_out
+        self.times.len() - self.timed_out - self.late + self.early
     }
 
     pub fn reset(&mut self, pauses: Pauses) {
-        (self.sent, self.errors, self.timed_out) = (0, 0, 0);
+        (self.sent, self.errors, self.timed_out, self.early, self.late) = (0, 0, 0, 0, 0);
         if !self.times.is_empty() {
             self.times.reset();
             pauses.pause();
         }
     }
 
+    /// Adds the times of the drain. Its errors are added elsewhere.
+    pub fn add_drain(&mut self, drain: &Self) {
+        self.timed_out += drain.timed_out;
+        self.late += drain.times.len() - drain.timed_out;
+        self.times.add(&drain.times).unwrap_or_else(|error| unreachable!("histograms with equal bounds cannot be merged: {error}"));
+    }
+
     pub fn merge(&mut self, other: &Self, pauses: Pauses) {
         self.sent += other.sent;
         self.errors += other.errors;
         self.timed_out += other.timed_out;
+        self.early += other.early;
+        self.late += other.late;
         if !other.times.is_empty() {
             self.times.add(&other.times).unwrap_or_else(|error| unreachable!("histograms with equal bounds cannot be merged: {error}"));
             pauses.pause();

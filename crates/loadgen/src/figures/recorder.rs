@@ -1,4 +1,4 @@
-//! What one thread counts and times during one slice of the run. Slices can be merged without loss.
+//! What one thread counts and times during one span of the run. Spans can be merged without loss.
 
 use hdrhistogram::Histogram;
 
@@ -6,6 +6,7 @@ use super::errors::{ErrorCounts, ErrorKind};
 use super::histogram::new_histogram;
 use super::outcome::Outcome;
 use super::part::Part;
+use super::result::TlsHandshakes;
 use crate::time::coordinator_pauses::Pauses;
 
 /// Histograms in a recorder, not counting those of its parts.
@@ -36,7 +37,10 @@ pub struct Recorder {
     pub censored: u64,
     /// Sum of the ages of unfinished requests that are in the service times.
     pub unfinished_ns: u64,
-    /// Requests with an earlier intended send time are ignored: they belong to an earlier phase of the run.
+    /// TLS handshakes; `None` without TLS.
+    pub tls_handshakes: Option<TlsHandshakes>,
+    /// Requests with an earlier intended send time belong to an earlier phase of the run. Their times are ignored, and in an open loop
+    /// everything else about them too.
     pub due_from_ns: u64,
     pub service: Histogram<u64>,
     pub response: Histogram<u64>,
@@ -83,6 +87,7 @@ impl Recorder {
             idle_closed: 0,
             censored: 0,
             unfinished_ns: 0,
+            tls_handshakes: None,
             due_from_ns: 0,
             service: new_histogram(),
             response: new_histogram(),
@@ -100,7 +105,7 @@ impl Recorder {
     pub fn reset(&mut self, pauses: Pauses) {
         (self.sent, self.completed, self.ok, self.unprocessed) = (0, 0, 0, 0);
         (self.bytes_received, self.bytes_sent, self.idle_closed, self.censored, self.due_from_ns) = (0, 0, 0, 0, 0);
-        (self.errors, self.unfinished_ns) = (ErrorCounts::default(), 0);
+        (self.errors, self.unfinished_ns, self.tls_handshakes) = (ErrorCounts::default(), 0, None);
         let lags = [&mut self.lag, &mut self.connection_wait, &mut self.generator_lag];
         for histogram in [&mut self.service, &mut self.response, &mut self.connect].into_iter().chain(lags) {
             if !histogram.is_empty() {
@@ -122,6 +127,8 @@ impl Recorder {
         self.bytes_sent += other.bytes_sent;
         self.idle_closed += other.idle_closed;
         self.censored += other.censored;
+        self.unfinished_ns += other.unfinished_ns;
+        self.tls_handshakes = TlsHandshakes::sum(self.tls_handshakes, other.tls_handshakes);
         for (mine, theirs) in [
             (&mut self.service, &other.service),
             (&mut self.response, &other.response),
@@ -174,7 +181,7 @@ impl Recorder {
     #[inline]
     pub fn requests_ended(&mut self, sent: Sent, now_ns: u64, outcome: Outcome, count: u64) {
         if !self.counts(sent.intended_ns) {
-            return;
+            return self.earlier_ended(sent, outcome, count);
         }
         self.completed += if outcome.is_complete() { count } else { 0 };
         match outcome {
@@ -189,8 +196,29 @@ impl Recorder {
         }
     }
 
+    /// Records the end of requests from an earlier phase. In a closed loop, throughput and errors count in the phase in which they happen.
+    #[cold]
+    fn earlier_ended(&mut self, sent: Sent, outcome: Outcome, count: u64) {
+        if self.open_loop {
+            return;
+        }
+        self.completed += if outcome.is_complete() { count } else { 0 };
+        match outcome {
+            Outcome::Ok => {
+                self.ok += count;
+                if let Some(part) = self.parts.get_mut(usize::from(sent.kind)) {
+                    part.early += count;
+                }
+            }
+            Outcome::UnexpectedStatus => self.failed(sent, ErrorKind::UnexpectedStatus, count),
+            Outcome::UnexpectedBody => self.failed(sent, ErrorKind::UnexpectedBody, count),
+            Outcome::Failed(kind) => self.failed(sent, kind, count),
+            Outcome::Unprocessed => self.unprocessed += count,
+        }
+    }
+
     pub fn request_failed(&mut self, sent: Sent, kind: ErrorKind) {
-        if self.counts(sent.intended_ns) {
+        if self.counts(sent.intended_ns) || !self.open_loop {
             self.failed(sent, kind, 1);
         }
     }
@@ -210,8 +238,8 @@ impl Recorder {
 
     /// Records a timed-out request with the time waited, as a lower bound. Leaving it out would make the tail look better than it is.
     pub fn request_timed_out(&mut self, sent: Sent, now_ns: u64) {
+        self.request_failed(sent, ErrorKind::Timeout);
         if self.counts(sent.intended_ns) {
-            self.failed(sent, ErrorKind::Timeout, 1);
             self.censored += 1;
             if let Some(part) = self.parts.get_mut(usize::from(sent.kind)) {
                 part.timed_out += 1;
@@ -253,6 +281,17 @@ impl Recorder {
         }
         for (mine, theirs) in self.parts.iter_mut().zip(&late.parts) {
             mine.errors += theirs.errors;
+        }
+    }
+
+    /// Adds what happened in the drain after a slice. Unlike `add_late`, it includes the connections that were set up, and the times of
+    /// each kind of request.
+    pub fn add_drain(&mut self, drain: &Self) {
+        self.add_late(drain);
+        self.connect.add(&drain.connect).unwrap_or_else(|error| unreachable!("histograms with equal bounds cannot be merged: {error}"));
+        self.tls_handshakes = TlsHandshakes::sum(self.tls_handshakes, drain.tls_handshakes);
+        for (mine, theirs) in self.parts.iter_mut().zip(&drain.parts) {
+            mine.add_drain(theirs);
         }
     }
 

@@ -8,7 +8,8 @@ use serde::Serialize;
 use super::printable::printable;
 use super::stderr;
 use crate::output::report::{format_count, format_us};
-use crate::run::observer::{Observer, Progress};
+use crate::run::observer::{Observer, Progress, SliceSummary};
+use crate::time::clock::seconds;
 use crate::time::window::Phase;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -72,6 +73,48 @@ struct Ready {
     connected: u32,
 }
 
+/// The line of `--progress json` that reports a slice.
+#[derive(Serialize)]
+struct SliceEvent {
+    event: &'static str,
+    index: Option<u64>,
+    start_ns: u64,
+    end_ns: u64,
+    duration_s: f64,
+    completed: u64,
+    errors: u64,
+    throughput_rps: f64,
+    p50_us: Option<f64>,
+    p99_us: Option<f64>,
+    max_us: Option<f64>,
+    drain_us: f64,
+    reopened: u64,
+    outside: u64,
+}
+
+impl From<&SliceSummary> for SliceEvent {
+    fn from(slice: &SliceSummary) -> Self {
+        let SliceSummary { index, start_ns, end_ns, completed, errors, throughput_rps, .. } = *slice;
+        let SliceSummary { p50_us, p99_us, max_us, drain_us, reopened, outside, .. } = *slice;
+        Self {
+            event: "slice",
+            index,
+            start_ns,
+            end_ns,
+            duration_s: seconds(end_ns - start_ns),
+            completed,
+            errors,
+            throughput_rps,
+            p50_us,
+            p99_us,
+            max_us,
+            drain_us,
+            reopened,
+            outside,
+        }
+    }
+}
+
 fn print_line(line: &str) {
     stderr::offer(&format!("{line}\n"));
 }
@@ -82,6 +125,7 @@ fn name(phase: Phase) -> &'static str {
         Phase::Warmup => "warmup",
         Phase::Measure => "measure",
         Phase::Drain => "drain",
+        Phase::Wait => "wait",
     }
 }
 
@@ -121,6 +165,20 @@ impl Observer for ProgressOutput {
                 let (p50, p99) = (format_us(p50_us), format_us(p99_us));
                 let phase = name(phase);
                 stderr::offer(&format!("\r\x1b[K{phase} {of}  {rate} requests/s  p50 {p50}  p99 {p99}  errors {errors}"));
+            }
+        }
+    }
+
+    fn slice(&mut self, slice: &SliceSummary) {
+        match self {
+            Self::None => {}
+            // A program waits for this line, so it must not be dropped.
+            Self::Json => stderr::insist(&serde_json::to_string(&SliceEvent::from(slice)).unwrap_or_default()),
+            Self::Line { .. } => {
+                let name = slice.index.map_or("warmup".to_owned(), |index| format!("slice {index}"));
+                let rate = format_count(slice.throughput_rps);
+                let (p50, p99, errors) = (format_us(slice.p50_us), format_us(slice.p99_us), slice.errors);
+                stderr::offer(&format!("\r\x1b[K{name}  {rate} requests/s  p50 {p50}  p99 {p99}  errors {errors}"));
             }
         }
     }

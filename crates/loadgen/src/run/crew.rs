@@ -2,12 +2,11 @@
 
 use std::num::NonZeroU64;
 use std::panic::{self, AssertUnwindSafe};
-use std::sync::atomic::Ordering;
 use std::sync::mpsc::SyncSender;
 use std::sync::{Arc, OnceLock};
 use std::thread::JoinHandle;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, bail, ensure};
 use rustix::thread::{CpuSet, sched_setaffinity, set_current_timer_slack};
 
 use super::panics::{THREAD_NAME, last_panic};
@@ -20,16 +19,21 @@ use crate::protocol::http2::Http2;
 use crate::protocol::tls::Tls;
 use crate::protocol::tunnel::Tunnel;
 use crate::time::clock::now_ns;
-use crate::worker::{Final, Limits, Report, Shared, Worker};
+use crate::worker::{Limits, Report, Shared, Worker};
 
 /// The first error that makes the load generator itself stop.
 #[derive(Debug, Default)]
 pub struct Failure(OnceLock<String>);
 
 impl Failure {
-    /// Records a failure. Later failures are ignored, because the first one stops the other threads.
+    /// Records the failure of a thread. Later failures are ignored, because the first one stops the run.
     pub fn note(&self, thread: u32, reason: &str) {
         self.0.get_or_init(|| format!("load thread {thread} failed: {reason}"));
+    }
+
+    /// Records another reason to end the run.
+    pub fn note_reason(&self, reason: &str) {
+        self.0.get_or_init(|| reason.to_owned());
     }
 
     pub fn first(&self) -> Option<String> {
@@ -62,13 +66,13 @@ pub struct Member {
 }
 
 impl Member {
-    pub fn start(self) -> Result<JoinHandle<Final>> {
+    pub fn start(self) -> Result<JoinHandle<()>> {
         let name = format!("{THREAD_NAME}{}", self.thread);
         std::thread::Builder::new().name(name).spawn(move || self.work()).context("cannot start a load thread")
     }
 
     /// Runs the thread. Any error or panic is recorded and ends the run for all threads.
-    fn work(self) -> Final {
+    fn work(self) {
         let (thread, shared, failure) = (self.thread, Arc::clone(&self.shared), Arc::clone(&self.failure));
         let worked = panic::catch_unwind(AssertUnwindSafe(|| {
             pin(self.plan.cpu_of(thread).as_slice())?;
@@ -76,17 +80,16 @@ impl Member {
             self.speak()
         }));
         let reason = match worked {
-            Ok(Ok(last)) => return last,
+            Ok(Ok(())) => return,
             Ok(Err(error)) => format!("{error:#}"),
             Err(_) => last_panic(),
         };
         failure.note(thread, &reason);
-        shared.stop.store(true, Ordering::Relaxed);
-        Final::default()
+        shared.stop();
     }
 
     /// Selects the protocol. Everything below is monomorphized for it.
-    fn speak(self) -> Result<Final> {
+    fn speak(self) -> Result<()> {
         let plan = self.plan.clone();
         let (place, places) = plan.place_of(self.thread);
         let requests = plan.requests.clone().of_thread(place, places, plan.seed);
@@ -101,12 +104,14 @@ impl Member {
         }
     }
 
-    fn drive<P: Protocol>(self, protocol: P) -> Result<Final> {
+    fn drive<P: Protocol>(self, protocol: P) -> Result<()> {
         let Self { plan, peer, engine, thread, shared, failure, reports, pool } = self;
-        let setup = Setup { peer, connections: plan.connections_of(thread) };
+        let alarm = shared.in_slices.then(|| shared.window.new_alarm()).transpose().context("cannot create an eventfd")?;
+        let setup = Setup { peer, connections: plan.connections_of(thread), alarm };
         let (place, places) = plan.place_of(thread);
         let load = plan.load.clone().of_thread(place, places, plan.seed);
         let mut worker = Worker::new(protocol, setup.connections, limits(&plan), load, Arc::clone(&shared), reports, pool);
+        worker.thread = thread;
         let driven = if engine == Uring::NAME {
             Uring::new(setup).and_then(|engine| engine.run(&mut worker))
         } else {
@@ -114,10 +119,11 @@ impl Member {
         };
         if let Err(error) = driven {
             failure.note(thread, &format!("{error:#}"));
-            shared.stop.store(true, Ordering::Relaxed);
+            shared.stop();
             worker.give_up(now_ns());
         }
-        worker.finished().context("the engine stopped before the end of the run")
+        ensure!(worker.is_done(), "the engine stopped before the end of the run");
+        Ok(())
     }
 }
 

@@ -1,23 +1,21 @@
-//! Merges the slices of all threads into intervals, totals, progress reports and the final result.
+//! Merges the spans of all threads into intervals, totals, progress reports and the final result.
 
 use std::collections::BTreeMap;
 
 use hdrhistogram::Histogram;
 
-use super::generator_cost::generator;
+use super::measured::{Measured, offered, rate};
 use super::observer::{Observer, Progress};
 use super::plan::Plan;
-use super::signal;
-use crate::figures::distribution::Distribution;
 use crate::figures::encoding::Encoder;
 use crate::figures::percentiles::percentile_us;
 use crate::figures::pool::Pool;
 use crate::figures::recorder::Recorder;
-use crate::figures::result::{Bytes, Interval, Parser, Part, RequestCounts, RunResult, SCHEMA, Stalls, TlsHandshakes};
+use crate::figures::result::{Interval, RunResult, TlsHandshakes};
 use crate::time::clock::{now_ns, seconds};
 use crate::time::coordinator_pauses::Pauses;
-use crate::time::window::{Phase, Slice, Window};
-use crate::worker::{Final, Load, Report};
+use crate::time::window::{Phase, Span, Window};
+use crate::worker::{Final, Report};
 
 /// Capacity reserved for the encoded histogram of an interval. Most need less.
 const INTERVAL_TEXT_BYTES: usize = 4096;
@@ -29,8 +27,8 @@ pub struct Gather<'a> {
     window: Window,
     announced: Option<Phase>,
     announced_end: bool,
-    /// Slices that not all threads have handed over yet, by start time.
-    pending: BTreeMap<u64, (Slice, u32, Recorder)>,
+    /// Spans that not all threads have handed over yet, by start time.
+    pending: BTreeMap<u64, (Span, u32, Recorder)>,
     pool: &'a Pool,
     pauses: Pauses,
     total: Recorder,
@@ -40,27 +38,29 @@ pub struct Gather<'a> {
     late: Recorder,
     /// Ages of the requests that were unfinished at the end.
     unfinished: Recorder,
-    /// The last complete measured slice. It is held back because the unfinished requests belong to the last slice of the run.
-    held: Option<(Slice, Recorder, Percentiles)>,
+    /// The last complete measured span. It is held back because the unfinished requests belong to the last span of the run.
+    held: Option<(Span, Recorder, Percentiles)>,
     intervals: Vec<Interval>,
     encoder: Encoder,
     /// Preallocated strings for encoded histograms, filled with blanks so that the kernel maps the memory before the run begins.
     texts: Vec<String>,
     end_ns: u64,
+    /// The results of each thread that are not in its recorders.
+    finals: Vec<Final>,
     /// Completed and failed requests of the current phase, for progress reports.
     so_far: (u64, u64),
 }
 
-/// The percentiles of a slice for progress reports and intervals; `None` if there are too few samples.
+/// The percentiles of a span for progress reports and intervals; `None` if there are too few samples.
 #[derive(Clone, Copy)]
-struct Percentiles {
-    p50_us: Option<f64>,
-    p99_us: Option<f64>,
-    p99_9_us: Option<f64>,
+pub struct Percentiles {
+    pub p50_us: Option<f64>,
+    pub p99_us: Option<f64>,
+    pub p99_9_us: Option<f64>,
 }
 
 impl Percentiles {
-    fn of(histogram: &Histogram<u64>) -> Self {
+    pub fn of(histogram: &Histogram<u64>) -> Self {
         let [p50_us, p99_us, p99_9_us] = [50.0, 99.0, 99.9].map(|percentile| percentile_us(histogram, percentile));
         Self { p50_us, p99_us, p99_9_us }
     }
@@ -86,6 +86,7 @@ impl<'a> Gather<'a> {
             encoder,
             texts: (0..window.intervals().min(INTERVALS_RESIDENT)).map(|_| " ".repeat(INTERVAL_TEXT_BYTES)).collect(),
             end_ns: window.measure_start_ns,
+            finals: (0..plan.threads).map(|_| Final::default()).collect(),
             so_far: (0, 0),
         }
     }
@@ -112,14 +113,15 @@ impl<'a> Gather<'a> {
         }
     }
 
-    /// Takes one thread's slice, and completes the slice once all threads have handed theirs over.
+    /// Takes one thread's span, and completes the span once all threads have handed theirs over.
     pub fn take(&mut self, report: Report, observer: &mut impl Observer) {
-        self.announce_phases(now_ns(), observer); // first, because merging the last slice of a phase takes a while
-        if let Some(ages) = &report.unfinished {
-            self.unfinished.merge(ages, self.pauses);
+        self.announce_phases(now_ns(), observer); // first, because merging the last span of a phase takes a while
+        if let Some((last, ages)) = report.last {
+            self.unfinished.merge(&ages, self.pauses);
+            self.finals[report.thread as usize] = last;
         }
-        let aside = match report.slice.phase {
-            Phase::Connect => Some(&mut self.before),
+        let aside = match report.span.phase {
+            Phase::Connect | Phase::Wait => Some(&mut self.before),
             Phase::Drain => Some(&mut self.late),
             Phase::Warmup | Phase::Measure => None,
         };
@@ -128,17 +130,17 @@ impl<'a> Gather<'a> {
             self.pool.give_back(report.recorder);
             return;
         }
-        let start_ns = report.slice.start_ns;
+        let start_ns = report.span.start_ns;
         let count = match self.pending.get_mut(&start_ns) {
-            Some((slice, count, recorder)) => {
+            Some((span, count, recorder)) => {
                 recorder.merge(&report.recorder, self.pauses);
-                slice.end_ns = slice.end_ns.max(report.slice.end_ns);
+                span.end_ns = span.end_ns.max(report.span.end_ns);
                 *count += 1;
                 self.pool.give_back(report.recorder);
                 *count
             }
             None => {
-                self.pending.insert(start_ns, (report.slice, 1, report.recorder));
+                self.pending.insert(start_ns, (report.span, 1, report.recorder));
                 1
             }
         };
@@ -148,20 +150,20 @@ impl<'a> Gather<'a> {
     }
 
     fn complete(&mut self, start_ns: u64, observer: &mut impl Observer) {
-        let Some((slice, _, recorder)) = self.pending.remove(&start_ns) else { return };
-        let phase_start_ns = if slice.phase == Phase::Warmup { self.window.warmup_start_ns } else { self.window.measure_start_ns };
-        if slice.start_ns == phase_start_ns {
+        let Some((span, _, recorder)) = self.pending.remove(&start_ns) else { return };
+        let phase_start_ns = if span.phase == Phase::Warmup { self.window.warmup_start_ns } else { self.window.measure_start_ns };
+        if span.start_ns == phase_start_ns {
             self.so_far = (0, 0);
         }
         self.so_far.0 += recorder.completed;
         self.so_far.1 += recorder.errors.total();
-        let duration_s = seconds(slice.end_ns - slice.start_ns);
+        let duration_s = seconds(span.end_ns - span.start_ns);
         let percentiles = Percentiles::of(times(self.plan, &recorder));
-        // The last slice of the warm-up arrives after the window was announced and is no longer worth reporting.
-        if self.announced == Some(slice.phase) {
+        // The last span of the warm-up arrives after the window was announced and is no longer worth reporting.
+        if self.announced == Some(span.phase) {
             observer.progress(&Progress {
-                phase: slice.phase,
-                elapsed_s: seconds(slice.end_ns - phase_start_ns),
+                phase: span.phase,
+                elapsed_s: seconds(span.end_ns - phase_start_ns),
                 completed: self.so_far.0,
                 errors: self.so_far.1,
                 throughput_rps: rate(recorder.ok, duration_s),
@@ -170,13 +172,13 @@ impl<'a> Gather<'a> {
             });
         }
         self.pauses.pause();
-        if slice.end_ns >= self.window.end_ns {
+        if span.end_ns >= self.window.end_ns {
             self.announce_end(observer);
         }
-        if slice.phase == Phase::Measure {
+        if span.phase == Phase::Measure {
             self.total.merge(&recorder, self.pauses);
-            if let Some((slice, recorder, percentiles)) = self.held.replace((slice, recorder, percentiles)) {
-                self.keep(slice, recorder, percentiles);
+            if let Some((span, recorder, percentiles)) = self.held.replace((span, recorder, percentiles)) {
+                self.keep(span, recorder, percentiles);
             }
         } else {
             self.before.merge(&recorder, self.pauses);
@@ -184,10 +186,10 @@ impl<'a> Gather<'a> {
         }
     }
 
-    /// Turns a measured slice into an interval.
-    fn keep(&mut self, slice: Slice, recorder: Recorder, percentiles: Percentiles) {
-        let duration_s = seconds(slice.end_ns - slice.start_ns);
-        let start_s = seconds(slice.start_ns - self.window.measure_start_ns);
+    /// Turns a measured span into an interval.
+    fn keep(&mut self, span: Span, recorder: Recorder, percentiles: Percentiles) {
+        let duration_s = seconds(span.end_ns - span.start_ns);
+        let start_s = seconds(span.start_ns - self.window.measure_start_ns);
         let offered = self.offered(start_s, start_s + duration_s).map(|offered| offered / f64::from(self.plan.part.count()));
         let mut histogram = self.texts.pop().unwrap_or_default();
         histogram.clear();
@@ -204,122 +206,55 @@ impl<'a> Gather<'a> {
             bytes_received: recorder.bytes_received,
             histogram,
         });
-        self.end_ns = slice.end_ns;
+        self.end_ns = span.end_ns;
         self.pauses.pause();
         self.pool.give_back(recorder);
     }
 
-    /// Adds the late and the unfinished requests to the last slice, and keeps it.
+    /// Adds the late and the unfinished requests to the last span, and keeps it.
     fn keep_last(&mut self) {
         let beyond = self.total.p99();
         self.total.add_late(&self.late);
         self.total.add_unfinished(&self.unfinished, beyond);
-        if let Some((slice, mut recorder, _)) = self.held.take() {
+        if let Some((span, mut recorder, _)) = self.held.take() {
             recorder.add_late(&self.late);
             recorder.add_unfinished(&self.unfinished, beyond);
             let percentiles = Percentiles::of(times(self.plan, &recorder));
-            self.keep(slice, recorder, percentiles);
+            self.keep(span, recorder, percentiles);
         }
     }
 
     /// Returns the number of requests due between two times of the measured window, over all parts of the load.
     fn offered(&self, from_s: f64, to_s: f64) -> Option<f64> {
-        let Load::Open(open) = &self.plan.load else { return None };
-        let (profile, warmup_s) = (open.schedule.profile(), self.plan.warmup.as_secs_f64());
-        Some(profile.requests_until(warmup_s + to_s) - profile.requests_until(warmup_s + from_s))
+        let warmup_s = self.plan.warmup.as_secs_f64();
+        offered(self.plan, warmup_s + from_s, warmup_s + to_s)
     }
 
-    /// Produces the result. Slices that some threads didn't reach before they were stopped count with the data that exists.
-    pub fn finish(mut self, engine: &'static str, finals: &[Final], observer: &mut impl Observer) -> RunResult {
+    /// Produces the result. Spans that some threads didn't reach before they were stopped count with the data that exists.
+    pub fn finish(mut self, engine: &'static str, observer: &mut impl Observer) -> RunResult {
         while let Some(start_ns) = self.pending.keys().next().copied() {
             self.complete(start_ns, observer);
         }
         self.keep_last();
         self.announce_end(observer);
-        let duration_s = seconds(self.end_ns - self.window.measure_start_ns);
-        let total = &self.total;
-        let open = self.plan.load.is_open();
-        let mut connect = self.before.connect.clone();
-        connect.add(&total.connect).unwrap_or_else(|error| unreachable!("histograms with equal bounds cannot be merged: {error}"));
-        RunResult {
-            schema: SCHEMA,
-            version: env!("CARGO_PKG_VERSION"),
-            config: self.plan.config.clone(),
+        self.before.tls_handshakes = TlsHandshakes::sum(self.before.tls_handshakes, self.late.tls_handshakes);
+        let duration_ns = self.end_ns - self.window.measure_start_ns;
+        let measured = Measured {
             start_ns: self.window.warmup_start_ns,
-            duration_s,
-            interrupted: signal::caught(),
-            failure: None,
-            connect_failure: None,
-            requests: RequestCounts {
-                sent: total.sent,
-                completed: total.completed,
-                ok: total.ok,
-                before_window: self.before.ok,
-                unsent: finals.iter().map(|last| last.unsent).sum(),
-                in_flight: finals.iter().map(|last| last.in_flight).sum::<u64>() + self.late.ok,
-                backlog: finals.iter().map(|last| last.backlog).sum(),
-                unprocessed: total.unprocessed,
-                offered: self.offered(0.0, duration_s).map(|offered| self.plan.part.share(offered.round() as u64)),
-            },
-            errors: (&total.errors).into(),
-            bytes: Bytes { received: total.bytes_received, sent: total.bytes_sent },
-            throughput_rps: rate(total.ok, duration_s),
-            throughput_bytes_per_s: rate(total.bytes_received, duration_s),
-            service_time_us: (&total.service).into(),
-            response_time_us: open.then(|| (&total.response).into()),
-            schedule_lag_us: open.then(|| (&total.lag).into()),
-            connection_wait_us: open.then(|| (&total.connection_wait).into()),
-            generator_lag_us: open.then(|| (&total.generator_lag).into()),
-            connect_time_us: Distribution::from(&connect),
-            tls_handshakes: tls_handshakes(finals),
-            censored: total.censored,
-            unfinished_s: seconds(total.unfinished_ns),
-            stalls: stalls(finals),
-            idle_closed: total.idle_closed,
-            parser: Parser {
-                fast: finals.iter().map(|last| last.parser.fast).sum(),
-                full: finals.iter().map(|last| last.parser.full).sum(),
-            },
-            generator: generator(self.plan, engine, finals, duration_s),
-            parts: parts(self.plan, total, duration_s),
-            samples: finals.iter().flat_map(|last| last.samples.clone()).collect(),
+            duration_ns,
+            offered: self.offered(0.0, seconds(duration_ns)),
+            total: self.total,
+            before: self.before,
+            late_ok: self.late.ok,
+            finals: self.finals,
             intervals: self.intervals,
-        }
+        };
+        measured.result(self.plan, engine)
     }
 }
 
-/// Returns the results per kind of request; empty unless the load is a mix.
-fn parts(plan: &Plan, total: &Recorder, duration_s: f64) -> Vec<Part> {
-    let kinds = plan.requests.kinds().iter().zip(&total.parts);
-    kinds
-        .map(|(kind, part)| Part {
-            name: kind.name.clone(),
-            weight: kind.weight,
-            sent: part.sent,
-            ok: part.ok(),
-            errors: part.errors,
-            throughput_rps: rate(part.ok(), duration_s),
-            time_us: (&part.times).into(),
-        })
-        .collect()
-}
-
-/// Returns the stalls of the thread that saw the longest time of them.
-fn stalls(finals: &[Final]) -> Option<Stalls> {
-    let worst = finals.iter().filter_map(|last| last.stalls).max_by_key(|stalls| stalls.total_ns)?;
-    Some(Stalls { count: worst.count, longest_us: worst.longest_ns as f64 / 1e3, total_us: worst.total_ns as f64 / 1e3 })
-}
-
-fn tls_handshakes(finals: &[Final]) -> Option<TlsHandshakes> {
-    finals
-        .iter()
-        .filter_map(|last| last.tls_handshakes)
-        .map(|one| TlsHandshakes { full: one.full, resumed: one.resumed })
-        .reduce(|sum, one| TlsHandshakes { full: sum.full + one.full, resumed: sum.resumed + one.resumed })
-}
-
 /// Returns the times that count as latency: response times in an open loop, service times in a closed loop.
-fn times<'r>(plan: &Plan, recorder: &'r Recorder) -> &'r Histogram<u64> {
+pub fn times<'r>(plan: &Plan, recorder: &'r Recorder) -> &'r Histogram<u64> {
     if plan.load.is_open() { &recorder.response } else { &recorder.service }
 }
 
@@ -328,8 +263,4 @@ fn resident<T: Clone + Default>(capacity: usize) -> Vec<T> {
     let mut list = vec![T::default(); capacity];
     list.clear();
     list
-}
-
-fn rate(count: u64, duration_s: f64) -> f64 {
-    if duration_s > 0.0 { count as f64 / duration_s } else { 0.0 }
 }

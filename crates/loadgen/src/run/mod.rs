@@ -1,19 +1,23 @@
-//! Executes a plan: starts the threads, fixes the window, merges the slices and returns the result.
+//! Executes a plan: starts the threads, fixes the window, merges the spans and returns the result.
 
+mod commands;
 mod crew;
 mod gather;
 mod generator_cost;
+mod measured;
 pub mod observer;
 pub mod open_files;
 mod panics;
 pub mod plan;
 pub mod signal;
+mod slices;
 mod start;
 
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
+use std::thread::JoinHandle;
 use std::time::Duration;
 
 use anyhow::{Context, Result};
@@ -30,27 +34,31 @@ use crate::time::clock::now_ns;
 use crate::time::coordinator_pauses::Pauses;
 use crate::time::window::{Phase, Window};
 use crate::worker::{Report, Shared};
+use commands::Commands;
 use crew::{Failure, Member, choose_engine, pin};
 use gather::Gather;
 use observer::Observer;
 use plan::Plan;
+use slices::{Slices, Tally};
 use start::Starter;
 
 /// How often the coordinator checks whether the threads are ready or a signal arrived.
 const LOOK: Duration = Duration::from_millis(1);
 /// Recorders per thread: one in use, one in transit, and two spares in case the coordinator falls behind.
 const RECORDERS: usize = 4;
-/// Slices of each thread that may wait for the coordinator. The channel is bounded because an unbounded one allocates during the run.
+/// Spans of each thread that may wait for the coordinator. The channel is bounded because an unbounded one allocates during the run.
 const REPORTS: usize = 32;
-/// Operations of the coordinator on each histogram of a slice: merging and resetting.
+/// Operations of the coordinator on each histogram of a span: merging and resetting.
 const PIECES: u32 = 2;
 
 /// Why a run ended before anything was measured.
 #[derive(Debug)]
 pub enum NotStarted {
     Interrupted,
-    /// A load thread failed, for this reason.
-    ThreadFailed(String),
+    /// A load thread failed or a command was wrong, for this reason.
+    Failed(String),
+    /// The run ended before any slice was kept.
+    NoSlice,
     /// No connection could be set up.
     CannotConnect {
         authority: String,
@@ -65,7 +73,8 @@ impl fmt::Display for NotStarted {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Interrupted => formatter.write_str("interrupted before the measurement"),
-            Self::ThreadFailed(reason) => formatter.write_str(reason),
+            Self::Failed(reason) => formatter.write_str(reason),
+            Self::NoSlice => formatter.write_str("no slice was measured; hint: write `slice LEAD_IN_MS WINDOW_MS` before `end`"),
             Self::CannotConnect { authority, fault: None } => write!(formatter, "cannot connect to {authority}: no connection was set up"),
             Self::CannotConnect { authority, fault: Some(fault) } => {
                 let hint = if fault.kind == ErrorKind::ConnectRefused { "; hint: check that the server is running" } else { "" };
@@ -81,16 +90,18 @@ pub fn run(plan: &Plan, observer: &mut impl Observer) -> Result<RunResult> {
     let address = plan.addresses.first_that_accepts(plan.timeout)?.clone();
     let peer = Peer { address, congestion_control: plan.congestion_control.clone() };
     let plan = &declared(plan, &peer)?;
-    pin(&plan.cpus)?; // this thread merges slices during the run and must not use other CPUs
+    pin(&plan.cpus)?; // this thread merges spans during the run and must not use other CPUs
     panics::keep();
     let starter = Starter::new(plan.start_on_stdin)?;
-    let shared = Arc::new(Shared::default());
+    let commands = plan.slices_on_stdin.then(Commands::listen).transpose()?;
+    let shared = Arc::new(Shared::new(plan.slices_on_stdin));
     let failure = Arc::new(Failure::default());
     let (engine, engine_fallback) = choose_engine(plan.engine);
     let threads = plan.threads as usize;
     let parts = plan.requests.parts();
     let pauses = Pauses::new(plan.interval, PIECES * (HISTOGRAMS + parts as u32) * (plan.threads + 1));
-    let recorders = RECORDERS * threads + 1; // the extra one is the slice that is held back until the next is complete
+    let each = if plan.slices_on_stdin { slices::RECORDERS } else { RECORDERS };
+    let recorders = each * threads + 1; // the extra one is the span that is held back until the next is complete
     let pool = Arc::new(Pool::new(plan.load.is_open(), parts, recorders, pauses));
     let (reports, gathered) = sync_channel(REPORTS * threads);
     let mut crew = Vec::new();
@@ -105,31 +116,83 @@ pub fn run(plan: &Plan, observer: &mut impl Observer) -> Result<RunResult> {
             reports: reports.clone(),
             pool: Arc::clone(&pool),
         };
-        crew.push(member.start().inspect_err(|_| shared.stop.store(true, Ordering::Relaxed))?);
+        crew.push(member.start().inspect_err(|_| shared.stop())?);
     }
     drop(reports);
     let encoder = Encoder::primed(); // now, while the threads connect: the window begins milliseconds after it is fixed
-    let window = if wait_until_ready(plan, &shared, &failure) {
-        wait_for_start(plan, &shared, &failure, &starter, observer).inspect_err(|_| shared.stop.store(true, Ordering::Relaxed))?
-    } else {
-        None
+    let team = Team { plan, shared: &shared, failure: &failure, pool: &pool, reports: &gathered, crew };
+    let measured = match &commands {
+        _ if !wait_until_ready(plan, &shared, &failure) => {
+            team.stop();
+            None
+        }
+        Some(commands) => team.measure_slices(commands, encoder, engine, observer),
+        None => team.measure_once(&starter, pauses, encoder, engine, observer)?,
     };
-    let mut gather = Gather::new(plan, window.unwrap_or_default(), &pool, pauses, encoder);
-    if window.is_some() {
-        warn_of_missing(plan, &shared, observer);
-        observe(&mut gather, &shared, &gathered, observer);
-    }
-    shared.stop.store(true, Ordering::Relaxed);
-    let finals: Vec<_> = crew.into_iter().map(|handle| handle.join().unwrap_or_default()).collect();
-    if window.is_none() {
-        return Err(why_not_started(plan, &shared, &failure).into());
-    }
-    for report in gathered.try_iter() {
-        gather.take(report, observer);
-    }
-    let mut result = gather.finish(engine, &finals, observer);
+    let Some(mut result) = measured else { return Err(why_nothing_was_measured(plan, &shared, &failure).into()) };
     result.generator.engine_fallback = engine_fallback;
     Ok(RunResult { failure: failure.first(), connect_failure: last_failure(&shared).map(|fault| fault.reason.into_owned()), ..result })
+}
+
+/// The load threads, and what the coordinator shares with them.
+struct Team<'a> {
+    plan: &'a Plan,
+    shared: &'a Shared,
+    failure: &'a Failure,
+    pool: &'a Pool,
+    reports: &'a Receiver<Report>,
+    crew: Vec<JoinHandle<()>>,
+}
+
+impl Team<'_> {
+    /// Measures one window. Returns `None` if the run ends before its start.
+    fn measure_once(
+        self,
+        starter: &Starter,
+        pauses: Pauses,
+        encoder: Encoder,
+        engine: &'static str,
+        observer: &mut impl Observer,
+    ) -> Result<Option<RunResult>> {
+        let Self { plan, shared, failure, pool, reports, .. } = self;
+        let Some(window) = wait_for_start(plan, shared, failure, starter, observer).inspect_err(|_| shared.stop())? else {
+            self.stop();
+            return Ok(None);
+        };
+        let mut gather = Gather::new(plan, window, pool, pauses, encoder);
+        warn_of_missing(plan, shared, observer);
+        observe(&mut gather, shared, reports, observer);
+        self.stop();
+        for report in reports.try_iter() {
+            gather.take(report, observer);
+        }
+        Ok(Some(gather.finish(engine, observer)))
+    }
+
+    /// Measures slices, as commanded. Returns `None` if none was kept.
+    fn measure_slices(
+        self,
+        commands: &Commands,
+        encoder: Encoder,
+        engine: &'static str,
+        observer: &mut impl Observer,
+    ) -> Option<RunResult> {
+        let Self { plan, shared, failure, pool, reports, .. } = self;
+        warn_of_missing(plan, shared, observer);
+        observer.ready(shared.connected.load(Ordering::Relaxed));
+        let measured = Slices { plan, shared, failure, reports }.run(commands, Tally::new(plan, pool, encoder), observer);
+        self.stop();
+        let mut result = measured?.result(plan, engine);
+        result.config.duration_s = result.duration_s;
+        Some(result)
+    }
+
+    fn stop(self) {
+        self.shared.stop();
+        for thread in self.crew {
+            let _ = thread.join(); // its panic is recorded
+        }
+    }
 }
 
 /// Adds to the plan's configuration what is known only after connecting, for the result to report.
@@ -174,7 +237,7 @@ fn wait_for_start(
     let measure_start_ns = warmup_start_ns + plan.warmup.as_nanos() as u64;
     let end_ns = measure_start_ns + plan.duration.as_nanos() as u64;
     let window = Window { warmup_start_ns, measure_start_ns, end_ns, interval_ns: plan.interval.as_nanos() as u64 };
-    shared.window.get_or_init(|| window);
+    shared.window.set(window).context("cannot wake up the load threads")?;
     Ok(Some(window))
 }
 
@@ -190,17 +253,18 @@ fn last_failure(shared: &Shared) -> Option<Fault> {
     shared.connect_failure.lock().ok().and_then(|failure| failure.clone())
 }
 
-fn why_not_started(plan: &Plan, shared: &Shared, failure: &Failure) -> NotStarted {
+fn why_nothing_was_measured(plan: &Plan, shared: &Shared, failure: &Failure) -> NotStarted {
     if signal::caught() {
         return NotStarted::Interrupted;
     }
     match failure.first() {
-        Some(reason) => NotStarted::ThreadFailed(reason),
+        Some(reason) => NotStarted::Failed(reason),
+        None if plan.slices_on_stdin && shared.connected.load(Ordering::Relaxed) > 0 => NotStarted::NoSlice,
         None => NotStarted::CannotConnect { authority: plan.url.authority(), fault: last_failure(shared) },
     }
 }
 
-/// Processes slices as they arrive and announces phases when they begin, until all threads are done.
+/// Processes spans as they arrive and announces phases when they begin, until all threads are done.
 fn observe(gather: &mut Gather, shared: &Shared, gathered: &Receiver<Report>, observer: &mut impl Observer) {
     loop {
         let wait = gather.announce_phases(now_ns(), observer).map_or(50 * LOOK, Duration::from_nanos).min(50 * LOOK);
@@ -210,7 +274,7 @@ fn observe(gather: &mut Gather, shared: &Shared, gathered: &Receiver<Report>, ob
             Err(RecvTimeoutError::Disconnected) => return,
         }
         if signal::caught() {
-            shared.stop.store(true, Ordering::Relaxed);
+            shared.stop();
         }
     }
 }

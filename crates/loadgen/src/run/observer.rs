@@ -2,7 +2,7 @@
 
 use crate::time::window::Phase;
 
-/// What happened during one slice of the run.
+/// What happened during one span of the run.
 #[derive(Clone, Copy, Debug)]
 pub struct Progress {
     pub phase: Phase,
@@ -11,10 +11,33 @@ pub struct Progress {
     /// Completed requests since the phase began.
     pub completed: u64,
     pub errors: u64,
-    /// Throughput during this slice. The percentiles cover the same slice.
+    /// Throughput during this span. The percentiles cover the same span.
     pub throughput_rps: f64,
     pub p50_us: Option<f64>,
     pub p99_us: Option<f64>,
+}
+
+/// What happened in one slice, or in a warm-up between slices.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SliceSummary {
+    /// Number of the slice, counting from 0; `None` for a warm-up.
+    pub index: Option<u64>,
+    /// The window, in nanoseconds of the monotonic clock.
+    pub start_ns: u64,
+    pub end_ns: u64,
+    /// Correct responses within the window.
+    pub completed: u64,
+    pub errors: u64,
+    pub throughput_rps: f64,
+    pub p50_us: Option<f64>,
+    pub p99_us: Option<f64>,
+    pub max_us: Option<f64>,
+    /// Time from the end of the window to the last response.
+    pub drain_us: f64,
+    /// Connections that were opened during the slice.
+    pub reopened: u64,
+    /// Correct responses before and after the window.
+    pub outside: u64,
 }
 
 /// Receives the progress of a run.
@@ -26,6 +49,8 @@ pub trait Observer {
     /// Reports that a phase has just begun.
     fn phase(&mut self, phase: Phase);
     fn progress(&mut self, progress: &Progress);
+    /// Reports that a slice is over and nothing is in flight anymore.
+    fn slice(&mut self, _slice: &SliceSummary) {}
     /// Reports that the measured window is over.
     fn done(&mut self);
 }

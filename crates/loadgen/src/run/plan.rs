@@ -46,6 +46,8 @@ pub struct Plan {
     pub part: Part,
     /// Whether the load waits for a start signal on stdin.
     pub start_on_stdin: bool,
+    /// Whether commands on stdin start and end the load.
+    pub slices_on_stdin: bool,
 }
 
 impl Plan {

@@ -1,11 +1,13 @@
-//! Ends a run early on SIGINT or SIGTERM, or at the end of stdin if stdin controls the start. The results so far are still reported.
+//! Ends a run early on SIGINT or SIGTERM, or at the end of stdin if stdin controls the load. The results so far are still reported.
 
 use std::io;
+use std::os::unix::net::UnixStream;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, LazyLock};
 
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::flag;
+use signal_hook::low_level::pipe;
 
 static CAUGHT: LazyLock<Arc<AtomicBool>> = LazyLock::new(Arc::default);
 
@@ -17,6 +19,15 @@ pub fn install() -> io::Result<()> {
         flag::register(signal, Arc::clone(&CAUGHT))?;
     }
     Ok(())
+}
+
+/// Returns a stream on which a byte arrives with each signal, for a thread that sleeps until then.
+pub fn stream() -> io::Result<UnixStream> {
+    let (signals, written) = UnixStream::pair()?;
+    for signal in [SIGINT, SIGTERM] {
+        pipe::register(signal, written.try_clone()?)?;
+    }
+    Ok(signals)
 }
 
 /// Ends the run as a signal would.

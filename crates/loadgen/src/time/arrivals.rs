@@ -63,6 +63,11 @@ impl Schedule {
         Self::new(self.profile, self.arrivals, thread, threads, seed)
     }
 
+    /// Starts the schedule again. Poisson arrivals are drawn anew.
+    pub fn restart(&mut self) {
+        (self.count, self.poisson_sum, self.segment, self.before) = (0, 0.0, 0, (0.0, 0.0));
+    }
+
     pub fn profile(&self) -> &Profile {
         &self.profile
     }

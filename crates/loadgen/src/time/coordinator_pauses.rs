@@ -19,6 +19,8 @@ pub struct Pauses {
 }
 
 impl Pauses {
+    pub const NONE: Self = Self { each: Duration::ZERO };
+
     /// Chooses the length of the pauses so that they fit into their share of the interval; zero if they would be too short.
     pub fn new(interval: Duration, pieces: u32) -> Self {
         let each = (interval / SHARE / pieces.max(1)).min(LONGEST);

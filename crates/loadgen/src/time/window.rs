@@ -1,4 +1,4 @@
-//! The phases of a run, cut into slices: the warm-up and the measured window. All threads cut at the same times.
+//! The phases of a run, cut into spans: the warm-up and the measured window. All threads cut at the same times.
 
 /// A phase of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -7,8 +7,11 @@ pub enum Phase {
     Connect,
     Warmup,
     Measure,
-    /// In an open loop, the window is over and the responses to its requests are awaited. This phase isn't part of the window.
+    /// The window is over and the responses to its requests are awaited: in an open loop, and after each slice. This phase isn't part of
+    /// the window.
     Drain,
+    /// Connections are set up, and the next slice is awaited.
+    Wait,
 }
 
 /// Times that delimit the phases, in nanoseconds of the monotonic clock.
@@ -22,7 +25,7 @@ pub struct Window {
 
 /// One interval of one phase.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Slice {
+pub struct Span {
     pub phase: Phase,
     pub start_ns: u64,
     pub end_ns: u64,
@@ -34,28 +37,28 @@ impl Window {
         (self.end_ns - self.measure_start_ns).div_ceil(self.interval_ns.max(1)) as usize
     }
 
-    pub fn first(&self) -> Slice {
+    pub fn first(&self) -> Span {
         if self.measure_start_ns > self.warmup_start_ns {
-            self.slice(Phase::Warmup, self.warmup_start_ns)
+            self.span(Phase::Warmup, self.warmup_start_ns)
         } else {
-            self.slice(Phase::Measure, self.measure_start_ns)
+            self.span(Phase::Measure, self.measure_start_ns)
         }
     }
 
-    /// Returns the slice after this one, or `None` at the end of the window.
-    pub fn next(&self, slice: &Slice) -> Option<Slice> {
-        match slice.phase {
+    /// Returns the span after this one, or `None` at the end of the window.
+    pub fn next(&self, span: &Span) -> Option<Span> {
+        match span.phase {
             Phase::Connect => Some(self.first()),
-            Phase::Drain => None,
-            _ if slice.end_ns >= self.end_ns => None,
-            Phase::Warmup if slice.end_ns >= self.measure_start_ns => Some(self.slice(Phase::Measure, self.measure_start_ns)),
-            phase => Some(self.slice(phase, slice.end_ns)),
+            Phase::Drain | Phase::Wait => None,
+            _ if span.end_ns >= self.end_ns => None,
+            Phase::Warmup if span.end_ns >= self.measure_start_ns => Some(self.span(Phase::Measure, self.measure_start_ns)),
+            phase => Some(self.span(phase, span.end_ns)),
         }
     }
 
-    fn slice(&self, phase: Phase, start_ns: u64) -> Slice {
+    fn span(&self, phase: Phase, start_ns: u64) -> Span {
         let phase_end_ns = if phase == Phase::Warmup { self.measure_start_ns } else { self.end_ns };
-        Slice { phase, start_ns, end_ns: (start_ns + self.interval_ns).min(phase_end_ns) }
+        Span { phase, start_ns, end_ns: (start_ns + self.interval_ns).min(phase_end_ns) }
     }
 }
 
@@ -64,13 +67,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn slices_cover_warm_up_and_window_without_gaps_or_overlaps() {
+    fn spans_cover_warm_up_and_window_without_gaps_or_overlaps() {
         let window = Window { warmup_start_ns: 100, measure_start_ns: 350, end_ns: 1000, interval_ns: 200 };
-        let mut slices = vec![window.first()];
-        while let Some(next) = window.next(&slices[slices.len() - 1]) {
-            slices.push(next);
+        let mut spans = vec![window.first()];
+        while let Some(next) = window.next(&spans[spans.len() - 1]) {
+            spans.push(next);
         }
-        let ends: Vec<_> = slices.iter().map(|slice| (slice.phase, slice.start_ns, slice.end_ns)).collect();
+        let ends: Vec<_> = spans.iter().map(|span| (span.phase, span.start_ns, span.end_ns)).collect();
         assert_eq!(window.intervals(), 4);
         assert_eq!(
             ends,
@@ -86,9 +89,9 @@ mod tests {
     }
 
     #[test]
-    fn without_warm_up_the_first_slice_is_measured() {
+    fn without_warm_up_the_first_span_is_measured() {
         let window = Window { warmup_start_ns: 5, measure_start_ns: 5, end_ns: 7, interval_ns: 10 };
-        assert_eq!(window.first(), Slice { phase: Phase::Measure, start_ns: 5, end_ns: 7 });
+        assert_eq!(window.first(), Span { phase: Phase::Measure, start_ns: 5, end_ns: 7 });
         assert_eq!(window.next(&window.first()), None);
     }
 }

@@ -21,6 +21,13 @@ impl Cost {
         Self { cpu_ns: clock::thread_cpu_ns(), polled_ns, waited_ns: waited_ns(), stalled_ns }
     }
 
+    pub fn add(&mut self, other: Self) {
+        self.cpu_ns += other.cpu_ns;
+        self.polled_ns += other.polled_ns;
+        self.waited_ns = self.waited_ns.into_iter().chain(other.waited_ns).reduce(|one, other| one + other);
+        self.stalled_ns += other.stalled_ns;
+    }
+
     pub fn since(self, before: Self) -> Self {
         Self {
             cpu_ns: self.cpu_ns - before.cpu_ns,

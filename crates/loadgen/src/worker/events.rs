@@ -14,6 +14,7 @@ use crate::time::window::Phase;
 /// Maximum number of connections being set up at once before the load begins. A listen queue of the usual length holds this many without
 /// drops. During the load, only `-c` limits them.
 pub(super) const CONNECTING_MAX: u32 = 128;
+pub(super) const NO_RESPONSE: &str = "no complete response within the timeout";
 
 /// How the other end closed the connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -69,7 +70,7 @@ impl Completions<'_> {
 impl<P: Protocol> Worker<P> {
     /// Handles a newly connected socket.
     pub fn connected(&mut self, index: u32, now_ns: u64) {
-        self.cut_slices(now_ns);
+        self.cut_spans(now_ns);
         let connection = &mut self.connections[index as usize];
         let State::Connecting { since_ns } = connection.state else { return };
         self.connecting -= 1;
@@ -81,7 +82,10 @@ impl<P: Protocol> Worker<P> {
 
     /// Handles a failure to connect. `reason` is the system's message.
     pub fn connect_failed(&mut self, index: u32, kind: ErrorKind, reason: &str, now_ns: u64) {
-        self.cut_slices(now_ns);
+        self.cut_spans(now_ns);
+        if !matches!(self.connections[index as usize].state, State::Connecting { .. }) {
+            return; // the worker has given up the attempt
+        }
         self.connecting -= 1;
         self.attempt_failed(index, kind, reason, now_ns);
     }
@@ -89,21 +93,21 @@ impl<P: Protocol> Worker<P> {
     /// Handles received data. Afterwards the engine flushes the connection or, if told to, closes it.
     #[inline]
     pub fn received(&mut self, index: u32, bytes: &[u8], now_ns: u64) -> Next {
-        self.cut_slices(now_ns);
+        self.cut_spans(now_ns);
         self.recorder.bytes_received += bytes.len() as u64;
         self.feed(index, now_ns, |protocol, session, sink| protocol.receive(session, bytes, sink))
     }
 
     /// Handles body bytes that the kernel dropped because only their number matters.
     pub fn skipped(&mut self, index: u32, count: usize, now_ns: u64) -> Next {
-        self.cut_slices(now_ns);
+        self.cut_spans(now_ns);
         self.recorder.bytes_received += count as u64;
         self.feed(index, now_ns, |protocol, session, sink| protocol.skip(session, count, sink))
     }
 
     /// Handles the end of the connection by the other side. The engine closes it afterwards.
     pub fn ended(&mut self, index: u32, end: End, now_ns: u64) {
-        self.cut_slices(now_ns);
+        self.cut_spans(now_ns);
         let next = self.feed(index, now_ns, |protocol, session, sink| match end {
             End::Closed => Err(protocol.end_of_stream(session, sink)),
             End::Reset => Err(protocol.reset(session, sink)),
@@ -167,17 +171,26 @@ impl<P: Protocol> Worker<P> {
             return Next::Keep;
         }
         let done = done + std::mem::take(&mut connection.held_back);
-        if !self.pacing.is_immediate() {
-            self.free(index, done, now_ns);
-        } else if self.running() {
+        if !self.running() {
             // Before the start, data may arrive that is no response, such as HTTP/2 settings or TLS session tickets.
+            self.note_drained();
+        } else if self.pacing.is_immediate() {
             self.fill(index, now_ns);
+        } else {
+            self.free(index, done, now_ns);
         }
         Next::Keep
     }
 
+    /// In a drain, checks soon whether this was the last response.
+    fn note_drained(&mut self) {
+        if self.span.phase == Phase::Drain {
+            self.wake_ns = 0;
+        }
+    }
+
     /// Closes a connection and fails its requests in flight.
-    fn fail(&mut self, index: u32, fault: Fault, now_ns: u64) -> Next {
+    pub(super) fn fail(&mut self, index: u32, fault: Fault, now_ns: u64) -> Next {
         let connection = &mut self.connections[index as usize];
         if let State::Handshaking { .. } = connection.state {
             self.attempt_failed(index, fault.kind, &fault.reason, now_ns);
@@ -219,11 +232,12 @@ impl<P: Protocol> Worker<P> {
     /// Closes the connection's state and schedules its reconnection.
     fn retire(&mut self, index: u32, now_ns: u64, failed: bool) {
         self.connections[index as usize].close(now_ns, failed);
+        self.note_drained();
         self.open_if_due(index, now_ns);
     }
 
     pub(super) fn open_if_due(&mut self, index: u32, now_ns: u64) {
-        if self.slice.phase == Phase::Drain {
+        if matches!(self.span.phase, Phase::Drain | Phase::Wait) {
             return;
         }
         let connection = &self.connections[index as usize];
@@ -292,8 +306,12 @@ impl<P: Protocol> Worker<P> {
                 done += 1;
             }
         }
+        if self.span.phase == Phase::Drain {
+            // The server may still be busy with the abandoned requests, so the connection isn't used again.
+            connections[index as usize].left = 0;
+        }
         let next = if done == 0 {
-            self.fail(index, Fault { kind: ErrorKind::Timeout, reason: "no complete response within the timeout".into() }, now_ns)
+            self.fail(index, Fault { kind: ErrorKind::Timeout, reason: NO_RESPONSE.into() }, now_ns)
         } else {
             self.to_flush.push(index);
             self.after_completions(index, done, now_ns)

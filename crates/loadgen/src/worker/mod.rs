@@ -1,12 +1,13 @@
 //! One thread's share of the run, without I/O: it decides which connection sends when, which requests count and which are late.
 //!
 //! The engine passes events and the time to the worker. The worker tells the engine which connections to open, flush and close. It
-//! allocates memory when it is created and at the end of each slice, but not in between.
+//! allocates memory when it is created and at the end of each span, but not in between.
 
 mod attention;
 pub mod connection;
 pub mod cost;
 mod events;
+mod orders;
 mod pacing;
 mod phases;
 mod sending;
@@ -14,19 +15,21 @@ mod shortest;
 mod silence;
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU32};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::mpsc::SyncSender;
 
 use crate::figures::pool::Pool;
 use crate::figures::recorder::Recorder;
+use crate::figures::result::TlsHandshakes;
 use crate::figures::sample::Sample;
-use crate::protocol::{Fault, ParserCounts, Protocol, TlsHandshakes};
+use crate::protocol::{Fault, ParserCounts, Protocol};
 use crate::time::clock;
-use crate::time::window::{Phase, Slice, Window};
+use crate::time::window::{Phase, Span, Window};
 use attention::Attention;
 use connection::Connection;
 use cost::Cost;
 pub use events::End;
+pub use orders::{Alarm, Windows};
 use pacing::Pacing;
 pub use pacing::{Load, OpenLoop};
 use shortest::Shortest;
@@ -39,23 +42,43 @@ pub struct Shared {
     /// Number of workers whose connections have all been set up or have failed.
     pub ready: AtomicU32,
     pub connected: AtomicU32,
-    /// Set once by the coordinator, when all workers are ready.
-    pub window: std::sync::OnceLock<Window>,
-    pub stop: AtomicBool,
+    /// When to make load. The coordinator sets the first window when all workers are ready.
+    pub window: Windows,
+    /// Whether there may be more than one window. Each of them ends when no request is in flight anymore.
+    pub in_slices: bool,
+    stop: AtomicBool,
     /// The last failure to set up a connection.
     pub connect_failure: std::sync::Mutex<Option<Fault>>,
 }
 
-/// What a worker hands over at the end of each slice.
-pub struct Report {
-    pub slice: Slice,
-    pub recorder: Recorder,
-    /// The ages of the requests that were unfinished at the end of the window; in the last report only.
-    pub unfinished: Option<Recorder>,
+impl Shared {
+    pub fn new(in_slices: bool) -> Self {
+        Self { in_slices, ..Self::default() }
+    }
+
+    /// Tells the workers to stop: those that make load within 20 ms, those that sleep at once.
+    pub fn stop(&self) {
+        self.stop.store(true, Ordering::Relaxed);
+        // If this fails, a sleeping thread cannot be reached, and there is nothing else to try.
+        let _ = self.window.wake_all();
+    }
+
+    pub fn is_stopping(&self) -> bool {
+        self.stop.load(Ordering::Relaxed)
+    }
 }
 
-/// What a worker returns after the end of the window.
-#[derive(Clone, Debug, Default)]
+/// What a worker hands over at the end of each span.
+pub struct Report {
+    pub thread: u32,
+    pub span: Span,
+    pub recorder: Recorder,
+    /// In the last report on a window only: the rest of its results, and the ages of the requests that were unfinished at its end.
+    pub last: Option<(Final, Recorder)>,
+}
+
+/// What a worker reports about a window as a whole.
+#[derive(Debug, Default)]
 pub struct Final {
     /// Requests that were still in flight when the worker stopped.
     pub in_flight: u64,
@@ -66,10 +89,23 @@ pub struct Final {
     /// Stalls of the server; `None` unless the load is a closed loop without think time, whose connections always await a response.
     pub stalls: Option<Stalls>,
     pub parser: ParserCounts,
-    /// Counts of the whole run.
-    pub tls_handshakes: Option<TlsHandshakes>,
     /// Complete responses that were kept.
     pub samples: Vec<Sample>,
+}
+
+impl Final {
+    /// Adds the results of a later window.
+    pub fn add(&mut self, other: Self) {
+        self.in_flight += other.in_flight;
+        self.unsent += other.unsent;
+        self.backlog += other.backlog;
+        self.completed += other.completed;
+        self.cost.add(other.cost);
+        self.stalls = self.stalls.into_iter().chain(other.stalls).reduce(Stalls::and);
+        self.parser.fast += other.parser.fast;
+        self.parser.full += other.parser.full;
+        self.samples.extend(other.samples);
+    }
 }
 
 /// Limits that apply to each connection.
@@ -97,7 +133,12 @@ pub struct Worker<P: Protocol> {
     reports: SyncSender<Report>,
     pool: Arc<Pool>,
     recorder: Recorder,
-    slice: Slice,
+    /// The last window that began, and how many there have been.
+    window: Window,
+    windows: u64,
+    span: Span,
+    /// Number of this thread, for its reports.
+    pub thread: u32,
     /// Connections that the engine must open, flush and close. The engine drains these lists.
     pub to_open: Vec<u32>,
     pub to_flush: Vec<u32>,
@@ -119,7 +160,8 @@ pub struct Worker<P: Protocol> {
     completed: u64,
     /// The results at the end of the window, and that time. Set while responses are still awaited.
     ended: Option<(Final, u64)>,
-    done: Option<Final>,
+    handshakes_reported: TlsHandshakes,
+    done: bool,
 }
 
 impl<P: Protocol> Worker<P> {
@@ -141,7 +183,10 @@ impl<P: Protocol> Worker<P> {
             reports,
             recorder: pool.take(),
             pool,
-            slice: Slice { phase: Phase::Connect, start_ns: clock::now_ns(), end_ns: u64::MAX },
+            window: Window::default(),
+            windows: 0,
+            thread: 0,
+            span: Span { phase: Phase::Connect, start_ns: clock::now_ns(), end_ns: u64::MAX },
             to_open: Vec::with_capacity(connections.len()),
             to_flush: Vec::with_capacity(connections.len()),
             to_close: Vec::with_capacity(connections.len()),
@@ -161,13 +206,19 @@ impl<P: Protocol> Worker<P> {
             parser_at_measure: ParserCounts::default(),
             completed: 0,
             ended: None,
-            done: None,
+            handshakes_reported: TlsHandshakes::default(),
+            done: false,
         }
     }
 
-    /// Returns the worker's results after its window is over, `None` before.
-    pub fn finished(&self) -> Option<Final> {
-        self.done.clone()
+    /// Returns whether the worker has reported everything.
+    pub fn is_done(&self) -> bool {
+        self.done
+    }
+
+    /// Asks for a `tick`, because the coordinator has new orders.
+    pub fn wake(&mut self) {
+        self.wake_ns = 0;
     }
 
     pub fn connections(&self) -> usize {

@@ -62,8 +62,14 @@ impl Pacing {
         Self { load, waiting, start_ns: 0, next_due_ns: u64::MAX, returned: BinaryHeap::new() }
     }
 
+    /// Starts the schedule. Nothing is left of an earlier one.
     pub fn start(&mut self, start_ns: u64) {
         self.start_ns = start_ns;
+        self.waiting.clear();
+        self.returned.clear();
+        if let Load::Open(open) = &mut self.load {
+            open.schedule.restart();
+        }
         self.advance();
     }
 

@@ -1,14 +1,17 @@
-//! What a worker does as time passes: start, cut slices, detect late requests, await the last responses and stop.
+//! What a worker does as time passes: start, cut spans, detect late requests, await the last responses and stop.
 
 use std::sync::atomic::Ordering;
 
 use super::connection::State;
 use super::cost::Cost;
+use super::events::NO_RESPONSE;
 use super::{Final, Report, Worker};
+use crate::figures::errors::ErrorKind;
 use crate::figures::recorder::{Recorder, Sent};
-use crate::protocol::Protocol;
+use crate::figures::result::TlsHandshakes;
+use crate::protocol::{Fault, Protocol};
 use crate::time::clock;
-use crate::time::window::{Phase, Slice};
+use crate::time::window::{Phase, Span, Window};
 
 /// How often a worker checks for late responses, connections to set up and a request to stop.
 const SWEEP_NS: u64 = 20_000_000;
@@ -20,13 +23,16 @@ const DRAIN_SLACK_NS: u64 = 1_000_000_000;
 impl<P: Protocol> Worker<P> {
     /// Returns whether requests are being sent.
     pub(super) fn running(&self) -> bool {
-        matches!(self.slice.phase, Phase::Warmup | Phase::Measure) && self.done.is_none()
+        matches!(self.span.phase, Phase::Warmup | Phase::Measure) && !self.done
     }
 
     /// Does everything that is due. Afterwards, the engine drains `to_close`, `to_open` and `to_flush`, in this order.
     pub fn tick(&mut self, now_ns: u64) {
-        self.cut_slices(now_ns);
-        if self.done.is_some() {
+        self.cut_spans(now_ns);
+        if self.span.phase == Phase::Wait {
+            self.start_if_told(now_ns);
+        }
+        if self.done || self.span.phase == Phase::Wait {
             return;
         }
         if now_ns >= self.next_sweep_ns {
@@ -35,15 +41,21 @@ impl<P: Protocol> Worker<P> {
             self.sweep(now_ns);
             self.next_sweep_ns = now_ns + if self.running() { SWEEP_NS } else { SWEEP_EARLY_NS };
         }
+        if self.span.phase == Phase::Drain && !self.awaits_responses() {
+            self.conclude(now_ns);
+        }
+        if self.span.phase == Phase::Wait {
+            return;
+        }
         if self.running() {
             self.dispatch(now_ns);
         }
         let next_send_ns = if self.running() { self.pacing.wake_ns() } else { u64::MAX };
-        self.wake_ns = self.slice.end_ns.min(self.next_sweep_ns).min(next_send_ns);
+        self.wake_ns = self.span.end_ns.min(self.next_sweep_ns).min(next_send_ns);
     }
 
     fn sweep(&mut self, now_ns: u64) {
-        if self.shared.stop.load(Ordering::Relaxed) {
+        if self.shared.is_stopping() {
             self.finish(now_ns, false);
             return;
         }
@@ -51,11 +63,10 @@ impl<P: Protocol> Worker<P> {
             self.time_out(index, now_ns);
             self.open_if_due(index, now_ns);
         }
-        match self.slice.phase {
-            Phase::Connect => self.start_if_told(now_ns),
+        match self.span.phase {
+            Phase::Connect => self.note_ready(now_ns),
             Phase::Measure => self.sample_if_due(now_ns),
-            Phase::Drain if !self.awaits_responses() => self.conclude(),
-            Phase::Warmup | Phase::Drain => {}
+            Phase::Warmup | Phase::Drain | Phase::Wait => {}
         }
     }
 
@@ -66,36 +77,75 @@ impl<P: Protocol> Worker<P> {
         }
     }
 
-    fn start_if_told(&mut self, now_ns: u64) {
-        if self.attempted == self.connections.len() && !std::mem::replace(&mut self.said_ready, true) {
+    /// Reports once that all connections are set up or have failed. Then it waits for the start.
+    fn note_ready(&mut self, now_ns: u64) {
+        let newly = self.attempted == self.connections.len() && !std::mem::replace(&mut self.said_ready, true);
+        if newly && self.shared.in_slices {
+            self.hand_over(None);
+            self.rest(now_ns);
+        } else {
+            self.start_if_told(now_ns);
+        }
+        if newly {
             self.shared.ready.fetch_add(1, Ordering::Release);
         }
-        let Some(window) = self.shared.window.get().copied() else { return };
-        if now_ns < window.warmup_start_ns {
+    }
+
+    /// Starts the next window when it is time.
+    fn start_if_told(&mut self, now_ns: u64) {
+        if self.shared.is_stopping() {
+            self.finish(now_ns, false);
             return;
         }
+        match self.shared.window.after(self.windows) {
+            Some((number, window)) if now_ns >= window.warmup_start_ns => {
+                self.windows = number;
+                self.start(window, now_ns);
+            }
+            next if self.span.phase == Phase::Wait => self.wake_ns = next.map_or(u64::MAX, |(_, window)| window.warmup_start_ns),
+            _ => {}
+        }
+    }
+
+    fn start(&mut self, window: Window, now_ns: u64) {
         self.hand_over(None);
+        self.next_sweep_ns = 0; // at once, and not late however long the thread was asleep
+        self.window = window;
         self.enter(window.first());
         self.pacing.start(window.warmup_start_ns);
+        self.cut_spans(now_ns); // the thread may be late
         for index in 0..self.connections.len() as u32 {
             self.put_to_work(index, now_ns);
         }
     }
 
-    /// Ends each slice whose time is over. Cheap in the common case that there is none.
+    /// Falls silent until the next window. Connections that aren't set up yet are given up until then.
+    fn rest(&mut self, now_ns: u64) {
+        self.enter(Span { phase: Phase::Wait, start_ns: now_ns, end_ns: u64::MAX });
+        self.to_open.clear();
+        for (index, connection) in (0..).zip(&mut self.connections) {
+            if matches!(connection.state, State::Connecting { .. } | State::Handshaking { .. }) {
+                connection.close(now_ns, false);
+                self.to_close.push(index);
+            }
+        }
+        self.connecting = 0;
+        self.wake();
+    }
+
+    /// Ends each span whose time is over. Cheap in the common case that there is none.
     #[inline]
-    pub(super) fn cut_slices(&mut self, now_ns: u64) {
-        if now_ns >= self.slice.end_ns {
-            self.cut_slices_slowly(now_ns);
+    pub(super) fn cut_spans(&mut self, now_ns: u64) {
+        if now_ns >= self.span.end_ns {
+            self.cut_spans_slowly(now_ns);
         }
     }
 
     #[cold]
-    fn cut_slices_slowly(&mut self, now_ns: u64) {
-        while now_ns >= self.slice.end_ns && self.done.is_none() {
-            let next = self.shared.window.get().and_then(|window| window.next(&self.slice));
-            let Some(next) = next else {
-                self.finish(self.slice.end_ns, true);
+    fn cut_spans_slowly(&mut self, now_ns: u64) {
+        while now_ns >= self.span.end_ns && !self.done {
+            let Some(next) = self.window.next(&self.span) else {
+                self.finish(self.span.end_ns, true);
                 return;
             };
             self.hand_over(None);
@@ -103,22 +153,23 @@ impl<P: Protocol> Worker<P> {
         }
     }
 
-    /// Begins a slice. In an open loop, measured slices count only requests that were due within the window.
-    fn enter(&mut self, slice: Slice) {
-        if slice.phase != self.slice.phase && slice.phase == Phase::Measure {
-            self.note_measure_start(slice.start_ns);
+    /// Begins a span. In an open loop and in slices, measured spans record the times only of requests that were due within the window.
+    fn enter(&mut self, span: Span) {
+        if span.phase != self.span.phase && span.phase == Phase::Measure {
+            self.note_measure_start(span.start_ns);
         }
-        self.slice = slice;
+        self.span = span;
         self.recorder.due_from_ns = self.due_from_ns();
     }
 
     fn due_from_ns(&self) -> u64 {
-        match self.shared.window.get() {
-            Some(window) if matches!(self.slice.phase, Phase::Measure | Phase::Drain) && self.pacing.load.is_open() => {
-                window.measure_start_ns
-            }
-            _ => 0,
-        }
+        let is_measured = matches!(self.span.phase, Phase::Measure | Phase::Drain);
+        if is_measured && self.drains() { self.window.measure_start_ns } else { 0 }
+    }
+
+    /// Returns whether the responses to the last requests of a window are awaited.
+    fn drains(&self) -> bool {
+        self.pacing.load.is_open() || self.shared.in_slices
     }
 
     fn note_measure_start(&mut self, start_ns: u64) {
@@ -139,8 +190,8 @@ impl<P: Protocol> Worker<P> {
 
     /// Ends the run early because the engine cannot continue.
     pub fn give_up(&mut self, now_ns: u64) {
-        self.cut_slices(now_ns);
-        if self.done.is_none() {
+        self.cut_spans(now_ns);
+        if !self.done {
             self.finish(now_ns, false);
         }
     }
@@ -148,16 +199,16 @@ impl<P: Protocol> Worker<P> {
     /// Ends the window, or the drain that follows it.
     ///
     /// If told to, an open loop then awaits the responses to its requests, so that a request without one counts as timed out even if the
-    /// window was shorter than the timeout.
+    /// window was shorter than the timeout. After a slice, every load awaits all responses.
     fn finish(&mut self, end_ns: u64, drain: bool) {
         if self.ended.is_none() {
-            let measured = self.slice.phase == Phase::Measure;
-            self.slice = Slice { end_ns: end_ns.min(self.slice.end_ns), ..self.slice };
+            let measured = self.span.phase == Phase::Measure;
+            self.span = Span { end_ns: end_ns.min(self.span.end_ns), ..self.span };
             let parser = self.protocol.parser_counts();
             let ended = Final {
                 backlog: self.backlog,
                 cost: if measured { self.cost().since(self.cost_at_measure) } else { Cost::default() },
-                stalls: self.pacing.is_immediate().then(|| std::mem::take(&mut self.silence).until(end_ns, self.attention.stalled_ns())),
+                stalls: self.pacing.is_immediate().then(|| self.silence.until(end_ns, self.attention.stalled_ns())),
                 parser: crate::protocol::ParserCounts {
                     fast: parser.fast - self.parser_at_measure.fast,
                     full: parser.full - self.parser_at_measure.full,
@@ -166,30 +217,49 @@ impl<P: Protocol> Worker<P> {
                 ..Final::default()
             };
             self.ended = Some((ended, end_ns));
-            if drain && self.pacing.load.is_open() && self.awaits_responses() {
+            if drain && self.drains() && self.awaits_responses() {
                 self.hand_over(None);
                 // Requests time out earlier, unless this thread gets no CPU to notice it.
                 let limit_ns = end_ns.saturating_add(self.limits.timeout_ns).saturating_add(DRAIN_SLACK_NS);
-                self.enter(Slice { phase: Phase::Drain, start_ns: end_ns, end_ns: limit_ns });
+                self.enter(Span { phase: Phase::Drain, start_ns: end_ns, end_ns: limit_ns });
                 return;
             }
         }
-        self.conclude();
+        self.conclude(end_ns);
     }
 
-    /// Hands over what is left after the end of the window.
-    fn conclude(&mut self) {
+    /// Hands over what is left after the end of the window. Then it waits for the next slice, if there may be one.
+    fn conclude(&mut self, now_ns: u64) {
         let Some((ended, end_ns)) = self.ended.take() else { return };
+        let goes_on = self.shared.in_slices && !self.shared.is_stopping();
+        if goes_on {
+            self.fail_unanswered(now_ns);
+        }
         let (unfinished, in_flight, unsent) = self.unfinished(end_ns);
-        self.hand_over(Some(unfinished));
-        self.done = Some(Final { in_flight, unsent, completed: self.completed, tls_handshakes: self.protocol.tls_handshakes(), ..ended });
-        // Events after the end must not cut another slice.
-        self.slice.end_ns = u64::MAX;
+        self.span.end_ns = now_ns.min(self.span.end_ns);
+        self.hand_over(Some((Final { in_flight, unsent, ..ended }, unfinished)));
+        if goes_on {
+            self.rest(now_ns);
+            return;
+        }
+        self.done = true;
+        // Events after the end must not cut another span.
+        self.span.end_ns = u64::MAX;
     }
 
-    /// Returns whether requests of the window are in flight.
+    /// Fails the requests in flight at the end of the longest possible drain.
+    fn fail_unanswered(&mut self, now_ns: u64) {
+        for index in 0..self.connections.len() as u32 {
+            if self.connections[index as usize].flight.count > 0 {
+                self.fail(index, Fault { kind: ErrorKind::Timeout, reason: NO_RESPONSE.into() }, now_ns);
+                self.to_close.push(index);
+            }
+        }
+    }
+
+    /// Returns whether requests of the window are in flight, or any requests in slices.
     fn awaits_responses(&self) -> bool {
-        let from_ns = self.due_from_ns();
+        let from_ns = if self.shared.in_slices { 0 } else { self.due_from_ns() };
         self.requests_in_flight().any(|sent| sent.intended_ns >= from_ns)
     }
 
@@ -208,14 +278,24 @@ impl<P: Protocol> Worker<P> {
         (ages, in_flight, unsent)
     }
 
-    /// Hands the slice over to the coordinator and continues with an empty recorder from the pool.
-    fn hand_over(&mut self, unfinished: Option<Recorder>) {
-        let recorder = std::mem::replace(&mut self.recorder, self.pool.take());
+    /// Hands the span over to the coordinator and continues with an empty recorder from the pool.
+    fn hand_over(&mut self, last: Option<(Final, Recorder)>) {
+        let mut recorder = std::mem::replace(&mut self.recorder, self.pool.take());
         self.recorder.due_from_ns = recorder.due_from_ns;
-        if self.slice.phase == Phase::Measure {
+        recorder.tls_handshakes = self.new_handshakes();
+        if self.span.phase == Phase::Measure {
             self.completed += recorder.completed;
         }
+        let last = last.map(|(ended, unfinished)| (Final { completed: std::mem::take(&mut self.completed), ..ended }, unfinished));
         // This fails if the coordinator has given up, and then the result isn't needed.
-        let _ = self.reports.send(Report { slice: self.slice, recorder, unfinished });
+        let _ = self.reports.send(Report { thread: self.thread, span: self.span, recorder, last });
+    }
+
+    /// Returns the TLS handshakes since the last call.
+    fn new_handshakes(&mut self) -> Option<TlsHandshakes> {
+        let all = self.protocol.tls_handshakes()?;
+        let all = TlsHandshakes { full: all.full, resumed: all.resumed };
+        let before = std::mem::replace(&mut self.handshakes_reported, all);
+        Some(TlsHandshakes { full: all.full - before.full, resumed: all.resumed - before.resumed })
     }
 }

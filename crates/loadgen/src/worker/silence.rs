@@ -16,7 +16,17 @@ pub struct Stalls {
     pub total_ns: u64,
 }
 
-#[derive(Debug, Default)]
+impl Stalls {
+    pub fn and(self, other: Self) -> Self {
+        Self {
+            count: self.count + other.count,
+            longest_ns: self.longest_ns.max(other.longest_ns),
+            total_ns: self.total_ns + other.total_ns,
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, Default)]
 pub struct Silence {
     /// When the last response arrived; 0 before the first.
     last_ns: u64,

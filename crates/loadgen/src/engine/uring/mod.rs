@@ -12,6 +12,7 @@ mod ring;
 use std::io;
 use std::net::SocketAddr;
 use std::os::fd::{AsFd, AsRawFd};
+use std::sync::Arc;
 
 use anyhow::Result;
 use io_uring::cqueue;
@@ -19,10 +20,10 @@ use socket2::Socket;
 
 use super::polling::{Looked, Polling, spacing_ns};
 use super::socket::{Peer, close, connect_error_kind, stream_to};
-use super::{Engine, Setup};
+use super::{Engine, SLEEP_NS_MAX, Setup};
 use crate::protocol::Protocol;
 use crate::time::clock::now_ns;
-use crate::worker::{End, Next, Worker};
+use crate::worker::{Alarm, End, Next, Worker};
 use completion::{Completion, Operation, Tag};
 use ring::Ring;
 
@@ -37,6 +38,8 @@ const UNTRACKED_BYTES_MAX: usize = 8 * 1024;
 pub struct Uring {
     ring: Ring,
     peer: Peer,
+    alarm: Option<Arc<Alarm>>,
+    /// The connections, and last a link without a socket, which belongs to the alarm.
     links: Vec<Link>,
     batch: Vec<Completion>,
     /// Output of closed connections that the kernel may still read, until its send completes.
@@ -71,17 +74,20 @@ impl Engine for Uring {
     const NAME: &'static str = "io_uring";
 
     fn new(setup: Setup) -> Result<Self> {
-        let links = (0..setup.connections).map(|_| Link::default()).collect();
-        Ok(Self {
+        let links = (0..=setup.connections).map(|_| Link::default()).collect();
+        let mut uring = Self {
             ring: Ring::new(setup.connections, setup.peer.address.clone())?,
             peer: setup.peer,
+            alarm: setup.alarm,
             links,
             batch: Vec::with_capacity(BATCH),
             retired: Vec::new(),
             starved: Vec::new(),
             polling: Polling::default(),
             untracked: false,
-        })
+        };
+        uring.watch_alarm()?;
+        Ok(uring)
     }
 
     fn run<P: Protocol>(mut self, worker: &mut Worker<P>) -> Result<()> {
@@ -95,7 +101,7 @@ impl Engine for Uring {
                 worker.tick(now);
             }
             self.do_orders(worker)?;
-            if worker.finished().is_some() {
+            if worker.is_done() {
                 return Ok(());
             }
             let entered_ns = now;
@@ -124,7 +130,7 @@ impl Uring {
         if self.ring.has_completions() {
             return Ok(());
         }
-        let wait_ns = until_ns.saturating_sub(now_ns());
+        let wait_ns = until_ns.saturating_sub(now_ns()).min(SLEEP_NS_MAX);
         if wait_ns == 0 {
             return Ok(());
         }
@@ -242,7 +248,19 @@ impl Uring {
         }
     }
 
+    /// Asks for a completion when the alarm rings. It is that of a connect, because those are rare.
+    fn watch_alarm(&mut self) -> Result<()> {
+        let Some(alarm) = &self.alarm else { return Ok(()) };
+        let tag = self.tag(self.links.len() as u32 - 1, Operation::Connect);
+        self.ring.watch(tag, alarm.as_fd())
+    }
+
     fn connect_over<P: Protocol>(&mut self, worker: &mut Worker<P>, index: u32, result: i32, now: u64) -> Result<()> {
+        if let Some(alarm) = self.alarm.as_ref().filter(|_| index as usize + 1 == self.links.len()) {
+            alarm.clear();
+            worker.wake();
+            return self.watch_alarm();
+        }
         if result < 0 {
             let error = io::Error::from_raw_os_error(-result);
             self.close(index)?;

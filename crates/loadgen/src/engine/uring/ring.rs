@@ -58,6 +58,13 @@ impl Ring {
         unsafe { self.push(&entry.user_data(tag.pack())) }
     }
 
+    /// Queues a poll that completes once the file is readable. It must stay open until then.
+    pub fn watch(&mut self, tag: Tag, file: BorrowedFd<'_>) -> Result<()> {
+        let entry = opcode::PollAdd::new(Fd(file.as_raw_fd()), libc::POLLIN as u32).build();
+        // SAFETY: the kernel writes to no memory.
+        unsafe { self.push(&entry.user_data(tag.pack())) }
+    }
+
     /// Queues a multishot receive on a registered socket, into buffers that the kernel picks.
     #[inline]
     pub fn arm_receive(&mut self, tag: Tag) -> Result<()> {

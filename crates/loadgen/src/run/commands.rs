@@ -1,0 +1,128 @@
+//! The commands of a run in slices, one per line of stdin.
+
+use std::io::{BufRead, Read, stdin};
+use std::os::unix::net::UnixStream;
+use std::sync::mpsc::{Receiver, Sender, channel};
+
+use anyhow::{Context, Result, anyhow, bail};
+
+use super::signal;
+use crate::figures::histogram::LONGEST_NS;
+
+/// What to do next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Command {
+    Warmup { length_ns: u64 },
+    Slice { lead_in_ns: u64, window_ns: u64 },
+    Drop,
+    End,
+}
+
+/// What wakes up the coordinator.
+enum Event {
+    Line(String),
+    /// Stdin is closed, or a signal arrived.
+    Interrupted,
+}
+
+/// The commands, as they arrive.
+pub struct Commands(Receiver<Event>);
+
+impl Commands {
+    /// Starts to read stdin and to listen for signals.
+    pub fn listen() -> Result<Self> {
+        let (events, received) = channel();
+        let mut signals = signal::stream().context("cannot listen for signals")?;
+        let interruptions = events.clone();
+        spawn("signals", move || forward_signals(&mut signals, &interruptions))?;
+        spawn("stdin", move || forward_lines(&events))?;
+        Ok(Self(received))
+    }
+
+    /// Waits for the next command. Returns `None` if the run is interrupted, and an error if the line isn't a command.
+    pub fn next(&self) -> Option<Result<Command>> {
+        if signal::caught() {
+            return None;
+        }
+        match self.0.recv() {
+            Ok(Event::Line(line)) => Some(parse(&line)),
+            Ok(Event::Interrupted) | Err(_) => None,
+        }
+    }
+}
+
+fn spawn(name: &str, work: impl FnOnce() + Send + 'static) -> Result<()> {
+    std::thread::Builder::new().name(name.to_owned()).spawn(work).context("cannot start a thread")?;
+    Ok(())
+}
+
+fn forward_signals(signals: &mut UnixStream, events: &Sender<Event>) {
+    if let Ok(1..) = signals.read(&mut [0; 1]) {
+        let _ = events.send(Event::Interrupted);
+    }
+}
+
+/// Forwards all lines. If stdin is closed without `end`, nobody controls the run anymore, so it is interrupted at once.
+fn forward_lines(events: &Sender<Event>) {
+    let mut ends = false;
+    for line in stdin().lock().lines().map_while(Result::ok) {
+        ends |= matches!(parse(&line), Ok(Command::End));
+        // This fails if the coordinator has given up.
+        let _ = events.send(Event::Line(line));
+    }
+    if !ends {
+        signal::end_run();
+        let _ = events.send(Event::Interrupted);
+    }
+}
+
+fn parse(line: &str) -> Result<Command> {
+    let words: Vec<_> = line.split_ascii_whitespace().collect();
+    Ok(match words[..] {
+        ["warmup", length] => Command::Warmup { length_ns: positive_ns(length)? },
+        ["slice", lead_in, window] => Command::Slice { lead_in_ns: nanoseconds(lead_in)?, window_ns: positive_ns(window)? },
+        ["drop"] => Command::Drop,
+        ["end"] => Command::End,
+        _ => bail!("stdin has `{}`; hint: write `warmup MS`, `slice LEAD_IN_MS WINDOW_MS`, `drop` or `end`", line.trim()),
+    })
+}
+
+/// Parses milliseconds, which may have a fraction.
+fn nanoseconds(text: &str) -> Result<u64> {
+    let ns = text.parse::<f64>().ok().map(|ms| ms * 1e6).filter(|ns| (0.0..=LONGEST_NS as f64).contains(ns));
+    ns.map(|ns| ns.round() as u64).ok_or_else(|| anyhow!("stdin has the time `{text}`; hint: write milliseconds, at most 24 hours"))
+}
+
+fn positive_ns(text: &str) -> Result<u64> {
+    match nanoseconds(text)? {
+        0 => bail!("stdin has the time `{text}`; hint: write more than 0 milliseconds"),
+        ns => Ok(ns),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parses_commands() -> Result<()> {
+        assert_eq!(parse("warmup 1500\n")?, Command::Warmup { length_ns: 1_500_000_000 });
+        assert_eq!(parse(" slice 0 0.25 ")?, Command::Slice { lead_in_ns: 0, window_ns: 250_000 });
+        assert_eq!(parse("slice 12.5 100")?, Command::Slice { lead_in_ns: 12_500_000, window_ns: 100_000_000 });
+        assert_eq!((parse("drop")?, parse("end")?), (Command::Drop, Command::End));
+        Ok(())
+    }
+
+    #[test]
+    fn an_error_names_the_line_and_the_commands() {
+        for line in ["", "go", "slice 5", "slice 5 5 5", "warmup", "drop 1", "end now", "Slice 5 5"] {
+            let text = parse(line).expect_err("no command").to_string();
+            assert!(text.contains(&format!("`{line}`")), "{text}");
+            assert!(["warmup", "slice", "drop", "end"].iter().all(|name| text.contains(name)), "{text}");
+        }
+        for time in ["-1", "x", "inf", "NaN", "1e12"] {
+            assert!(parse(&format!("slice {time} 5")).is_err() && parse(&format!("warmup {time}")).is_err(), "{time}");
+        }
+        assert!(parse("slice 0 0").is_err() && parse("warmup 0").is_err());
+    }
+}

@@ -1,0 +1,115 @@
+//! Everything that was measured, and the result made of it.
+
+use super::generator_cost::generator;
+use super::plan::Plan;
+use super::signal;
+use crate::figures::distribution::Distribution;
+use crate::figures::recorder::Recorder;
+use crate::figures::result::{Bytes, Interval, Parser, Part, RequestCounts, RunResult, SCHEMA, Stalls, TlsHandshakes};
+use crate::time::clock::seconds;
+use crate::worker::{Final, Load};
+
+/// What was measured in one or more windows.
+pub struct Measured {
+    /// Start of the load.
+    pub start_ns: u64,
+    /// Length of the windows.
+    pub duration_ns: u64,
+    pub total: Recorder,
+    /// What happened before the windows: connecting and warming up.
+    pub before: Recorder,
+    /// Correct responses after the end of a window.
+    pub late_ok: u64,
+    /// The results of each thread.
+    pub finals: Vec<Final>,
+    /// Requests due within the windows, over all parts of the load; `None` in a closed loop.
+    pub offered: Option<f64>,
+    pub intervals: Vec<Interval>,
+}
+
+impl Measured {
+    pub fn result(self, plan: &Plan, engine: &'static str) -> RunResult {
+        let Self { total, finals, before, .. } = &self;
+        let duration_s = seconds(self.duration_ns);
+        let open = plan.load.is_open();
+        let mut connect = before.connect.clone();
+        connect.add(&total.connect).unwrap_or_else(|error| unreachable!("histograms with equal bounds cannot be merged: {error}"));
+        RunResult {
+            schema: SCHEMA,
+            version: env!("CARGO_PKG_VERSION"),
+            config: plan.config.clone(),
+            start_ns: self.start_ns,
+            duration_s,
+            interrupted: signal::caught(),
+            failure: None,
+            connect_failure: None,
+            requests: RequestCounts {
+                sent: total.sent,
+                completed: total.completed,
+                ok: total.ok,
+                before_window: before.ok,
+                unsent: finals.iter().map(|last| last.unsent).sum(),
+                in_flight: finals.iter().map(|last| last.in_flight).sum::<u64>() + self.late_ok,
+                backlog: finals.iter().map(|last| last.backlog).sum(),
+                unprocessed: total.unprocessed,
+                offered: self.offered.map(|offered| plan.part.share(offered.round() as u64)),
+            },
+            errors: (&total.errors).into(),
+            bytes: Bytes { received: total.bytes_received, sent: total.bytes_sent },
+            throughput_rps: rate(total.ok, duration_s),
+            throughput_bytes_per_s: rate(total.bytes_received, duration_s),
+            service_time_us: (&total.service).into(),
+            response_time_us: open.then(|| (&total.response).into()),
+            schedule_lag_us: open.then(|| (&total.lag).into()),
+            connection_wait_us: open.then(|| (&total.connection_wait).into()),
+            generator_lag_us: open.then(|| (&total.generator_lag).into()),
+            connect_time_us: Distribution::from(&connect),
+            tls_handshakes: TlsHandshakes::sum(before.tls_handshakes, total.tls_handshakes),
+            censored: total.censored,
+            unfinished_s: seconds(total.unfinished_ns),
+            stalls: stalls(finals),
+            idle_closed: total.idle_closed,
+            parser: Parser {
+                fast: finals.iter().map(|last| last.parser.fast).sum(),
+                full: finals.iter().map(|last| last.parser.full).sum(),
+            },
+            generator: generator(plan, engine, finals, duration_s),
+            parts: parts(plan, total, duration_s),
+            samples: finals.iter().flat_map(|last| last.samples.clone()).collect(),
+            intervals: self.intervals,
+        }
+    }
+}
+
+/// Returns the results per kind of request; empty unless the load is a mix.
+fn parts(plan: &Plan, total: &Recorder, duration_s: f64) -> Vec<Part> {
+    let kinds = plan.requests.kinds().iter().zip(&total.parts);
+    kinds
+        .map(|(kind, part)| Part {
+            name: kind.name.clone(),
+            weight: kind.weight,
+            sent: part.sent,
+            ok: part.ok(),
+            errors: part.errors,
+            throughput_rps: rate(part.ok(), duration_s),
+            time_us: (&part.times).into(),
+        })
+        .collect()
+}
+
+/// Returns the stalls of the thread that saw the longest time of them.
+fn stalls(finals: &[Final]) -> Option<Stalls> {
+    let worst = finals.iter().filter_map(|last| last.stalls).max_by_key(|stalls| stalls.total_ns)?;
+    Some(Stalls { count: worst.count, longest_us: worst.longest_ns as f64 / 1e3, total_us: worst.total_ns as f64 / 1e3 })
+}
+
+/// Returns the number of requests due between two times after the start of the load, over all parts of the load.
+pub fn offered(plan: &Plan, from_s: f64, to_s: f64) -> Option<f64> {
+    let Load::Open(open) = &plan.load else { return None };
+    let profile = open.schedule.profile();
+    Some(profile.requests_until(to_s) - profile.requests_until(from_s))
+}
+
+pub fn rate(count: u64, duration_s: f64) -> f64 {
+    if duration_s > 0.0 { count as f64 / duration_s } else { 0.0 }
+}

@@ -1,0 +1,73 @@
+//! How the coordinator tells the workers when to make load, and wakes up those that are asleep until then.
+
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use rustix::event::{EventfdFlags, eventfd};
+
+use crate::time::window::Window;
+
+/// A file that becomes readable when it rings, so that an engine can wait for it and for its sockets at the same time.
+#[derive(Debug)]
+pub struct Alarm(OwnedFd);
+
+impl Alarm {
+    fn new() -> io::Result<Self> {
+        Ok(Self(eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?))
+    }
+
+    fn ring(&self) -> io::Result<()> {
+        rustix::io::write(&self.0, &1_u64.to_ne_bytes())?;
+        Ok(())
+    }
+
+    /// Makes the file unreadable until the next ring.
+    pub fn clear(&self) {
+        let _ = rustix::io::read(&self.0, &mut [0; 8]);
+    }
+}
+
+impl AsFd for Alarm {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.0.as_fd()
+    }
+}
+
+/// The windows of a run, one after the other. Workers look at them only while they make no load.
+#[derive(Debug, Default)]
+pub struct Windows {
+    /// The number of windows so far, and the last one.
+    last: Mutex<(u64, Window)>,
+    alarms: Mutex<Vec<Arc<Alarm>>>,
+}
+
+impl Windows {
+    /// Publishes the next window and wakes up the workers. All of them must have finished the one before.
+    pub fn set(&self, window: Window) -> io::Result<()> {
+        let mut last = lock(&self.last);
+        *last = (last.0 + 1, window);
+        drop(last);
+        self.wake_all()
+    }
+
+    /// Returns the number of windows so far and the last one, if there are more than `known`.
+    pub fn after(&self, known: u64) -> Option<(u64, Window)> {
+        Some(*lock(&self.last)).filter(|(number, _)| *number > known)
+    }
+
+    /// Creates an alarm for a thread that sleeps until the next window.
+    pub fn new_alarm(&self) -> io::Result<Arc<Alarm>> {
+        let alarm = Arc::new(Alarm::new()?);
+        lock(&self.alarms).push(Arc::clone(&alarm));
+        Ok(alarm)
+    }
+
+    pub fn wake_all(&self) -> io::Result<()> {
+        lock(&self.alarms).iter().try_for_each(|alarm| alarm.ring())
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -18,6 +18,8 @@ VERSION_2 = {
     "memory.events": "low 0\noom 2\noom_kill 1\n",
     "cpuset.cpus.effective": "0-2,5\n",
     "cgroup.procs": "7\n8\n",
+    "cgroup.freeze": "0\n",
+    "cgroup.events": "populated 1\nfrozen 0\n",
 }
 VERSION_1 = {
     "cpu/cpu.cfs_quota_us": "50000\n",
@@ -29,8 +31,9 @@ VERSION_1 = {
     "memory/memory.max_usage_in_bytes": "1000000\n",
     "memory/memory.oom_control": "oom_kill_disable 0\nunder_oom 0\noom_kill 1\n",
     "cpuset/cpuset.cpus": "0-2,5\n",
+    "freezer/freezer.state": "THAWED\n",
 }
-CONTROLLERS = ("cpu", "cpuacct", "cpuset", "memory")
+CONTROLLERS = ("cpu", "cpuacct", "cpuset", "freezer", "memory")
 
 
 def write(root: Path, name: str, text: str) -> None:

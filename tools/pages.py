@@ -17,8 +17,8 @@ from httpbench import catalog, host
 from httpbench.cli.exit_codes import ExitCode
 from httpbench.cli.main import cli
 from httpbench.cli.options import foreign as foreign_options
-from httpbench.report import render_targets
 from httpbench.report.markdown.parts import pipe_table
+from httpbench.report.markdown.targets import render_targets
 from httpbench.run import TargetState, sources_of, states
 
 STATES = "## State on one machine"
@@ -78,7 +78,7 @@ def cli_page() -> str:
     root = click.Context(cli, info_name="httpbench")
     codes = pipe_table(("Code", "Meaning"), (True, False), [(str(code.value), code.meaning) for code in ExitCode])
     foreign = [f"- `{name}`: {hint}\n" for name, (_, hint) in foreign_options.OURS.items()]
-    commands = {name: command for name in cli.list_commands(root) if (command := cli.get_command(root, name))}
+    commands = {name: cli.load(name) for name in cli.commands}
     contexts = [click.Context(command, info_name=name, parent=root) for name, command in commands.items()]
     counts = Counter(record for context in contexts for record in _options(context))
     common = {record for record, count in counts.items() if count >= COMMON_MIN}

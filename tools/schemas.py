@@ -12,7 +12,7 @@ from pydantic import BaseModel
 
 from httpbench.catalog import root
 from httpbench.model import Suite, TargetFile, Workload
-from httpbench.report.data.schema import schema_text
+from httpbench.report.data.json import schema_text
 
 FILES: dict[str, type[BaseModel]] = {"target": TargetFile, "workload": Workload, "suite": Suite}
 

@@ -1,22 +1,4 @@
-"""Everything that httpbench raises on purpose.
-
-HttpbenchError
-├── UsageError           the user's request is impossible
-│   ├── CatalogError     a target.toml, workload or suite is invalid (all errors of a file)
-│   └── SelectionError   no target matches, or a name is unknown
-├── BuildError           the build of a target failed
-├── RequirementError     a required program is missing or too old
-├── StartError           a target did not start, or never responded correctly
-├── TargetDiedError      a target ended during the measurement
-├── StopError            a target or one of its children could not be ended
-├── FreezeError          a target could not be frozen or thawed
-├── ContainerError       a command of a container engine failed
-├── LimitError           a limit of a container is not in force
-├── LoadError            a load generator failed, or its output is unreadable
-│   └── LostHostError    a load host was lost, was late or did not do its part
-├── CoresInUseError      another run measures on the same cores
-├── StoreError           results could not be written or read
-└── TuneError            a knob of this machine could not be set or restored
+"""The exceptions that httpbench raises on purpose.
 
 An error's message is one sentence: what happened and where. ``hint`` is the fix, and ``log_tail`` contains the last lines of the log that
 explains it. ``cli/exit_codes.py`` has the exit code of each.
@@ -26,7 +8,7 @@ from __future__ import annotations
 
 
 class HttpbenchError(Exception):
-    """The base class of everything that httpbench raises on purpose."""
+    """The base class of these exceptions."""
 
     def __init__(self, message: str, *, hint: str | None = None, log_tail: str | None = None):
         super().__init__(message)
@@ -36,7 +18,7 @@ class HttpbenchError(Exception):
 
 
 class UsageError(HttpbenchError):
-    pass
+    """The user's request is impossible."""
 
 
 class CatalogError(UsageError):
@@ -48,56 +30,56 @@ class CatalogError(UsageError):
 
 
 class SelectionError(UsageError):
-    pass
+    """No target matches, or a name is unknown."""
 
 
 class BuildError(HttpbenchError):
-    pass
+    """The build of a target failed."""
 
 
 class RequirementError(HttpbenchError):
-    pass
+    """A required program is missing or too old."""
 
 
 class StartError(HttpbenchError):
-    pass
+    """A target did not start, or never responded correctly."""
 
 
 class TargetDiedError(HttpbenchError):
-    pass
+    """A target ended during the measurement."""
 
 
 class StopError(HttpbenchError):
-    pass
+    """A target or one of its children could not be ended."""
 
 
 class FreezeError(HttpbenchError):
-    pass
+    """A target could not be frozen or thawed."""
 
 
 class ContainerError(HttpbenchError):
-    pass
+    """A command of a container engine failed."""
 
 
 class LimitError(HttpbenchError):
-    pass
+    """A limit of a container is not in force."""
 
 
 class LoadError(HttpbenchError):
-    pass
+    """A load generator failed, or its output is unreadable."""
 
 
 class LostHostError(LoadError):
-    pass
+    """A load host was lost, was late or did not do its part."""
 
 
 class CoresInUseError(HttpbenchError):
-    pass
+    """Another run measures on the same cores."""
 
 
 class StoreError(HttpbenchError):
-    pass
+    """Results could not be written or read."""
 
 
 class TuneError(HttpbenchError):
-    pass
+    """A setting of this machine could not be changed or restored."""

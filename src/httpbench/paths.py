@@ -9,7 +9,8 @@ import json
 import os
 import re
 import tomllib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from httpbench.errors import UsageError
@@ -53,7 +54,7 @@ def ids(extra_targets: Sequence[Path] = ()) -> list[str]:
     others = [foreign for given in extra_targets if (foreign := foreign_catalogue(Path(given)))]
     mine = [Path(given) for given in extra_targets if foreign_catalogue(Path(given)) is None]
     folders = mine if others else [root() / "targets", *mine]
-    found = [name for folder in folders for path in manifests(folder) for name in _ids_in(path)]
+    found = [name for folder in folders for name in _readable(_ids_in, manifests(folder))]
     found += [name for layout, folder in others for name in _ids_of_layout(layout, folder)]
     return list(dict.fromkeys(found))
 
@@ -72,45 +73,42 @@ def _ids_of_layout(layout: str, folder: Path) -> Iterator[str]:
     """Yield the ids of another project's catalog."""
     match layout:
         case "techempower":
-            for path in sorted(folder.glob("frameworks/*/*")):
-                yield from _ids_of_framework(path)
+            yield from _readable(_ids_of_framework, sorted(folder.glob("frameworks/*/*")))
         case "httparena":
-            for path in sorted(folder.glob("frameworks/*/meta.json")):
-                yield from _id_of_meta(path)
+            yield from _readable(_id_of_meta, sorted(folder.glob("frameworks/*/meta.json")))
         case "web-frameworks":
             for path in sorted(folder.glob("*/*/.Dockerfile.*")):
                 yield target_id(SERVER, id_part(path.parents[1].name), id_part(path.parent.name), engine_of(path))
 
 
+def _readable(read: Callable[[Path], Iterator[str]], paths: Iterable[Path]) -> Iterator[str]:
+    """Yield the ids that ``read`` finds in each file, up to the first error in it."""
+    for path in paths:
+        with suppress(OSError, ValueError, KeyError, TypeError, AttributeError):
+            yield from read(path)
+
+
 def _id_of_meta(path: Path) -> Iterator[str]:
-    """Yield the id of a framework of HttpArena, or nothing if its file is invalid."""
-    try:
-        yield target_id(SERVER, id_part(json.loads(path.read_text(encoding="utf-8-sig"))["language"]), id_part(path.parent.name), None)
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
-        return
+    """Yield the id of a framework of HttpArena."""
+    yield target_id(SERVER, id_part(json.loads(path.read_text(encoding="utf-8-sig"))["language"]), id_part(path.parent.name), None)
 
 
 def _ids_of_framework(folder: Path) -> Iterator[str]:
     """Yield the ids of the tests in a framework's configuration, in TechEmpower's layout."""
-    try:
-        if (path := folder / "benchmark_config.json").is_file():
-            tests = [name for part in json.loads(path.read_text(encoding="utf-8-sig"))["tests"] for name in part]
-        else:
-            tests = [name for name in tomllib.loads((folder / "config.toml").read_text(encoding="utf-8")) if name != "framework"]
-        for name in tests:
-            variant = None if name in ("default", "main") else id_part(name)
-            yield target_id(SERVER, id_part(folder.parent.name), id_part(folder.name), variant)
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
-        return
+    if (path := folder / "benchmark_config.json").is_file():
+        tests = [name for part in json.loads(path.read_text(encoding="utf-8-sig"))["tests"] for name in part]
+    else:
+        tests = [name for name in tomllib.loads((folder / "config.toml").read_text(encoding="utf-8")) if name != "framework"]
+    for name in tests:
+        variant = None if name in ("default", "main") else id_part(name)
+        yield target_id(SERVER, id_part(folder.parent.name), id_part(folder.name), variant)
 
 
 def _ids_in(path: Path) -> Iterator[str]:
-    try:
-        manifest = tomllib.loads(path.read_text(encoding="utf-8"))
-        for variant in manifest["variant"]:
-            yield target_id(manifest["kind"], manifest["language"], manifest["framework"], variant.get("name"))
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
-        return
+    """Yield the ids in a target.toml."""
+    manifest = tomllib.loads(path.read_text(encoding="utf-8"))
+    for variant in manifest["variant"]:
+        yield target_id(manifest["kind"], manifest["language"], manifest["framework"], variant.get("name"))
 
 
 def user_folder(variable: str, below_home: str) -> Path:

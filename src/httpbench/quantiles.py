@@ -66,14 +66,13 @@ def samples_needed(percentile: float) -> int:
 def percentiles_us(highest: Floats, counts: Integers) -> dict[str, float]:
     """Return all known percentiles by name, in µs. Takes times in ns."""
     ends = np.cumsum(counts)
-    found = ((name, _percentile_ns(highest, ends, percentile)) for name, percentile in PERCENTILES.items())
-    return {name: value / NS_PER_US for name, value in found if value is not None}
+    found = {name: _percentile_us(highest, ends, percentile) for name, percentile in PERCENTILES.items()}
+    return {name: value for name, value in found.items() if value is not None}
 
 
 def percentile_us(samples: Samples, percentile: float) -> float | None:
     """Return one percentile in µs, or ``None`` if it isn't known."""
-    value = _percentile_ns(samples.highest, np.cumsum(samples.counts), percentile)
-    return None if value is None else value / NS_PER_US
+    return _percentile_us(samples.highest, np.cumsum(samples.counts), percentile)
 
 
 def figures_us(samples: Samples) -> dict[str, float]:
@@ -98,8 +97,7 @@ def figures_us(samples: Samples) -> dict[str, float]:
 def samples_of(values_ns: Integers, counts: Integers | None = None) -> Samples:
     """Return samples from times in any order, each occurring ``counts`` times (by default once)."""
     distinct, inverse = np.unique(values_ns, return_inverse=True)
-    sums = np.zeros(len(distinct), dtype=np.int64)
-    np.add.at(sums, inverse, 1 if counts is None else counts)
+    sums = np.bincount(inverse, counts).astype(np.int64)
     present = sums > 0
     values = distinct[present].astype(np.float64)
     return Samples(values, values, values, sums[present])
@@ -108,8 +106,7 @@ def samples_of(values_ns: Integers, counts: Integers | None = None) -> Samples:
 def together(parts: list[Samples]) -> Samples:
     """Merge the samples of several histograms with buckets of the same widths."""
     highest, first, inverse = np.unique(np.concatenate([part.highest for part in parts]), return_index=True, return_inverse=True)
-    counts = np.zeros(len(highest), dtype=np.int64)
-    np.add.at(counts, inverse, np.concatenate([part.counts for part in parts]))
+    counts = np.bincount(inverse, np.concatenate([part.counts for part in parts])).astype(np.int64)
     lowest, middle = (np.concatenate([getattr(part, name) for part in parts])[first] for name in ("lowest", "middle"))
     return Samples(lowest, middle, highest, counts)
 
@@ -136,12 +133,12 @@ def recorded(histogram: HdrHistogram) -> Samples:
     return Samples(lowest.astype(np.float64), middle.astype(np.float64), highest.astype(np.float64), counts)
 
 
-def _percentile_ns(highest: Floats, ends: Integers, percentile: float) -> float | None:
+def _percentile_us(highest: Floats, ends: Integers, percentile: float) -> float | None:
     total = int(ends[-1]) if len(ends) else 0
     if not is_known(percentile, total):
         return None
     rank = math.ceil(percentile / 100 * total)
-    return float(highest[np.searchsorted(ends, rank)])
+    return float(highest[np.searchsorted(ends, rank)]) / NS_PER_US
 
 
 def _trimmed_mean(values: Floats, counts: Integers) -> float:

@@ -1,6 +1,7 @@
-"""Make text safe to display. Everything that httpbench prints or exports passes through here, as parts come from servers, logs and names.
+"""Make text safe to display.
 
-Characters that a terminal or a CI log would interpret become JSON escapes, so that a JSON document keeps its meaning.
+Everything that httpbench prints or exports passes through here, because parts of it come from servers, logs and names. Characters that a
+terminal or a CI log would interpret become JSON escapes, so that a JSON document keeps its meaning.
 """
 
 from __future__ import annotations

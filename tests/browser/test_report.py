@@ -11,9 +11,10 @@ from typing import Any, Literal
 import pytest
 from playwright.sync_api import Browser, Page
 
+from httpbench.analysis.changes import changes
 from httpbench.model import Run, Trial
-from httpbench.report import changes, render_changes_html, render_html
 from httpbench.report.data.json import Document
+from httpbench.report.html import render_changes_html, render_html
 from tests.browser.accessibility import serious_findings
 from tests.factories import make_environment, make_failed, make_plan, make_response, make_rounds, make_run, make_target
 from tests.made_runs import make_clients_run, make_proxies_run, make_search_run, make_servers_run

@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
+import socket
+import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 
 import psutil
 import pytest
 
-from httpbench.isolate import Command, ProcessTree, freezer, tail
+from httpbench.isolate import Command, ProcessTree, accepts, free_port, freezer, tail
 from httpbench.isolate.freezer import SignalFreezer
+from tests.control_groups import WITHOUT_GROUPS
 from tests.harness import PYTHON
 from tests.waiting import gone, until
 
@@ -72,6 +78,21 @@ while True:
         sys.exit(1)
     time.sleep(0.001)
 """
+
+HARNESS = """
+import os, sys
+from pathlib import Path
+from httpbench.isolate import Command, ProcessTree
+folder = Path(sys.argv[1])
+tree = ProcessTree([Command(("sh", "-c", sys.argv[2]), folder, {})], stdout=folder / "log", stderr=folder / "log")
+print(tree.guard_pid, tree._group or "-", flush=True)
+sys.stdin.readline()
+tree.freeze()
+print(type(tree._freezer).__name__, flush=True)
+sys.stdin.readline()
+"""
+FAMILY = f"(setsid sh -c '{SPIN}' &); trap '' TERM; ({SPIN}) & {SPIN}"
+FAMILY_SIZE = 3
 
 Starts = Callable[..., ProcessTree]
 
@@ -153,6 +174,34 @@ def test_all_copies_stand_still(starts: Starts) -> None:
     goes_on(tree)
 
 
+NGINX = """
+daemon off; worker_processes 4; pid {folder}/pid; error_log stderr;
+events {{ worker_connections 64; }}
+http {{ access_log off; server {{ listen 127.0.0.1:{port}; location / {{ return 200 "hello"; }} }} }}
+"""
+
+
+@pytest.mark.skipif(shutil.which("nginx") is None, reason="requires nginx")
+def test_a_frozen_server_with_workers_responds_after_the_thaw(starts: Starts, tmp_path: Path) -> None:
+    port = free_port()
+    (tmp_path / "conf").write_text(NGINX.format(folder=tmp_path, port=port))
+    tree = starts("sh", "-c", f"echo up; exec nginx -e {tmp_path}/log -p {tmp_path} -c {tmp_path}/conf")
+    until(lambda: accepts(port) and len(cpu_s(tree)) == 5)
+    for _ in range(3):
+        tree.freeze()
+        with socket.create_connection(("127.0.0.1", port)) as stream:
+            stream.sendall(b"GET / HTTP/1.0\r\n\r\n")
+            stream.settimeout(0.1)
+            with pytest.raises(TimeoutError):
+                stream.recv(100)
+            tree.thaw()
+            stream.settimeout(10)
+            assert stream.recv(100).startswith(b"HTTP/1.1 200 OK")
+    assert tree.exits() == []
+    tree.freeze()
+    assert tree.stop(5).problem is None
+
+
 def test_a_supervisor_does_not_see_that_its_child_was_frozen(starts: Starts) -> None:
     tree = starts(PYTHON, "-c", SUPERVISES)
     for _ in range(10):
@@ -211,3 +260,80 @@ def test_a_tree_that_has_ended_can_be_frozen(starts: Starts) -> None:
     tree.stop()
     tree.freeze()
     tree.thaw()
+
+
+@dataclass(frozen=True, slots=True)
+class FrozenHarness:
+    """A harness whose target is frozen."""
+
+    process: subprocess.Popen[str]
+    guard: int
+    keeper: int
+    group: str
+    family: list[int]
+
+    def is_gone(self) -> bool:
+        return gone([self.guard, self.keeper, *self.family]) and not Path(self.group).exists()
+
+
+@pytest.fixture(params=["group", "signals"])
+def frozen(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[FrozenHarness]:
+    if request.param == "signals" and (os.geteuid() != 0 or shutil.which("unshare") is None):
+        pytest.skip("only root can hide the control groups")
+    hidden = WITHOUT_GROUPS if request.param == "signals" else ()
+    argv = [*hidden, sys.executable, "-c", HARNESS, str(tmp_path), FAMILY]
+    with subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        try:
+            assert process.stdin and process.stdout
+            guard, group = process.stdout.readline().split()
+            if request.param == "group" and group == "-":
+                pytest.skip("control groups cannot be made here")
+            parent = psutil.Process(int(guard))
+            until(lambda: len(parent.children(recursive=True)) == FAMILY_SIZE)
+            family = [each.pid for each in parent.children(recursive=True)]
+            process.stdin.write("freeze\n")
+            process.stdin.flush()
+            assert process.stdout.readline() == ("GroupFreezer\n" if request.param == "group" else "SignalFreezer\n")
+            yield FrozenHarness(process, int(guard), parent.ppid(), group, family)
+        finally:
+            process.kill()
+
+
+def test_nothing_is_left_of_a_frozen_tree_whose_harness_is_killed(frozen: FrozenHarness) -> None:
+    frozen.process.kill()
+    until(frozen.is_gone, limit_s=2)
+
+
+def test_nothing_is_left_if_the_guard_is_killed_too(frozen: FrozenHarness) -> None:
+    frozen.process.kill()
+    os.kill(frozen.guard, signal.SIGKILL)
+    until(frozen.is_gone, limit_s=2)
+
+
+def test_nothing_is_left_if_the_keeper_is_killed_too(frozen: FrozenHarness) -> None:
+    frozen.process.kill()
+    os.kill(frozen.keeper, signal.SIGKILL)
+    until(frozen.is_gone, limit_s=2)
+
+
+def test_ctrl_c_leaves_nothing_of_a_frozen_tree(frozen: FrozenHarness) -> None:
+    frozen.process.send_signal(signal.SIGINT)
+    until(frozen.is_gone, limit_s=2)
+
+
+def test_the_next_guard_removes_what_is_left_if_harness_guard_and_keeper_are_killed_together(frozen: FrozenHarness, tmp_path: Path) -> None:
+    if frozen.group == "-":
+        pytest.skip("without a group, nothing tells the next guard of the processes")
+    for pid in (frozen.keeper, frozen.guard):
+        os.kill(pid, signal.SIGSTOP)  # so that neither can react
+    for pid in (frozen.process.pid, frozen.keeper, frozen.guard):
+        os.kill(pid, signal.SIGKILL)
+    until(lambda: gone([frozen.process.pid, frozen.keeper, frozen.guard]))
+    assert not gone(frozen.family)
+    with ProcessTree([Command(("sleep", "1000"), tmp_path, {})], stdout=tmp_path / "log", stderr=tmp_path / "log"):
+        assert frozen.is_gone()
+
+
+def test_a_guard_leaves_the_groups_of_running_guards_alone(frozen: FrozenHarness, tmp_path: Path) -> None:
+    with ProcessTree([Command(("sleep", "1000"), tmp_path, {})], stdout=tmp_path / "log", stderr=tmp_path / "log"):
+        assert not any(gone([pid]) for pid in frozen.family)

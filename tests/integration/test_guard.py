@@ -184,6 +184,17 @@ def test_a_delegated_control_group_is_killed_in_one_step(tmp_path: Path, delegat
     assert not inner.exists()
 
 
+@pytest.mark.parametrize("number", [guard.SYS_CLONE3, 1_000_000], ids=["clone3", "no clone3"])
+def test_a_command_starts_in_its_control_group(delegated: Path, number: int) -> None:
+    """Simulate a container that forbids clone3."""
+    script = (
+        f"import os\nfrom httpbench.isolate import guard\nguard.SYS_CLONE3 = {number}\npid = guard.fork_into('{delegated}')\n"
+        "if pid == 0:\n    os.execvp('cat', ['cat', '/proc/self/cgroup'])\nos.waitpid(pid, 0)"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, timeout=20)
+    assert done.stdout.splitlines()[-1] == f"0::/{delegated.name}"
+
+
 def test_children_are_found_without_the_kernels_child_lists(tmp_path: Path) -> None:
     """Simulate a kernel without CONFIG_PROC_CHILDREN."""
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from httpbench.report import read_export
+from httpbench.report.data.read_json import read_export
 from tests.harness import Harness
 
 SHORT = "c/epoll -c 8 -d 300ms --warmup 100ms --rounds 3 --retries 0"

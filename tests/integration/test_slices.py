@@ -82,7 +82,7 @@ def test_an_interruption_keeps_the_slices_so_far(harness: Harness, number: int) 
     with harness.start("run", GOOD, GOOD, *load, *SLICES) as process:
         until(lambda: len(servers(process.pid)) == 2, limit_s=60)
         turns: list[list[int]] = [[]]
-        until(lambda: len(turns) > 6 or note_turn(turns, process.pid), limit_s=60)
+        until(lambda: turns_so_far(turns, process.pid) > 6, limit_s=60)
         process.send_signal(number)
         stdout, stderr = process.communicate(timeout=60)
     assert process.returncode == 130, stderr
@@ -121,8 +121,9 @@ def is_frozen(server: psutil.Process) -> bool:
     return any(file.exists() and file.read_text().strip() == "1" for file in files)
 
 
-def note_turn(turns: list[list[int]], pid: int) -> None:
-    """Add the servers that run alone to the list, whenever that changes."""
+def turns_so_far(turns: list[list[int]], pid: int) -> int:
+    """Add the server that runs alone to the list whenever that changes, and return how many there are."""
     running = [server.pid for server in servers(pid) if not is_frozen(server)]
     if len(running) == 1 and running != turns[-1]:
         turns.append(running)
+    return len(turns)

@@ -41,7 +41,7 @@ def test_a_passed_target_is_remembered_here_and_recorded_on_request(tmp_path: Pa
 
 
 def test_passed_targets_are_kept_after_an_interruption(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def interrupted_at_edge(output: object, result: Verified) -> None:
+    def interrupted_at_edge(result: Verified) -> None:
         if result.target.id == "c/epoll/edge":
             raise KeyboardInterrupt
 

@@ -12,8 +12,7 @@ from httpbench.analysis.groups import groups
 from httpbench.analysis.rows import Group, Row
 from httpbench.model import Run, Trial
 from httpbench.report.markdown.parts import escape, fenced
-from httpbench.report.words.answer import answer
-from httpbench.report.words.claims import unranked
+from httpbench.report.words.claims import answer, unranked
 from httpbench.report.words.loads import title
 from httpbench.report.words.notes import disturbed_notes, row_notes
 from httpbench.report.words.run import noise, status

@@ -17,8 +17,8 @@ from tools.results.machine import machine_title
 INTRO = """\
 # Results
 
-`make results` measured these suites and wrote these pages. Each figure holds for its machine and its day. The analysis of a suite says what
-can be concluded from it, and what cannot. `httpbench report results/MACHINE/SUITE/run.json.zst` shows a run again, in every format.
+`make results` measured these suites and wrote these pages. Results apply only to the machine and the day they were measured on. Each
+analysis states conclusions and open questions. `httpbench report results/MACHINE/SUITE/run.json.zst` shows a run again, in any format.
 """
 
 NOTHING = "No suite was measured yet."

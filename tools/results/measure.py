@@ -19,13 +19,13 @@ import click
 
 from httpbench import catalog, host
 from httpbench.cli.exit_codes import ExitCode, of_error
-from httpbench.cli.options.fields import argument, command, option
+from httpbench.cli.options.fields import Options, argument, command, option
 from httpbench.cli.terminal import console
 from httpbench.cli.terminal.safe_console import SafeConsole
 from httpbench.errors import HttpbenchError, SelectionError
 from httpbench.model import Run, Trial
-from httpbench.report import render_terminal
 from httpbench.report.html import check_html
+from httpbench.report.terminal.run import render_terminal
 from tools.results.folder import DATA, rewrite, write_folder
 from tools.results.hand_written import stale_pages
 from tools.results.own_paths import without_own_paths
@@ -60,8 +60,7 @@ MADE = (ExitCode.OK, ExitCode.FAILED)
 """Exit codes of ``bench`` if it made all trials, whatever their results."""
 
 
-@dataclass(frozen=True, slots=True)
-class ResultsOptions:
+class ResultsOptions(Options):
     suites: tuple[str, ...] = argument(nargs=-1, metavar="[SUITE]...")
     results: Path = option("--results", type=click.Path(file_okay=False, path_type=Path), default="results", help="Folder of the results.")
     options: str = option("--options", default="", help="Further options of bench, such as '--rounds 5 -d 3s'; they override ours.")

@@ -59,5 +59,5 @@ def _sample(folder: Path, place: Path, run: Run, trials: Sequence[Trial], render
     if all((folder / name).exists() for name in CHARTS):
         light, dark = (f"{path}/{name}" for name in CHARTS)
         yield from (*picture(light, dark, f"Chart of the suite {folder.name}"), "")
-    yield f"{run.started_at[:10]}, {escape(machine_title(run.environment))}: [what can be concluded, and what cannot]({path}/{ANALYSIS})."
+    yield f"{run.started_at[:10]}, {escape(machine_title(run.environment))}: [analysis]({path}/{ANALYSIS})."
     yield from ("", *fenced(render(run, trials)))

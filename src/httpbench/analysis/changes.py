@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from enum import Enum, auto
 from typing import Literal
 
 from httpbench.analysis.environments import Mismatch, differences, load_hosts, resources, toolchains
-from httpbench.analysis.gates import Obstacle
+from httpbench.analysis.gates import JudgedGate, Obstacle
 from httpbench.analysis.groups import groups
 from httpbench.analysis.rows import Row
 from httpbench.model import Frozen, Gate, Load, Reason, Run, Scaling, Target, Trial, VerdictKind
 from httpbench.stats.figures import BY_NAME
-from httpbench.stats.gates import Passage, leaves_open, lost_rounds, passage, rounds_to_decide
+from httpbench.stats.gates import Passage, leaves_open, lost_rounds
 from httpbench.stats.summary import Summary
 from httpbench.stats.unpaired import Change, change
 
@@ -50,15 +50,6 @@ class Cell(Frozen):
     """How many rounds of head failed or are invalid, and why. Null: none."""
 
 
-class ElsewhereDiffers(Enum):
-    """How the other run differs if it has the target but not the cell."""
-
-    LIMITS = auto()
-    """The limits of the container differ."""
-    LOAD = auto()
-    """The workload or the load differs."""
-
-
 @dataclass(frozen=True, slots=True)
 class Alone:
     """The loads of a target that only one run has."""
@@ -68,40 +59,18 @@ class Alone:
     workload: str
     connections: int
     loads: int
-    elsewhere: ElsewhereDiffers | None
-    """How the other run differs. ``None``: it lacks the target."""
-
-    @property
-    def other_side(self) -> str:
-        """Name of the run that lacks these loads."""
-        return "head" if self.side == "base" else "base"
+    elsewhere: Literal["limits", "load"] | None
+    """How the other run differs: the limits of the container, or the workload or the load. ``None``: it lacks the target."""
 
 
-@dataclass(frozen=True, slots=True)
-class ChangeGate:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChangeGate(JudgedGate):
     """A gate at one cell."""
 
-    gate: Gate
     at: Cell | Summary
     """The cell, or a summary if only base has the cell."""
-    index: int | None
+    index: int | None = None
     """Index of the cell in ``Changes.cells``. ``None``: only base has it."""
-    passage: Passage
-    obstacle: Obstacle | None
-    """Why the gate could not be judged. ``None``: it was judged."""
-
-    @property
-    def change(self) -> Change | None:
-        """The change that the gate limits. ``None``: a run lacks the metric."""
-        return self.at.figures.get(self.gate.figure) if isinstance(self.at, Cell) else None
-
-    @property
-    def rounds_enough(self) -> int | None:
-        """Number of rounds in each run that would decide an inconclusive gate. ``None``: more than is practical."""
-        found = self.change
-        if found is None or found.interval is None:
-            return None
-        return rounds_to_decide(self.gate, found.ratio, found.interval, min(found.rounds_base, found.rounds_head))
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,6 +112,7 @@ def changes(
     before, after = _cells(base), _cells(head)
     common = [key for key in after if key in before]
     names = list(dict.fromkeys((*SHOWN, *further, *(gate.figure for gate in gates))))
+    lost = [row.summary for key, row in before.items() if key not in after]
     found = [_cell(before[key], after[key], names, len(common)) for key in common]
     return Changes(
         base=_side(base[0]),
@@ -150,24 +120,13 @@ def changes(
         environment=(
             *differences(base[0].environment, head[0].environment),
             *load_hosts(base[0].load_host, head[0].load_host),
-            *_resources((before[key], after[key]) for key in common),
+            *dict.fromkeys(found for key in common for found in resources(before[key].trials[0].plan, after[key].trials[0].plan)),
         ),
         toolchains=tuple(toolchains(base[0].environment, head[0].environment)),
         cells=tuple(found),
         not_compared=(*_alone(before, after, "base"), *_alone(after, before, "head")),
         fails_if_inconclusive=fails_if_inconclusive,
-        gates=tuple(
-            judged
-            for gate in gates
-            for judged in (
-                *(_judged(gate, index, cell) for index, cell in enumerate(found)),
-                *(
-                    ChangeGate(gate, row.summary, None, Passage.UNKNOWN, Obstacle.NO_TARGET)
-                    for key, row in before.items()
-                    if key not in after
-                ),
-            )
-        ),
+        gates=tuple(judged for gate in gates for judged in _gates(gate, found, lost)),
     )
 
 
@@ -181,20 +140,16 @@ def _cells(measured: RunAndTrials) -> dict[_Key, Row]:
     """
     run, trials = measured
     rows = [row for group in groups(run, trials) for row in group.rows]
-    return {(*row.summary.cell, run.workloads[row.summary.workload].model_dump_json(), _limits(row.target)): row for row in rows}
+    return {(*row.trials[0].plan.cell, run.workloads[row.summary.workload].model_dump_json(), _limits(row.target)): row for row in rows}
 
 
 def _limits(target: Target) -> tuple[float, int] | None:
     return None if target.isolation is None else (target.isolation.cpus, target.isolation.memory_bytes)
 
 
-def _resources(pairs: Iterable[tuple[Row, Row]]) -> list[Mismatch]:
-    return list(dict.fromkeys(mismatch for base, head in pairs for mismatch in resources(base.trials[0].plan, head.trials[0].plan)))
-
-
 def _cell(base: Row, head: Row, names: Sequence[str], comparisons: int) -> Cell:
     summary = head.summary
-    pairs = {name: _change(base, head, name, comparisons) for name in names if name != "rps" or summary.load.rate_rps is None}
+    known = [name for name in names if name != "rps" or summary.load.rate_rps is None]
     return Cell(
         target=summary.target,
         workload=summary.workload,
@@ -204,16 +159,18 @@ def _cell(base: Row, head: Row, names: Sequence[str], comparisons: int) -> Cell:
         verdict_base=base.summary.verdict.kind,
         verdict_head=summary.verdict.kind,
         reasons_head=summary.verdict.reasons,
-        figures={name: pair for name, pair in pairs.items() if pair is not None},
+        figures={name: found for name in known if (found := _change(base, head, name, comparisons)) is not None},
         lost_head=lost_rounds(head.trials),
     )
 
 
-def _judged(gate: Gate, index: int, cell: Cell) -> ChangeGate:
-    obstacle = _obstacle(gate, cell)
-    known = cell.figures.get(gate.figure)
-    kind = Passage.UNKNOWN if obstacle or known is None else passage(gate, known.interval)
-    return ChangeGate(gate, cell, index, kind, obstacle)
+def _gates(gate: Gate, cells: Sequence[Cell], lost: Sequence[Summary]) -> Iterator[ChangeGate]:
+    """Judge a gate at each cell. ``lost`` are the summaries of cells that only base has."""
+    for index, cell in enumerate(cells):
+        found = cell.figures.get(gate.figure)
+        judged = ChangeGate(gate=gate, at=cell, index=index, obstacle=_obstacle(gate, cell), lost=cell.lost_head)
+        yield judged.by_ratio(found, min(found.rounds_base, found.rounds_head)) if found else judged
+    yield from (ChangeGate(gate=gate, at=summary, obstacle=Obstacle.NO_TARGET) for summary in lost)
 
 
 def _obstacle(gate: Gate, cell: Cell) -> Obstacle | None:
@@ -238,11 +195,8 @@ def _alone(ours: dict[_Key, Row], theirs: dict[_Key, Row], side: Literal["base",
     others = {row.target.id for row in theirs.values()}
     without_limits = {key[:-1] for key in theirs}
     limited = {row.target.id for key, row in ours.items() if key not in theirs and key[:-1] in without_limits}
-    alone: dict[tuple[str, str, int], int] = {}
-    for key, row in ours.items():
-        if key not in theirs:
-            place = (row.target.id, row.summary.workload, row.summary.load.connections)
-            alone[place] = alone.get(place, 0) + 1
+    lacking = [row.summary for key, row in ours.items() if key not in theirs]
+    alone = Counter((summary.target, summary.workload, summary.load.connections) for summary in lacking)
     return [
         Alone(
             side,
@@ -250,7 +204,7 @@ def _alone(ours: dict[_Key, Row], theirs: dict[_Key, Row], side: Literal["base",
             workload,
             connections,
             loads,
-            elsewhere=None if name not in others else ElsewhereDiffers.LIMITS if name in limited else ElsewhereDiffers.LOAD,
+            elsewhere=None if name not in others else "limits" if name in limited else "load",
         )
         for (name, workload, connections), loads in alone.items()
     ]

@@ -13,7 +13,6 @@ from dataclasses import dataclass
 
 from httpbench.analysis.rows import BOUNDS, Group, Row
 from httpbench.model import Reason, Trial, VerdictKind
-from httpbench.stats.attempts import last_attempts
 from httpbench.stats.composite import WEIGHTS, Composite, composite
 from httpbench.stats.figures import CPU, P99, SPEED, THROUGHPUT, WALL, Figure
 from httpbench.stats.gates import lost_rounds
@@ -22,14 +21,14 @@ from httpbench.stats.overhead import Difference, overhead
 from httpbench.stats.paired import Comparison, Rounds, compare
 from httpbench.stats.ranks import AllPairs, RankRange, pooled
 from httpbench.stats.stalls import hidden_stalls
-from httpbench.stats.summary import cells, summarize
+from httpbench.stats.summary import cells, last_attempts, summarize
 
 LOST = (VerdictKind.FAILED, VerdictKind.INVALID)
-"""Verdicts of rounds that a target lost by itself."""
+"""Verdicts of rounds that don't count because of the target."""
 
 HIGHER_IS_BETTER = (THROUGHPUT.name, SPEED.name)
 LIMITED = (*HIGHER_IS_BETTER, WALL.name, P99.name)
-"""Metrics of which a row may have only a bound, because something other than the target was full. Latencies include the wait for it."""
+"""Metrics that may be only bounds, because something other than the target was full. Latencies include the wait for it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,21 +64,22 @@ def figures(group: Group) -> tuple[Figure, ...]:
     return (THROUGHPUT, P99) if group.load.rate_rps is None else (P99, CPU)
 
 
-def against(group: Group, baseline: str) -> list[Compared]:
+def against(group: Group, baseline: str | None) -> list[Compared]:
     """Compare every other row with the baseline, in table order. Empty if the table lacks the baseline."""
     theirs = group.row(baseline)
     if theirs is None:
         return []
-    others = [row for row in group.rows if row is not theirs]
-    columns = {figure.name: comparisons(group, figure, [(row, theirs) for row in others]) for figure in figures(group)}
-    return [Compared(row, theirs, {name: column[index] for name, column in columns.items()}) for index, row in enumerate(others)]
+    return _compared(group, figures(group), [(row, theirs) for row in group.rows if row is not theirs])
 
 
 def ahead(group: Group, leader: Row, others: Sequence[Row]) -> list[Compared]:
     """Compare one row with each of the other rows by its headline: throughput, p99 at a rate, or the speed of a client."""
-    figure = _headline(group)
-    found = comparisons(group, figure, [(leader, other) for other in others])
-    return [Compared(leader, other, {figure.name: comparison}) for other, comparison in zip(others, found, strict=True)]
+    return _compared(group, [_headline(group)], [(leader, other) for other in others])
+
+
+def _compared(group: Group, compared: Sequence[Figure], pairs: Sequence[tuple[Row, Row]]) -> list[Compared]:
+    columns = {figure.name: comparisons(group, figure, pairs) for figure in compared}
+    return [Compared(row, other, {name: column[index] for name, column in columns.items()}) for index, (row, other) in enumerate(pairs)]
 
 
 def ranking(group: Group) -> dict[str, RankRange]:
@@ -109,7 +109,7 @@ def rounds_to_tell(group: Group) -> int | None:
 def lost_too_many(row: Row) -> Reason | None:
     """Return why a row isn't compared: it lost more rounds than an interval may ignore. ``None`` if it didn't.
 
-    The rounds that a row survived are those in which it did well.
+    The remaining rounds would flatter such a row, because they are those in which it did well.
     """
     lost = sum(trial.verdict.kind in LOST for trial in row.trials)
     return lost_rounds(row.trials) if lost * LEFT_OUT > len(row.trials) else None
@@ -151,7 +151,7 @@ def composite_of(trials: Sequence[Trial]) -> Composite | None:
     bounds: dict[tuple[str, str], bool] = {}
     for cell in cells(trials):
         plan = cell[0].plan
-        if plan.workload in WEIGHTS and plan.load.rate_rps is None and (rounds := _throughputs(cell)):
+        if plan.workload in WEIGHTS and plan.load.rate_rps is None and (rounds := THROUGHPUT.rounds(last_attempts(cell))):
             of_target = figures.setdefault(plan.target, {})
             if _median(rounds) >= _median(of_target.get(plan.workload, {})):
                 of_target[plan.workload] = rounds
@@ -207,11 +207,6 @@ def comparisons(group: Group, figure: Figure, pairs: Sequence[tuple[Row, Row]]) 
         return found.model_copy(update={"p_adjusted": min(found.p * math.comb(len(group.rows), 2), 1.0)})
 
     return [compared(ours, theirs) for ours, theirs in pairs]
-
-
-def _throughputs(cell: Sequence[Trial]) -> Rounds:
-    counting = [(trial.plan.round, trial.measurement) for trial in last_attempts(cell) if trial.verdict.counts]
-    return {number: measured.throughput_rps for number, measured in counting if measured and measured.throughput_rps > 0}
 
 
 def _median(rounds: Rounds) -> float:

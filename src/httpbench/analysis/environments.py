@@ -46,17 +46,12 @@ class Mismatch:
     of_load_host: bool = False
 
 
-def differences(base: Environment, head: Environment) -> list[Mismatch]:
-    """Return the mismatches between two environments. Empty if the runs may be compared."""
-    return list(_differences(base, head))
-
-
 def load_hosts(before: LoadHost | None, after: LoadHost | None) -> list[Mismatch]:
     """Return the mismatches between the machines that sent the load."""
     if before is None or after is None:
         names = [there.name if there else None for there in (before, after)]
         return [] if before is after else [Mismatch("load_host", names[0], names[1])]
-    found = [replace(mismatch, of_load_host=True) for mismatch in _differences(before.environment, after.environment)]
+    found = [replace(mismatch, of_load_host=True) for mismatch in differences(before.environment, after.environment)]
     places = [bool(host.backend_cpus) for host in (before, after)]
     return found if places[0] == places[1] else [*found, Mismatch("has_backend", *places)]
 
@@ -75,7 +70,8 @@ def toolchains(base: Environment, head: Environment) -> list[Mismatch]:
     return [pair for pair in pairs if pair.base != pair.head]
 
 
-def _differences(base: Environment, head: Environment) -> Iterator[Mismatch]:
+def differences(base: Environment, head: Environment) -> Iterator[Mismatch]:
+    """Yield the mismatches between two environments. There are none if the runs may be compared."""
     for field in MUST_MATCH:
         before, after = getattr(base, field), getattr(head, field)
         if before != after and not (field == "hostname" and base.container and head.container):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from httpbench.analysis.rows import Group, Row
@@ -23,11 +23,6 @@ def known(rows: Iterable[Row]) -> list[TrialFacts]:
     return [TrialFacts(trial, found) for row in rows for trial in row.attempts if (found := facts(trial))]
 
 
-def client_rounds(rows: Iterable[Row]) -> Iterator[Trial]:
-    """Yield the trials of clients that ran."""
-    yield from (trial for row in rows for trial in row.trials if trial.client)
-
-
 @dataclass(frozen=True, slots=True)
 class Disturbances:
     """The disturbed trials of some rows."""
@@ -38,8 +33,6 @@ class Disturbances:
     """Last attempts that don't count, because they were disturbed."""
     accepted: tuple[Trial, ...]
     """Last attempts that were disturbed but count, because the run had no retries."""
-    leaves_gaps: bool
-    """Whether any row has no results because all its rounds were disturbed."""
 
 
 def disturbances(rows: Sequence[Row]) -> Disturbances:
@@ -49,7 +42,6 @@ def disturbances(rows: Sequence[Row]) -> Disturbances:
         repeated=tuple(trial for row in rows for trial in row.repeated),
         lost=tuple(trial for trial in last if not trial.verdict.counts),
         accepted=tuple(trial for trial in last if trial.verdict.counts),
-        leaves_gaps=any(not row.counts and row.summary.verdict.kind is VerdictKind.DISTURBED for row in rows),
     )
 
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum, auto
+from typing import Self
 
 from httpbench.analysis.compared import comparisons, lost_too_many
 from httpbench.analysis.groups import groups
@@ -14,6 +15,7 @@ from httpbench.stats.figures import BY_NAME
 from httpbench.stats.gates import Passage, lost_rounds, passage, rounds_to_decide
 from httpbench.stats.interval import ConfidenceInterval
 from httpbench.stats.paired import Comparison
+from httpbench.stats.unpaired import Change
 
 
 class Obstacle(Enum):
@@ -33,29 +35,46 @@ class Obstacle(Enum):
     """Too few rounds count for an interval."""
 
 
-@dataclass(frozen=True, slots=True)
-class RunGate:
-    """A gate at one target, or at a table without a baseline."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JudgedGate:
+    """The result of a gate at one place."""
 
     gate: Gate
-    group: Group
-    baseline: str | None
-    """Id of the baseline."""
-    row: Row | None
-    """Row of the target. ``None``: the table lacks the baseline, so no target is judged."""
-    passage: Passage
+    passage: Passage = Passage.UNKNOWN
     ratio: float | None = None
-    """The target's value divided by the baseline's. ``None``: unknown."""
+    """The value that the gate limits, divided by the value that it is compared with. ``None``: unknown."""
     interval: ConfidenceInterval | None = None
     """95% confidence interval of the ratio. ``None``: unknown."""
     obstacle: Obstacle | None = None
     """Why the gate could not be judged. ``None``: it was judged."""
     rounds: int = 0
-    """Number of rounds in which both have the metric."""
-    rounds_enough: int | None = None
-    """Number of rounds that would decide an inconclusive gate. ``None``: more than is practical."""
+    """Number of rounds in which both sides have the metric."""
     lost: Reason | None = None
     """The rounds that failed or were invalid, if they are the obstacle."""
+
+    @property
+    def rounds_enough(self) -> int | None:
+        """Number of rounds that would decide an inconclusive gate. ``None``: more than is practical."""
+        if self.passage is not Passage.INCONCLUSIVE or self.ratio is None or self.interval is None:
+            return None
+        return rounds_to_decide(self.gate, self.ratio, self.interval, self.rounds)
+
+    def by_ratio(self, found: Comparison | Change, rounds: int) -> Self:
+        """Return this gate with its ratio and the result, or without them if there is an obstacle."""
+        if self.obstacle is not None:
+            return replace(self, rounds=rounds)
+        return replace(self, rounds=rounds, ratio=found.ratio, interval=found.interval, passage=passage(self.gate, found.interval))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunGate(JudgedGate):
+    """A gate at one target, or at a table without a baseline."""
+
+    group: Group
+    baseline: str | None
+    """Id of the baseline."""
+    row: Row | None = None
+    """Row of the target. ``None``: the table lacks the baseline, so no target is judged."""
 
 
 def gated(run: Run, trials: Sequence[Trial]) -> list[RunGate]:
@@ -68,7 +87,7 @@ def gated(run: Run, trials: Sequence[Trial]) -> list[RunGate]:
 def _of_table(group: Group, baseline: str | None, gates: Sequence[Gate]) -> Iterator[RunGate]:
     theirs = group.row(baseline)
     if theirs is None:
-        yield from (RunGate(gate, group, baseline, None, Passage.UNKNOWN, obstacle=Obstacle.NO_BASELINE) for gate in gates)
+        yield from (RunGate(gate=gate, group=group, baseline=baseline, obstacle=Obstacle.NO_BASELINE) for gate in gates)
         return
     for row in group.rows:
         if row is not theirs:
@@ -79,13 +98,8 @@ def _judged(gate: Gate, row: Row, theirs: Row, group: Group) -> RunGate:
     (found,) = comparisons(group, BY_NAME[gate.figure], [(row, theirs)])
     lost = lost_rounds(row.trials) or lost_too_many(theirs)
     obstacle = _obstacle(gate, group, lost, found)
-    if obstacle is not None or found is None:
-        rounds = found.rounds if found else 0
-        return RunGate(gate, group, theirs.target.id, row, Passage.UNKNOWN, obstacle=obstacle, rounds=rounds, lost=lost)
-    kind = passage(gate, found.interval)
-    undecided = found.interval if kind is Passage.INCONCLUSIVE else None
-    enough = rounds_to_decide(gate, found.ratio, undecided, found.rounds) if undecided else None
-    return RunGate(gate, group, theirs.target.id, row, kind, found.ratio, found.interval, rounds=found.rounds, rounds_enough=enough)
+    judged = RunGate(gate=gate, group=group, baseline=theirs.target.id, row=row, obstacle=obstacle, lost=lost)
+    return judged.by_ratio(found, found.rounds) if found else judged
 
 
 def _obstacle(gate: Gate, group: Group, lost: Reason | None, found: Comparison | None) -> Obstacle | None:

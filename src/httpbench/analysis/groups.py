@@ -10,8 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from httpbench.analysis.rows import Group, LoadOrigin, Row
 from httpbench.model import Load, Measurement, Probed, Run, Scaling, Table, Trial
-from httpbench.stats.attempts import last_attempts
-from httpbench.stats.summary import cells, summarize
+from httpbench.stats.summary import cells, last_attempts, summarize
 
 GroupKey = tuple[Scaling, str, str, Load]
 """Key that the rows of a table share: scaling, workload, load generator and load."""

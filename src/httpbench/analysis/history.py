@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import cache
 from itertools import pairwise
 from pathlib import Path
 
@@ -22,7 +22,12 @@ from httpbench.stats.summary import NOT_THE_TARGETS_ALONE, Estimate
 from httpbench.stats.unpaired import change
 from httpbench.store import RunFigures, Store, TrialFigures
 
-FIGURES = ("rps", "p99", "time")
+FIGURES: Mapping[str, Callable[[TrialFigures], float | None]] = {
+    "rps": lambda trial: trial.throughput_rps,
+    "p99": lambda trial: trial.latency_us_p99,
+    "time": lambda trial: trial.wall_s,
+}
+"""The metrics, and how to read them from the summary of a trial."""
 
 CommitsBetween = Callable[[Path, str, str], Sequence[str]]
 """Function that lists the commits in a folder after the first commit, up to and including the second.
@@ -192,11 +197,10 @@ def _place(measured: _Measured) -> tuple[object, ...]:
 def _series(newest: _Measured, group: Sequence[_Measured], figure: str, commits_between: CommitsBetween | None) -> Series | None:
     """Return the series of a metric, or ``None`` if no run has it."""
     plan = newest.plan
-    values = partial(_values, figure=figure, plan=plan)
-    measured = [each for each in reversed(group) if values(each)]
+    measured = [each for each in reversed(group) if _values(each, figure)]
     if not measured:
         return None
-    points = tuple(_point(each, values(each)) for each in measured)
+    points = tuple(_point(each, _values(each, figure)) for each in measured)
     return Series(
         target=plan.target,
         workload=plan.workload,
@@ -211,33 +215,25 @@ def _series(newest: _Measured, group: Sequence[_Measured], figure: str, commits_
     )
 
 
-def _values(measured: _Measured, figure: str, plan: TrialPlan) -> list[float]:
+def _values(measured: _Measured, figure: str) -> list[float]:
     """Return the values of all rounds. A load with a rate has no ``rps``, because the rate fixes it."""
-    if figure == "rps":
-        found = [] if plan.load.rate_rps is not None else [trial.throughput_rps for trial in measured.trials]
-    else:
-        found = [trial.latency_us_p99 if figure == "p99" else trial.wall_s for trial in measured.trials]
-    return [value for value in found if value is not None and value > 0]
+    if figure == "rps" and measured.plan.load.rate_rps is not None:
+        return []
+    return [value for trial in measured.trials if (value := FIGURES[figure](trial)) is not None and value > 0]
 
 
 def _point(measured: _Measured, values: Sequence[float]) -> Point:
     run, estimate = measured.run, Estimate.of(values)
     assert estimate is not None, "a point has values"
+    verdicts = [trial.verdict for trial in measured.trials]
     return Point(
         run=run.id,
         name=run.name,
         started_at=run.started_at,
         git_commit=run.environment.git_commit,
         estimate=estimate,
-        verdict=_overall([trial.verdict for trial in measured.trials]),
+        verdict=next((kind for kind in NOT_THE_TARGETS_ALONE if kind in verdicts), max(verdicts, key=verdicts.count)),
     )
-
-
-def _overall(verdicts: Sequence[VerdictKind]) -> VerdictKind:
-    for kind in NOT_THE_TARGETS_ALONE:
-        if kind in verdicts:
-            return kind
-    return max(verdicts, key=verdicts.count)
 
 
 def _changes(points: Sequence[Point], measured: Sequence[_Measured], commits_between: CommitsBetween | None) -> Iterator[LevelChange]:

@@ -38,12 +38,9 @@ class Beside:
     @property
     def ranks(self) -> list[tuple[int, int]]:
         """Published rank and our rank of each target, by throughput alone."""
-        theirs, ours = [pair.theirs_rps for pair in self.pairs], [pair.ours_rps for pair in self.pairs]
-        return [(_rank(pair.theirs_rps, theirs), _rank(pair.ours_rps, ours)) for pair in self.pairs]
-
-
-def _rank(value: float, values: list[float]) -> int:
-    return sum(other > value for other in values) + 1
+        theirs = sorted((pair.theirs_rps for pair in self.pairs), reverse=True)
+        ours = sorted((pair.ours_rps for pair in self.pairs), reverse=True)
+        return [(theirs.index(pair.theirs_rps) + 1, ours.index(pair.ours_rps) + 1) for pair in self.pairs]
 
 
 def beside(theirs: RunAndTrials, ours: RunAndTrials) -> list[Beside]:

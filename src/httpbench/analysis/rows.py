@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from httpbench.model import ClientWork, Load, Probed, Scaling, Target, Trial, VerdictKind
-from httpbench.stats.summary import Latency, Summary
+from httpbench.stats.summary import Estimate, Latency, Summary
 
 BOUNDS = (VerdictKind.GENERATOR, VerdictKind.BOTH, VerdictKind.DATABASE)
 """Verdicts of a result that is a lower bound, because something other than the target was (nearly) full."""
@@ -62,6 +62,13 @@ class Row:
     def latency(self) -> Latency | None:
         """Response time if the load has a rate and the load generator reports it, otherwise service time."""
         return self.summary.response_time_us or self.summary.service_time_us
+
+    @property
+    def headline(self) -> Estimate | None:
+        """Throughput, or p99 in µs if the load has a rate, because the rate fixes throughput."""
+        if self.summary.load.rate_rps is None:
+            return self.summary.throughput_rps
+        return self.latency.p99 if self.latency else None
 
 
 @dataclass(frozen=True, slots=True)

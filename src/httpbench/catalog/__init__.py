@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from httpbench.catalog.catalog import Catalog, load
-from httpbench.catalog.files import did_you_mean, sentences
+from httpbench.catalog.files import sentences
 from httpbench.catalog.proofs import read_proofs, record_proofs
 from httpbench.catalog.select import kind_of, matching, select
 from httpbench.catalog.techempower_results import read_results
@@ -11,7 +11,6 @@ from httpbench.paths import root
 
 __all__ = [
     "Catalog",
-    "did_you_mean",
     "kind_of",
     "load",
     "matching",

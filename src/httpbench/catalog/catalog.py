@@ -35,7 +35,10 @@ class Catalog:
         return workload_names.find(self.workloads, name)
 
     def suite(self, name: str) -> Suite:
-        return _by_name(self.suites, name, "suite")
+        if name not in self.suites:
+            known = sorted(self.suites)
+            raise SelectionError(f'unknown suite "{name}"{files.did_you_mean(name, known)}', hint=f"use one of {', '.join(known)}")
+        return self.suites[name]
 
 
 def load(extra_targets: Sequence[Path] = ()) -> Catalog:
@@ -83,29 +86,14 @@ def _targets(path: Path) -> list[Target]:
 
 def _target(manifest: TargetFile, variant: Variant, folder: Path) -> Target:
     """Combine the file's facts with those that the variant overrides."""
-    return Target(
-        id=target_id(manifest.kind, manifest.language, manifest.framework, variant.name),
-        kind=manifest.kind,
-        language=manifest.language,
-        framework=manifest.framework,
-        variant=variant.name,
-        category=manifest.category,
-        tuning=variant.tuning or manifest.tuning,
-        upstream=manifest.upstream,
-        notes=" ".join(filter(None, (manifest.notes, variant.notes))) or None,
-        limits=manifest.limits if variant.limits is None else variant.limits,
-        requires=manifest.requires,
-        build=variant.build or manifest.build,
-        version=manifest.version,
-        run=variant.run,
-        env=variant.env,
-        scaling=variant.scaling,
-        folder=str(folder.resolve()),
-        container=manifest.container,
-        paths=manifest.paths,
-        database=manifest.database,
-        counter=manifest.counter,
-    )
+    overrides = {name: value for name, value in variant if value is not None and name != "name"}
+    combined = {
+        "id": target_id(manifest.kind, manifest.language, manifest.framework, variant.name),
+        "variant": variant.name,
+        "notes": " ".join(filter(None, (manifest.notes, variant.notes))) or None,
+        "folder": str(folder.resolve()),
+    }
+    return Target(**(dict(manifest) | overrides | combined))
 
 
 def _named(folder: Path, model: type[Named], problems: list[str]) -> list[tuple[str, Named, str]]:
@@ -145,11 +133,3 @@ def _unknown_workloads(suites: Iterable[Suite], workloads: dict[str, Workload]) 
             except SelectionError as error:
                 problems.append(f"suite {suite.name}: {error.message}")
     return problems
-
-
-def _by_name(values: dict[str, Named], name: str, noun: str) -> Named:
-    if name not in values:
-        raise SelectionError(
-            f'unknown {noun} "{name}"{files.did_you_mean(name, list(values))}', hint=f"use one of {', '.join(sorted(values))}"
-        )
-    return values[name]

@@ -7,9 +7,9 @@ values and "did you mean" for a word that is nearly correct.
 from __future__ import annotations
 
 import difflib
+import re
 import tomllib
 from collections.abc import Sequence
-from enum import Enum
 from pathlib import Path
 from typing import Any, TypeVar, get_args
 
@@ -74,10 +74,9 @@ def _sentence(model: type[BaseModel], problem: dict[str, Any]) -> str:
         case "too_short":
             return f"{key}: must not be empty"
         case "enum":
-            allowed = _words(model, location)
-            return (
-                f'{key}: "{problem["input"]}" is not allowed; use one of {", ".join(allowed)}{did_you_mean(str(problem["input"]), allowed)}'
-            )
+            allowed = re.findall(r"'(.*?)'", problem["ctx"]["expected"])
+            given = problem["input"]
+            return f'{key}: "{given}" is not allowed; use one of {", ".join(allowed)}{did_you_mean(str(given), allowed)}'
         case "value_error":
             return f"{key}: {problem['ctx']['error']}" if key else str(problem["ctx"]["error"])
         case "string_pattern_mismatch":
@@ -100,34 +99,17 @@ def _key(location: Location) -> str:
     return text
 
 
-def _annotation_at(model: type[BaseModel], location: Location) -> Any:
-    """Return the declared type at a location in a model. A location within a list has the list's type."""
-    annotation: Any = model
+def _model_at(model: type[BaseModel], location: Location) -> type[BaseModel]:
+    """Return the model at a location in a model. A location within a list has the list's type."""
     for part in location:
         if isinstance(part, str):
-            annotation = _first_model(annotation).model_fields[part].annotation
-    return annotation
-
-
-def _model_at(model: type[BaseModel], location: Location) -> type[BaseModel]:
-    return _first_model(_annotation_at(model, location))
+            model = _first_model(model.model_fields[part].annotation)
+    return model
 
 
 def _first_model(annotation: Any) -> type[BaseModel]:
     """Return the model within ``tuple[Model, ...]``, ``Model | None`` and similar types."""
-    for kind in _leaves(annotation):
-        if isinstance(kind, type) and issubclass(kind, BaseModel):
-            return kind
-    raise TypeError(f"no model in {annotation}")
-
-
-def _words(model: type[BaseModel], location: Location) -> list[str]:
-    """Return the values of the enumeration at a location."""
-    annotation = _annotation_at(model, location)
-    for kind in _leaves(annotation):
-        if isinstance(kind, type) and issubclass(kind, Enum):
-            return [str(member.value) for member in kind]
-    raise TypeError(f"no enumeration in {annotation}")
+    return next(kind for kind in _leaves(annotation) if isinstance(kind, type) and issubclass(kind, BaseModel))
 
 
 def _leaves(annotation: Any) -> list[Any]:

@@ -6,9 +6,9 @@ that httpbench supports. The clone's data set, static files and certificates are
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from enum import StrEnum
 from pathlib import Path
+from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -71,56 +71,46 @@ def read(folder: Path) -> list[Target]:
 
 
 def _target(path: Path, mounts: dict[str, str]) -> Target:
-    folder = path.parent
+    folder, language = path.parent, UNKNOWN_LANGUAGE
+    problems = dockerfile_problems(folder / DOCKERFILE)
+    known: dict[str, Any] = {}
     try:
         raw = read_json(path)
-    except CatalogError as error:
-        return _row(folder, UNKNOWN_LANGUAGE, wrong_entry(NAME, folder.name, error.problems))
-    problems = dockerfile_problems(folder / DOCKERFILE)
-    try:
+        if isinstance(given := raw.get("language"), str) and given:
+            language = given
         meta = _Meta.model_validate(raw)
+    except CatalogError as error:
+        problems = error.problems
     except ValidationError as error:
-        language = raw.get("language")
-        known = language if isinstance(language, str) and language else UNKNOWN_LANGUAGE
-        return _row(folder, known, wrong_entry(NAME, folder.name, [*sentences(_Meta, error), *problems]))
+        problems = [*sentences(_Meta, error), *problems]
     if problems:
-        return _row(folder, meta.language, wrong_entry(NAME, folder.name, problems))
-    return _row(folder, meta.language, _entry(folder, meta)).model_copy(
-        update={
+        entry = wrong_entry(NAME, folder.name, problems)
+    else:
+        entry = Entry(
+            catalogue=NAME,
+            name=folder.name,
+            display_name=meta.display_name or folder.name,
+            platform=meta.engine or None,
+            tests=meta.tests,
+            unsupported=_unsupported(folder, meta),
+        )
+        known = {
             "tuning": TUNING.get(meta.type, Tuning.DEFAULT) if meta.type else Tuning.DEFAULT,
             "upstream": meta.repo if meta.repo and meta.repo.startswith("https://") else None,
             "notes": meta.description or None,
-            "paths": _paths(meta),
+            "paths": dict(PATHS[test] for test in PATHS if test in meta.tests),
             "mounts": mounts,
         }
-    )
-
-
-def _paths(meta: _Meta) -> dict[str, str]:
-    return dict(PATHS[test] for test in PATHS if test in meta.tests)
-
-
-def _entry(folder: Path, meta: _Meta) -> Entry:
-    return Entry(
-        catalogue=NAME,
-        name=folder.name,
-        display_name=meta.display_name or folder.name,
-        platform=meta.engine or None,
-        tests=meta.tests,
-        unsupported=next(_obstacles(folder, meta), None),
-    )
-
-
-def _obstacles(folder: Path, meta: _Meta) -> Iterator[str]:
-    if not meta.enabled:
-        yield f"{NAME} does not enable it"
-    if (folder / SCRIPT).is_file():
-        yield f"its image is built by {SCRIPT}: not supported"
-    if not _paths(meta):
-        yield f"httpbench has none of its tests: {', '.join(meta.tests)}"
-
-
-def _row(folder: Path, language: str, entry: Entry) -> Target:
-    """Return the target with the facts that follow from its folder."""
     recipe = ContainerRecipe(dockerfile=DOCKERFILE, port=PORT, fixed_port=True)
-    return foreign_target(entry, language, folder.name, folder=str(folder), container=recipe)
+    return foreign_target(entry, language, folder.name, folder=str(folder), container=recipe, **known)
+
+
+def _unsupported(folder: Path, meta: _Meta) -> str | None:
+    """Return why httpbench can't measure a framework, or ``None`` if it can."""
+    if not meta.enabled:
+        return f"{NAME} does not enable it"
+    if (folder / SCRIPT).is_file():
+        return f"its image is built by {SCRIPT}: not supported"
+    if not any(test in meta.tests for test in PATHS):
+        return f"httpbench has none of its tests: {', '.join(meta.tests)}"
+    return None

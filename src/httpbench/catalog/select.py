@@ -53,8 +53,7 @@ def matching(targets: Sequence[Target], word: str) -> list[Target]:
     exact = [target for target in targets if target.id == word]
     if exact:
         return exact
-    wanted = word.strip("/").split("/")
-    by_part = [target for target in targets if _has_parts(target, wanted)]
+    by_part = [target for target in targets if _has_parts(target, word.strip("/"))]
     if by_part:
         return by_part
     if word in list(Category):
@@ -67,12 +66,9 @@ def matching(targets: Sequence[Target], word: str) -> list[Target]:
     return by_text
 
 
-def _has_parts(target: Target, wanted: Sequence[str]) -> bool:
+def _has_parts(target: Target, wanted: str) -> bool:
     """Return whether the id contains these parts, whole and consecutive. The kind's prefix is optional."""
-    bare = target.id.removeprefix(f"{target.kind}:").split("/")
-    prefixed = target.id.split("/")
-    size = len(wanted)
-    return any(parts[at : at + size] == list(wanted) for parts in (bare, prefixed) for at in range(len(parts) - size + 1))
+    return any(f"/{wanted}/" in f"/{name}/" for name in (target.id, target.id.removeprefix(f"{target.kind}:")))
 
 
 def kind_of(targets: Sequence[Target], words: Sequence[str]) -> Kind | None:

@@ -11,8 +11,9 @@ import shlex
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, field_validator
 
 from httpbench.catalog.files import sentences
 from httpbench.catalog.foreign import Raw, foreign_target, no_clone, read_json, read_text, wrong_entry
@@ -29,6 +30,16 @@ DEFAULT_TEST = "default"
 TUNING = {Approach.REALISTIC: Tuning.TUNED, Approach.STRIPPED: Tuning.ENGINE}
 
 
+def _said(value: object) -> Any:
+    """Return the value of a field, or ``None`` if it is empty or the word "none" in any case."""
+    bare = value.strip() if isinstance(value, str) else value
+    return None if isinstance(bare, str) and bare.lower() in ("", "none") else bare
+
+
+IN_LOWER_CASE = BeforeValidator(lambda value: said.lower() if isinstance(said := _said(value), str) else said)
+Text = Annotated[str | None, BeforeValidator(_said)]
+
+
 class _Test(BaseModel):
     """One test of a configuration. Keys that only TechEmpower's own program reads are ignored."""
 
@@ -36,15 +47,15 @@ class _Test(BaseModel):
 
     language: str = Field(min_length=1)
     port: int = Field(ge=1, le=65_535)
-    classification: Category | None = None
-    approach: Approach | None = None
-    database: Database | None = None
-    orm: Orm | None = None
-    platform: str | None = None
-    webserver: str | None = None
-    display_name: str | None = None
-    notes: str | None = None
-    versus: str | None = None
+    classification: Annotated[Category | None, IN_LOWER_CASE] = None
+    approach: Annotated[Approach | None, IN_LOWER_CASE] = None
+    database: Annotated[Database | None, IN_LOWER_CASE] = None
+    orm: Annotated[Orm | None, IN_LOWER_CASE] = None
+    platform: Text = None
+    webserver: Text = None
+    display_name: Text = None
+    notes: Text = None
+    versus: Text = None
     tags: tuple[str, ...] = ()
     dockerfile: str | None = Field(default=None, pattern=r"^[^/-][^:]*$")
     docker_cmd: str | None = None
@@ -55,16 +66,6 @@ class _Test(BaseModel):
     update_url: RequestPath | None = None
     fortune_url: RequestPath | None = None
     cached_query_url: RequestPath | None = None
-
-    @field_validator("classification", "approach", "database", "orm", mode="before")
-    @classmethod
-    def _in_lower_case(cls, value: object) -> object:
-        return (_said(value) or "").lower() or None if isinstance(value, str) else value
-
-    @field_validator("platform", "webserver", "display_name", "notes", "versus", mode="before")
-    @classmethod
-    def _without_none(cls, value: object) -> object:
-        return _said(value) if isinstance(value, str) else value
 
     @field_validator("docker_cmd")
     @classmethod
@@ -77,12 +78,6 @@ class _Test(BaseModel):
         """The paths by test name."""
         urls = {name.removesuffix("_url").replace("_", "-"): getattr(self, name) for name in _Test.model_fields if name.endswith("_url")}
         return {name: path for name, path in urls.items() if path is not None}
-
-
-def _said(text: str) -> str | None:
-    """Return the value of a field, or ``None`` if it is empty or the word "none" in any case."""
-    bare = text.strip()
-    return None if bare.lower() in ("", "none") else bare
 
 
 def read(folder: Path) -> list[Target]:
@@ -106,7 +101,7 @@ def _targets(path: Path) -> list[Target]:
     try:
         project, tests = _project(path)
     except CatalogError as error:
-        return [_target(path.parent, DEFAULT_TEST, *_wrong(path.parent.name, error.problems))]
+        return [_target(path.parent, DEFAULT_TEST, None, wrong_entry(NAME, path.parent.name, error.problems))]
     return [_target(path.parent, name, *_read(path, project, name, raw)) for name, raw in tests.items()]
 
 
@@ -165,7 +160,7 @@ def _read(path: Path, project: str, name: str, raw: Raw) -> tuple[_Test | None, 
     try:
         test = _Test.model_validate(given)
     except ValidationError as error:
-        return _wrong(full, [*sentences(_Test, error), *problems])
+        return None, wrong_entry(NAME, full, [*sentences(_Test, error), *problems])
     return test, Entry(
         catalogue=NAME,
         name=full,
@@ -209,26 +204,20 @@ def _exposed(dockerfile: Path) -> str | None:
     return found[1] if found else None
 
 
-def _wrong(full: str, problems: list[str]) -> tuple[None, Entry]:
-    return None, wrong_entry(NAME, full, problems)
-
-
 def _target(folder: Path, name: str, test: _Test | None, entry: Entry) -> Target:
     """Return the target of a test. Without a test, the target only reports its problems."""
-    return foreign_target(
-        entry,
-        folder.parent.name,
-        folder.name,
-        None if name == DEFAULT_TEST else name,
-        category=test.classification if test else None,
-        tuning=TUNING[entry.approach] if entry.approach else Tuning.DEFAULT,
-        notes=test.notes if test else None,
-        run=tuple(shlex.split(test.docker_cmd)) if test and test.docker_cmd else (),
-        folder=str(folder),
-        container=_recipe(test, entry) if test else ContainerRecipe(),
-        paths=test.paths if test else {},
-        database=entry.database,
-    )
+    known: dict[str, Any] = {"folder": str(folder)}
+    if test is not None:
+        known |= {
+            "category": test.classification,
+            "tuning": TUNING[test.approach] if test.approach else Tuning.DEFAULT,
+            "notes": test.notes,
+            "run": tuple(shlex.split(test.docker_cmd or "")),
+            "container": _recipe(test, entry),
+            "paths": test.paths,
+            "database": entry.database,
+        }
+    return foreign_target(entry, folder.parent.name, folder.name, None if name == DEFAULT_TEST else name, **known)
 
 
 def _recipe(test: _Test, entry: Entry) -> ContainerRecipe:

@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import AliasPath, BaseModel, ConfigDict, Field, ValidationError
 
 from httpbench.catalog.files import sentences
 from httpbench.catalog.foreign import foreign_target
@@ -44,7 +44,6 @@ from httpbench.text import one_line
 
 ONE_REQUEST = ("json", "db", "fortune")
 PIPELINED, PIPELINE = "plaintext", 16
-ROWS = ("query", "update", "cached-query")
 US = {"us": 1.0, "ms": 1e3, "s": 1e6, "m": 6e7, "h": 3.6e9}
 ERRORS = {"5xx": "unexpected_status", "timeout": "timeout", "connect": "connect_other", "read": "reset", "write": "reset"}
 """wrk's error counters, and our kind of error for each. A ``5xx`` is any status other than 2xx and 3xx."""
@@ -67,15 +66,6 @@ class _Metadata(_Known):
     display_name: str | None = None
 
 
-class _Git(_Known):
-    commit_id: str | None = Field(default=None, alias="commitId")
-
-
-class _System(_Known):
-    name: str | None = None
-    version: str | None = None
-
-
 Levels = tuple[int, ...]
 
 
@@ -83,8 +73,9 @@ class _Results(_Known):
     uuid: str
     name: str | None = None
     environment: str | None = Field(default=None, alias="environmentDescription")
-    git: _Git | None = None
-    system: _System | None = Field(default=None, alias="operatingSystem")
+    commit: str | None = Field(default=None, validation_alias=AliasPath("git", "commitId"))
+    system: str | None = Field(default=None, validation_alias=AliasPath("operatingSystem", "name"))
+    kernel: str | None = Field(default=None, validation_alias=AliasPath("operatingSystem", "version"))
     start_ms: int = Field(alias="startTime", ge=0)
     end_ms: int | None = Field(default=None, alias="completionTime", ge=0)
     concurrency: Levels = Field(alias="concurrencyLevels", min_length=1)
@@ -95,12 +86,22 @@ class _Results(_Known):
     raw: dict[str, Any] = Field(alias="rawData")
     metadata: tuple[_Metadata, ...] = Field(default=(), alias="testMetadata")
 
+    @property
+    def rows(self) -> dict[str, Levels]:
+        """The levels of each test that requests a number of rows."""
+        return {"query": self.queries, "update": self.queries, "cached-query": self.cached}
+
+    @property
+    def levels(self) -> dict[str, Levels]:
+        """The levels of each test: numbers of connections, or numbers of rows."""
+        return {**dict.fromkeys(ONE_REQUEST, self.concurrency), PIPELINED: self.pipelined, **self.rows}
+
 
 def read_results(path: Path, workloads: Mapping[str, Workload], command: Sequence[str], name: str | None) -> tuple[Run, list[Trial]]:
     """Return the run and its trials. Raises :class:`CatalogError` with one sentence if the file isn't a ``results.json``."""
     results = _results(path)
     if problem := _beyond_the_model(results, workloads):
-        raise CatalogError([f"{path} is not a results.json of TechEmpower's program: {problem}"])
+        raise _wrong(path, problem)
     targets = {one.name: _target(one) for one in results.metadata}
     trials: list[Trial] = []
     used: dict[str, Workload] = {}
@@ -108,10 +109,18 @@ def read_results(path: Path, workloads: Mapping[str, Workload], command: Sequenc
         target = targets.setdefault(framework, _target(_Metadata(name=framework)))
         workload, load = _asked(results, test, level, path)
         used.setdefault(workload, find(workloads, workload))
-        plan = _plan(len(trials), target.id, workload, load)
-        trials.append(
-            Trial(plan=plan, started_at=_time(results.start_ms), verdict=PUBLISHED, measurement=_measurement(raw, results.duration_s))
+        plan = TrialPlan(
+            number=len(trials),
+            round=0,
+            target=target.id,
+            scaling=Scaling.MULTI,
+            workload=workload,
+            load=load,
+            load_generator="wrk",
+            cores=NO_CORES,
         )
+        measurement = _measurement(raw, results.duration_s)
+        trials.append(Trial(plan=plan, started_at=_time(results.start_ms), verdict=PUBLISHED, measurement=measurement))
     if not trials:
         raise CatalogError([f"{path}: contains no results"])
     chosen = {trial.plan.target for trial in trials}
@@ -132,15 +141,18 @@ def read_results(path: Path, workloads: Mapping[str, Workload], command: Sequenc
 
 
 def _results(path: Path) -> _Results:
-    form = f"{path} is not a results.json of TechEmpower's program"
     try:
         return _Results.model_validate(json.loads(path.read_text(encoding="utf-8-sig")))
     except OSError as error:
         raise CatalogError([f"{path}: cannot read the file: {error.strerror}"]) from None
     except ValidationError as error:
-        raise CatalogError([f"{form}: {sentences(_Results, error)[0]}"]) from None
+        raise _wrong(path, sentences(_Results, error)[0]) from None
     except (ValueError, RecursionError) as error:  # also raised for binary data
-        raise CatalogError([f"{form}: {one_line(str(error))}"]) from None
+        raise _wrong(path, one_line(str(error))) from None
+
+
+def _wrong(path: Path, problem: str) -> CatalogError:
+    return CatalogError([f"{path} is not a results.json of TechEmpower's program: {problem}"])
 
 
 def _beyond_the_model(results: _Results, workloads: Mapping[str, Workload]) -> str | None:
@@ -148,7 +160,7 @@ def _beyond_the_model(results: _Results, workloads: Mapping[str, Workload]) -> s
     if wrong := [level for level in (*results.concurrency, *results.pipelined) if not 1 <= level <= 1_000_000]:
         return f"{wrong[0]} is not a number of connections"
     try:
-        for test, levels in (("query", results.queries), ("update", results.queries), ("cached-query", results.cached)):
+        for test, levels in results.rows.items():
             for rows in levels:
                 find(workloads, f"{test}-{rows}")
     except SelectionError as error:
@@ -160,12 +172,10 @@ def _measured(results: _Results, path: Path) -> Iterator[tuple[str, str, int, Ma
     """Yield test, framework, number of the level and its counters. Levels without requests are skipped."""
     for key, of_test in results.raw.items():
         test = key.replace("_", "-")
-        if test not in (*ONE_REQUEST, PIPELINED, *ROWS):
-            continue  # sizes of sources, numbers of commits
+        if test not in results.levels:
+            continue  # for example sizes of sources, or numbers of commits
         if not isinstance(of_test, dict) or not all(isinstance(levels, list) for levels in of_test.values()):
-            raise CatalogError(
-                [f"{path} is not a results.json of TechEmpower's program: rawData.{key}: must hold an array for each framework"]
-            )
+            raise _wrong(path, f"rawData.{key}: must hold an array for each framework")
         for framework, levels in of_test.items():
             for number, raw in enumerate(levels):
                 if isinstance(raw, dict) and _count(raw, "totalRequests"):
@@ -174,20 +184,13 @@ def _measured(results: _Results, path: Path) -> Iterator[tuple[str, str, int, Ma
 
 def _asked(results: _Results, test: str, number: int, path: Path) -> tuple[str, Load]:
     """Return the workload and the load of one level."""
-    rows = results.cached if test == "cached-query" else results.queries
-    levels = rows if test in ROWS else results.pipelined if test == PIPELINED else results.concurrency
+    levels, has_rows = results.levels[test], test in results.rows
     if number >= len(levels):
-        raise CatalogError([f"{path} is not a results.json of TechEmpower's program: {test} has more results than levels"])
-    connections = max(results.concurrency) if test in ROWS else levels[number]
+        raise _wrong(path, f"{test} has more results than levels")
+    connections = max(results.concurrency) if has_rows else levels[number]
     pipeline = PIPELINE if test == PIPELINED else 1
     load = Load(connections=connections, pipeline=pipeline, duration_s=results.duration_s, warmup_s=results.duration_s, timeout_s=8)
-    return f"{test}-{levels[number]}" if test in ROWS else test, load
-
-
-def _plan(number: int, target: str, workload: str, load: Load) -> TrialPlan:
-    return TrialPlan(
-        number=number, round=0, target=target, scaling=Scaling.MULTI, workload=workload, load=load, load_generator="wrk", cores=NO_CORES
-    )
+    return f"{test}-{levels[number]}" if has_rows else test, load
 
 
 def _measurement(raw: Mapping[str, Any], duration_s: float) -> Measurement:
@@ -231,7 +234,6 @@ def _target(one: _Metadata) -> Target:
 
 def _environment(results: _Results) -> Environment:
     """Return the environment. The file describes the machine in one line of text; the rest is unknown."""
-    system = results.system or _System()
     return Environment(
         hostname="published",
         cpu_model=one_line(results.environment or "unknown")[:ENVIRONMENT_MAX],
@@ -242,13 +244,13 @@ def _environment(results: _Results) -> Environment:
         turbo=None,
         mitigations={},
         memory_bytes=0,
-        kernel=system.version or "unknown",
-        os=system.name or "unknown",
+        kernel=results.kernel or "unknown",
+        os=results.system or "unknown",
         virtualization=None,
         load_average_1m=0.0,
         open_files_limit=0,
         cgroup_version=None,
-        git_commit=results.git.commit_id if results.git else None,
+        git_commit=results.commit,
         httpbench_version="none",
         versions={},
     )

@@ -7,7 +7,6 @@ reason.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 from httpbench.catalog.foreign import dockerfile_problems, foreign_target, no_clone
@@ -26,15 +25,11 @@ def read(folder: Path) -> list[Target]:
     frameworks = sorted(path.parent for path in folder.absolute().glob(f"*/*/{CONFIGURATION}"))
     if not frameworks:
         raise no_clone(folder, f"LANGUAGE/FRAMEWORK/{CONFIGURATION}", NAME, "the-benchmarker/web-frameworks")
-    return [target for framework in frameworks for target in _targets(framework)]
-
-
-def _targets(framework: Path) -> Iterator[Target]:
-    dockerfiles = sorted(framework.glob(".Dockerfile.*"))
-    for dockerfile in dockerfiles:
-        yield _target(framework, dockerfile)
-    if not dockerfiles:
-        yield _target(framework, None)
+    return [
+        _target(framework, dockerfile)
+        for framework in frameworks
+        for dockerfile in tuple(sorted(framework.glob(".Dockerfile.*"))) or (None,)
+    ]
 
 
 def _target(framework: Path, dockerfile: Path | None) -> Target:

@@ -66,14 +66,10 @@ def _part(known: Mapping[str, Workload], text: str, name: str) -> MixPart:
     weight = int(found[2] or 1) if found else 0
     if not found or weight > WEIGHT_MAX:
         raise SelectionError(f'"{name}" is not a mix: "{text}" is not NAME:WEIGHT, with a weight from 1 to {WEIGHT_MAX}', hint=MIX_FORM)
-    return MixPart.of(weight, _server_workload(known, found[1], name))
-
-
-def _server_workload(known: Mapping[str, Workload], name: str, mix: str) -> Workload:
-    workload = find(known, name)
+    workload = find(known, found[1])
     if workload.kind is not Kind.SERVER:
-        raise SelectionError(f'"{mix}": {name} is not for servers, and only they take a mix', hint=MIX_FORM)
-    return workload
+        raise SelectionError(f'"{name}": {found[1]} is not for servers, and only they take a mix', hint=MIX_FORM)
+    return MixPart.of(weight, workload)
 
 
 def _shares(parts: tuple[MixPart, ...]) -> str:

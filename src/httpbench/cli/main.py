@@ -17,7 +17,7 @@ import click
 
 from httpbench import __version__
 from httpbench.cli.exit_codes import ExitCode, of_error
-from httpbench.cli.lazy import LazyGroup, Verb
+from httpbench.cli.lazy import LazyGroup
 from httpbench.cli.options import foreign as foreign_options
 from httpbench.cli.terminal import console
 from httpbench.errors import HttpbenchError, UsageError
@@ -40,35 +40,35 @@ Examples:
   httpbench report --export-markdown -         the last run, as Markdown
 """
 
-
 VERBS = {
-    "list": Verb("httpbench.cli.verbs.list:list_targets", "List targets, their state, and the fix for what is missing."),
-    "setup": Verb("httpbench.cli.verbs.setup:setup", "Install the Debian packages that targets require."),
-    "build": Verb("httpbench.cli.verbs.build:build", "Build targets ahead of their first use."),
-    "run": Verb("httpbench.cli.verbs.run:run", "Compare servers of your own, given as commands or URLs."),
-    "bench": Verb("httpbench.cli.verbs.bench:bench", "Measure targets of one kind in interleaved rounds."),
-    "saturate": Verb("httpbench.cli.verbs.saturate:saturate", "Find the highest rate that keeps a service level."),
-    "up": Verb("httpbench.cli.verbs.up:up", "Start one target for a load that you make by hand."),
-    "responses": Verb("httpbench.cli.verbs.responses:responses", "Show a response of each server, byte for byte."),
-    "versions": Verb("httpbench.cli.verbs.versions:versions", "Print the versions of toolchains and of built libraries."),
-    "verify": Verb("httpbench.cli.verbs.verify:verify", "Check that targets keep the contract."),
-    "probe": Verb("httpbench.cli.verbs.probe:probe", "Find out whether servers route, parse or respond to anything."),
-    "report": Verb("httpbench.cli.verbs.report:report", "Show a stored run again."),
-    "compare": Verb("httpbench.cli.verbs.compare:compare", "Show what changed from one run to another."),
-    "history": Verb("httpbench.cli.verbs.history:history", "Show a target over many runs, and where it changed."),
-    "runs": Verb("httpbench.cli.verbs.runs:runs", "List stored runs, delete some, or store published results."),
-    "serve": Verb("httpbench.cli.verbs.serve:serve", "Show all stored runs in a browser, also while they run."),
-    "doctor": Verb("httpbench.cli.verbs.doctor:doctor", "Show the environment, and what will disturb a measurement."),
-    "tune": Verb("httpbench.cli.verbs.tune:tune", "Set this machine's knobs for measuring, and restore them."),
-    "hosts": Verb("httpbench.cli.verbs.hosts:hosts", "Check load hosts before a run."),
-    "noise": Verb("httpbench.cli.verbs.noise:noise", "Measure this machine's noise floor: one server against itself."),
-    "completion": Verb("httpbench.cli.verbs.completion:completion", "Install tab completion for your shell."),
+    "list": "List targets, their state, and the fix for what is missing.",
+    "setup": "Install the Debian packages that targets require.",
+    "build": "Build targets ahead of their first use.",
+    "run": "Compare servers of your own, given as commands or URLs.",
+    "bench": "Measure targets of one kind in interleaved rounds.",
+    "saturate": "Find the highest rate that keeps a service level.",
+    "up": "Start one target for a load that you make by hand.",
+    "responses": "Show a response of each server, byte for byte.",
+    "versions": "Print the versions of toolchains and of built libraries.",
+    "verify": "Check that targets keep the contract.",
+    "probe": "Find out whether servers route, parse or respond to anything.",
+    "report": "Show a stored run again.",
+    "compare": "Show what changed from one run to another.",
+    "history": "Show a target over many runs, and where it changed.",
+    "runs": "List stored runs, delete some, or store published results.",
+    "serve": "Show all stored runs in a browser, also while they run.",
+    "doctor": "Show the environment, and what will disturb a measurement.",
+    "tune": "Set this machine's knobs for measuring, and restore them.",
+    "hosts": "Check load hosts before a run.",
+    "noise": "Measure this machine's noise floor: one server against itself.",
+    "completion": "Install tab completion for your shell.",
 }
-"""The verbs in the order in which a user needs them."""
+"""The first sentence of each verb's help, in the order in which a user needs the verbs. A test compares them with the help."""
 
 
 @click.group(
     cls=LazyGroup,
+    package="httpbench.cli.verbs",
     verbs=VERBS,
     epilog=EXAMPLES,
     invoke_without_command=True,
@@ -76,19 +76,18 @@ VERBS = {
 )
 @click.version_option(__version__, message="%(prog)s %(version)s")
 @click.pass_context
-def cli(context: click.Context) -> ExitCode | None:
+def cli(context: click.Context) -> None:
     """Build, run, load and compare servers in any language: hyperfine for network services."""
-    if context.invoked_subcommand is not None:
-        return None
-    from httpbench.cli.welcome import welcome
+    if context.invoked_subcommand is None:
+        from httpbench.cli.welcome import welcome
 
-    return welcome()
+        welcome()
 
 
 def run_command_line() -> None:
     """Run the command line and end the process with its exit code."""
     for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):  # otherwise it is closed
+        if isinstance(stream, io.TextIOWrapper):  # None if the stream is closed
             stream.reconfigure(errors="replace")  # a terminal without "µ" shows a question mark
     sys.excepthook = console.fault
     if isinstance(sys.stderr, io.TextIOWrapper):
@@ -99,7 +98,7 @@ def run_command_line() -> None:
 
 
 class _StandardError(io.FileIO):
-    """A standard error that drops messages once its terminal is gone, which must not fail a trial."""
+    """A standard error that drops messages once its terminal is gone, because that must not fail a trial."""
 
     def write(self, data: ReadableBuffer, /) -> int:
         try:
@@ -151,7 +150,7 @@ def _require_utf8() -> None:
 
 
 def _discard_output(stream: int) -> None:
-    """Redirect a closed stream to nowhere, because Python's flush at exit would raise again."""
+    """Redirect a closed stream to /dev/null, because Python's flush at exit would raise again."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), stream)
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from httpbench import host, load
+from httpbench.analysis.gates import gated
 from httpbench.cli.exit_codes import ExitCode
 from httpbench.cli.options.load import ShareOptions
 from httpbench.cli.options.load_source import LoadSource
@@ -17,27 +18,22 @@ from httpbench.cli.targets import prepare_engines
 from httpbench.cli.terminal import console
 from httpbench.errors import UsageError
 from httpbench.model import Run, RunStatus, Target, Trial, VerdictKind, Workload
-from httpbench.report import SEARCH_COLUMNS, View, column_names, gate_sentence, gated, render_terminal
-from httpbench.run import (
-    Matrix,
-    Outcome,
-    RunSpec,
-    make_plan,
-    make_run,
-    refusals,
-    require_programs,
-    with_database_cores,
-    with_warmup_of_its_own,
-)
-from httpbench.stats.attempts import last_attempts
+from httpbench.report.terminal.run import render_terminal
+from httpbench.report.words.columns import View
+from httpbench.report.words.columns import names as column_names
+from httpbench.report.words.curves import NAMES as SEARCH_COLUMNS
+from httpbench.report.words.gates import gate_sentence
+from httpbench.run import RunSpec, make_plan, make_run, refusals, require_programs, with_database_cores, with_warmup_of_its_own
 from httpbench.stats.gates import Passage, leaves_open
 from httpbench.stats.level import saturation
+from httpbench.stats.summary import last_attempts
 from httpbench.store import Store
 from httpbench.text import listed
 
 if TYPE_CHECKING:
     from httpbench.cli.options.load_source import Divide
     from httpbench.load import Tool
+    from httpbench.run import Matrix, Outcome
 
 THIS_MACHINE = LoadSource()
 
@@ -53,7 +49,7 @@ def make_spec(
     partition: Divide = host.partition,
     seed: int | None = None,
 ) -> RunSpec:
-    """Return a run of all combinations in a matrix. The verbs replace the fields that are theirs alone.
+    """Return a run of all combinations in a matrix. Each verb replaces the fields that only it sets.
 
     Args:
         matrix: The targets, workloads and loads to combine.
@@ -85,26 +81,25 @@ def measure(spec: RunSpec, source: LoadSource, record: RecordOptions, files: Exp
     files.check()
     outcome = build_and_run(spec, record, source)
     report(outcome, record.db, files, view)
-    return exit_code(outcome, _judge(outcome, files))
+    judged = gated(outcome.run, outcome.trials)  # an interrupted run has no gates
+    for gate in judged:
+        files.tables.print(gate_sentence(gate), soft_wrap=True)
+    return exit_code(outcome, [gate.passage for gate in judged])
 
 
 def build_and_run(spec: RunSpec, options: StoreOptions, source: LoadSource = THIS_MACHINE) -> Outcome:
     """Build what is missing, then make and store every trial. Raise before the first build if the run is impossible."""
     refuse_impossible(spec)
     with source.placed(spec) as placed:
-        return _build_and_run(placed, options)
-
-
-def _build_and_run(spec: RunSpec, options: StoreOptions) -> Outcome:
-    require_programs(spec)
-    prepare_engines([spec.targets[name] for name in spec.target_ids], console.stderr())
-    own = with_warmup_of_its_own(spec)
-    with Store(options.db) as store, console.observer(quiet=options.quiet) as observer:
-        if own != spec:
-            observer.warning(f"httpbench-loadgen is missing: {listed(own.generators)} warms up, for the maximum time")
-        say = _print_warning if options.quiet else observer.warning  # a wait is reported even with --quiet
-        with host.only_run_on(own.cpus, own.topology, waits=not options.no_wait, say=say):
-            return make_run(own, store, observer)
+        require_programs(placed)
+        prepare_engines(placed.targets[name] for name in placed.target_ids)
+        own = with_warmup_of_its_own(placed)
+        with Store(options.db) as store, console.observer(quiet=options.quiet) as observer:
+            if own != placed:
+                observer.warning(f"httpbench-loadgen is missing: {listed(own.generators)} warms up, for the maximum time")
+            say = console.warn if options.quiet else observer.warning  # a wait is reported even with --quiet
+            with host.only_run_on(own.cpus, own.topology, waits=not options.no_wait, say=say):
+                return make_run(own, store, observer)
 
 
 def refuse_impossible(spec: RunSpec) -> None:
@@ -115,10 +110,10 @@ def refuse_impossible(spec: RunSpec) -> None:
 
 
 def report(outcome: Outcome, db: Path, files: Exports, view: View | None = None) -> None:
-    """Show and export the results, even if the run was interrupted. Raise the error of a failed store."""
+    """Show and export the results, even if the run was interrupted. If the run could not be stored, raise that error at the end."""
     run, trials = outcome.run, outcome.trials
     interrupted = run.status is RunStatus.INTERRUPTED
-    output, errors = files.tables, console.stderr()
+    output = files.tables
     if trials:
         try:
             output.print(render_terminal(run, trials, width=output.width, view=view))
@@ -127,9 +122,9 @@ def report(outcome: Outcome, db: Path, files: Exports, view: View | None = None)
     if interrupted:
         planned = "" if run.search else f" of {len(run.plan)}"
         made = sum(trial.plan.attempt == 0 for trial in trials)
-        errors.print(f"interrupted after {made}{planned} trials", markup=False)
+        console.echo(f"interrupted after {made}{planned} trials", err=True)
     if trials and outcome.store_error is None:
-        errors.print(f"stored in {db} as {run.id}; all notes: httpbench report --explain", markup=False, soft_wrap=True)
+        console.echo(f"stored in {db} as {run.id}; all notes: httpbench report --explain", err=True)
     if outcome.store_error is not None and not interrupted:
         raise outcome.store_error
 
@@ -141,21 +136,7 @@ def exit_code(outcome: Outcome, passages: Sequence[Passage] = ()) -> ExitCode:
     if Passage.BREACHED in passages:
         return ExitCode.BREACHED
     is_open = leaves_open(passages, fails_if_inconclusive=outcome.run.fails_if_inconclusive)
-    if is_open or not _is_fine(outcome.run, outcome.trials):
-        return ExitCode.FAILED
-    return ExitCode.OK
-
-
-def _judge(outcome: Outcome, files: Exports) -> list[Passage]:
-    """Print and return the result of each gate. An interrupted run has no gates."""
-    judged = gated(outcome.run, outcome.trials)
-    for gate in judged:
-        files.tables.print(gate_sentence(gate), markup=False, soft_wrap=True)
-    return [gate.passage for gate in judged]
-
-
-def _print_warning(text: str) -> None:
-    console.stderr().print(f"warning: {text}", markup=False, soft_wrap=True)
+    return ExitCode.FAILED if is_open or not _is_fine(outcome.run, outcome.trials) else ExitCode.OK
 
 
 def _is_fine(run: Run, trials: Sequence[Trial]) -> bool:

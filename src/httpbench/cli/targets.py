@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from rich.console import Console
-
 from httpbench.catalog import Catalog
+from httpbench.cli.terminal import console
 from httpbench.errors import ContainerError, SelectionError
 from httpbench.model import Engine, Kind, Target, Workload
+from httpbench.report.words.numbers import plural
 from httpbench.run import KINDS, databases_of, engines_left, engines_of, remove_leftovers, require_engine
 
 
@@ -37,7 +37,7 @@ def with_backends(known: Catalog, targets: Sequence[Target], workloads: Mapping[
     return list({target.id: target for target in (*targets, *backends, *databases)}.values())
 
 
-def prepare_engines(targets: Iterable[Target], errors: Console) -> None:
+def prepare_engines(targets: Iterable[Target]) -> None:
     """Check that the container engines of the targets respond, and remove containers that a killed run left behind.
 
     An engine that no target requires is asked only if a killed run may have left a container in it, because such a container may use
@@ -45,17 +45,16 @@ def prepare_engines(targets: Iterable[Target], errors: Console) -> None:
     """
     for engine in engines_of(targets):
         require_engine(engine)
-        _remove(engine, errors)
+        _remove(engine)
     for engine in engines_left():
         try:
-            _remove(engine, errors)
+            _remove(engine)
         except ContainerError as error:
             fix = f"; fix: {error.hint}" if error.hint else ""
-            text = f"warning: a container from an earlier run of httpbench may still be running: {error.message}{fix}"
-            errors.print(text, markup=False, soft_wrap=True)
+            what = f"a container from an earlier run of httpbench may still be running: {error.message}{fix}"
+            console.warn(what)
 
 
-def _remove(engine: Engine, errors: Console) -> None:
+def _remove(engine: Engine) -> None:
     if removed := remove_leftovers(engine):
-        count = f"{len(removed)} container" + ("" if len(removed) == 1 else "s")
-        errors.print(f"removed {count} left behind when an earlier run of httpbench was killed", markup=False)
+        console.echo(f"removed {plural(len(removed), 'container')} left behind when an earlier run of httpbench was killed", err=True)

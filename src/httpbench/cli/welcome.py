@@ -6,58 +6,36 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from httpbench import __version__
-from httpbench.cli.exit_codes import ExitCode
 from httpbench.cli.terminal import console
 
 if TYPE_CHECKING:
-    from httpbench.model import Kind, Target
-    from httpbench.run import State
+    from httpbench.model import Target
 
 COMMAND_CHARACTERS = 48
 
 
-def welcome() -> ExitCode:
+def welcome() -> None:
     """Print the summary, without starting or building anything."""
     from httpbench import catalog, host, load
+    from httpbench.model import Kind
     from httpbench.run import State, cache_folder, states
 
     targets = sorted(catalog.load().targets.values(), key=lambda target: target.id)
     with host.remembering(cache_folder() / "versions.json"):
         found = [state.state for state in states(targets)]
     ready = [target for target, state in zip(targets, found, strict=True) if state in (State.READY, State.BUILT)]
-    generators = [name for name in load.GENERATORS if load.get(name).locate()]
+    kinds = [target.kind for target in ready]
+    numbers = [f"{count} {kind if count == 1 else kind.plural}" for kind in Kind if (count := kinds.count(kind))]
+    words = {State.NOT_BUILT: "are built before their first trial", State.MISSING: "require software", State.BROKEN: "failed to build"}
     lines = [
         f"httpbench {__version__}: hyperfine for network services",
-        f"Ready on this machine: {_ready(ready)}",
-        f"Load generators: {', '.join(generators) or 'none'}",
-        _rest(found),
+        f"Ready on this machine: {', '.join(numbers) or 'no target'}",
+        f"Load generators: {', '.join(name for name in load.GENERATORS if load.get(name).locate()) or 'none'}",
+        f"Not ready: {', '.join(f'{found.count(state)} {text}' for state, text in words.items() if state in found) or 'none'}",
         "",
-        *(f"  {words:<{COMMAND_CHARACTERS}}  {meaning}" for words, meaning in _next(_servers(ready))),
+        *(f"  {command:<{COMMAND_CHARACTERS}}  {purpose}" for command, purpose in _next(_servers(ready))),
     ]
     console.echo("\n".join(lines))
-    return ExitCode.OK
-
-
-def _ready(targets: Sequence[Target]) -> str:
-    """Format the targets that are ready: ``12 servers, 1 client``, or ``no target``."""
-    from httpbench.model import Kind
-
-    counts = {kind: sum(target.kind is kind for target in targets) for kind in Kind}
-    return ", ".join(_count(count, kind) for kind, count in counts.items() if count) or "no target"
-
-
-def _count(count: int, kind: Kind) -> str:
-    return f"{count} {kind if count == 1 else kind.plural}"
-
-
-def _rest(found: Sequence[State]) -> str:
-    """Format the numbers of targets that are not ready, by reason."""
-    from httpbench.run import State
-
-    counts = {state: found.count(state) for state in (State.NOT_BUILT, State.MISSING, State.BROKEN)}
-    words = {State.NOT_BUILT: "are built before their first trial", State.MISSING: "require software", State.BROKEN: "failed to build"}
-    parts = [f"{count} {words[state]}" for state, count in counts.items() if count]
-    return f"Not ready: {', '.join(parts) or 'none'}"
 
 
 def _servers(ready: Sequence[Target]) -> list[str]:

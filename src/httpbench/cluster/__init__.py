@@ -3,6 +3,6 @@
 from __future__ import annotations
 
 from httpbench.cluster.findings import findings_of
-from httpbench.cluster.ssh_host import SshLoadHost, connected
+from httpbench.cluster.ssh_host import connected
 
-__all__ = ["SshLoadHost", "connected", "findings_of"]
+__all__ = ["connected", "findings_of"]

@@ -10,8 +10,8 @@ from pathlib import Path
 
 from httpbench import host
 from httpbench.cluster.ssh_host import SshLoadHost
-from httpbench.host.doctor import ports, processor
-from httpbench.host.finding import Finding, judged
+from httpbench.host import doctor
+from httpbench.host.finding import Finding, judged, worst_first
 from httpbench.host.kernel_files import read_int
 from httpbench.host.knobs import all_knobs
 from httpbench.host.mirror import mirrored
@@ -20,9 +20,6 @@ from httpbench.model import RoundTrips
 JITTER_SHARE_MAX, JITTER_US_MIN = 0.25, 50.0
 """Accepted delay of the median round trip: as a share of the fastest one, and in µs."""
 OFFLOADS = ("tcp-segmentation-offload", "generic-receive-offload")
-OF_TARGETS = "cores"
-"""The finding that target and load generator share cores, which does not apply to load hosts."""
-ORDER = {"warning": 0, "note": 1, "ok": 2}
 
 
 def findings_of(load_host: SshLoadHost) -> list[Finding]:
@@ -31,11 +28,16 @@ def findings_of(load_host: SshLoadHost) -> list[Finding]:
     with tempfile.TemporaryDirectory(prefix="httpbench-") as folder:
         root = mirrored(load_host.seen["files"], Path(folder))
         topology = host.read_topology(root, load_host.host.cpus)
-        own = [*(one for one in processor.findings(root, topology) if one.name != OF_TARGETS), *ports.findings(root)]
+        own = [
+            doctor.siblings(root, topology),
+            doctor.cpu_quota(root, topology),
+            doctor.virtual_machine(root),
+            *doctor.mitigations(root),
+            *doctor.free_ports(root),
+        ]
         knobs = [dataclasses.replace(one, do=one.do and f"on {name}: {one.do}") for one in all_knobs.findings(root)]
         found = [*_round_trips(load_host.host.round_trips), *_link(load_host, root), *own, *knobs]
-    named = [dataclasses.replace(one, name=f"{name}: {one.name}") for one in found]
-    return sorted(named, key=lambda finding: ORDER[finding.severity])
+    return worst_first(dataclasses.replace(one, name=f"{name}: {one.name}") for one in found)
 
 
 def _round_trips(trips: RoundTrips) -> Iterator[Finding]:
@@ -51,11 +53,12 @@ def _round_trips(trips: RoundTrips) -> Iterator[Finding]:
 def _link(load_host: SshLoadHost, root: Path) -> Iterator[Finding]:
     """Yield findings on the interfaces at both ends of the route, if they are known."""
     (route,) = load_host.seen["printed"]
-    there = _interface(route["stdout"])
-    printed = host.capture(("ip", "-o", "address"))
-    here = _interface_with(printed.stdout if printed else "", load_host.host.address)
-    if there is None or here is None:
+    addresses, own = host.capture(("ip", "-o", "address")), re.escape(load_host.host.address)
+    match_there = re.search(r"\bdev (\S+)", route["stdout"])
+    match_here = re.search(rf"^\d+: (\S+?)(?:@\S+)?\s+inet6? {own}/", addresses.stdout if addresses else "", re.MULTILINE)
+    if match_there is None or match_here is None:
         return
+    there, here = match_there[1], match_here[1]
     folders = {"there": root / "sys/class/net" / there, "here": Path("/sys/class/net") / here}
     mtus = {side: read_int(folder / "mtu") for side, folder in folders.items()}
     yield judged(
@@ -91,14 +94,3 @@ def _speed(mbit: Mapping[str, int]) -> Iterator[Finding]:
     what = ", ".join(f"{name} has {speed:,} Mbit/s" for name, speed in mbit.items())
     why = f"the link moves at most {slowest / 8:,.0f} MB/s: a target that sends more is limited by the network"
     yield judged("link-speed", slowest >= 1000, what, why, "use a faster link, or a workload with smaller responses", "note")
-
-
-def _interface(route: str) -> str | None:
-    match = re.search(r"\bdev (\S+)", route)
-    return match[1] if match else None
-
-
-def _interface_with(addresses: str, address: str) -> str | None:
-    """Return the device with the address, from the output of ``ip -o address``."""
-    match = re.search(rf"^\d+: (\S+?)(?:@\S+)?\s+inet6? {re.escape(address)}/", addresses, re.MULTILINE)
-    return match[1] if match else None

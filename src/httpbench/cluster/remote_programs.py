@@ -30,6 +30,7 @@ NAME_DIGITS = 16
 INSTALL_LIMIT_S = 300.0
 MACHINES = ("x86_64", "aarch64")
 BUILD_LIMIT_S = 1200.0
+BUILD = f"cargo build --release --locked --package {PROGRAM}"
 
 
 def found_there(
@@ -89,10 +90,10 @@ def _own(connection: SshConnection, seen: Mapping[str, Any], install: Callable[[
         return Found(in_path, version)
     if not required:
         return None
+    what = f"{connection.host} has no {PROGRAM}"
     if in_path:
         what = f"{in_path} on {connection.host} is version {there or 'unknown'}, and {version} is required"
-        raise UsageError(what, hint="add --install to copy it to the user's cache there")
-    raise UsageError(f"{connection.host} has no {PROGRAM}", hint="add --install to copy it to the user's cache there")
+    raise UsageError(what, hint="add --install to copy it to the user's cache there")
 
 
 def _installed(connection: SshConnection, program: Path, name: str, version: str) -> str:
@@ -105,7 +106,7 @@ def _installed(connection: SshConnection, program: Path, name: str, version: str
         raise UsageError(f"{path} on {connection.host} was damaged on the way", hint="check the disk there, and try again")
     if _version(connection, path) != version:
         what = f"the {PROGRAM} of this machine does not run on {connection.host}"
-        raise UsageError(what, hint=f"build it there: cargo build --release --locked --package {PROGRAM}, and put it into PATH")
+        raise UsageError(what, hint=f"build it there: {BUILD}, and put it into PATH")
     return path
 
 
@@ -157,7 +158,7 @@ def portable(program: Path, machine: str, say: Callable[[str], None]) -> Path:
         return found
     if machine == platform.machine():
         return program
-    raise UsageError(f"{PROGRAM} is not built for {machine} here", hint=f"build it there and add it to PATH: {_there()}")
+    raise UsageError(f"{PROGRAM} is not built for {machine} here", hint=f"build it there and add it to PATH: {BUILD}")
 
 
 def _built(program: Path, machine: str, say: Callable[[str], None]) -> Path | None:
@@ -173,7 +174,7 @@ def _built(program: Path, machine: str, say: Callable[[str], None]) -> Path | No
         argv = ("cargo", "static", "--quiet", "--target", triple, "--target-dir", str(target))
         done = subprocess.run(argv, cwd=checkout, capture_output=True, stdin=subprocess.DEVNULL, timeout=BUILD_LIMIT_S, check=False)
         if done.returncode and machine == platform.machine():
-            return None  # a file of an earlier build has other sources
+            return None  # a file from an earlier build may be out of date
     return found if found.is_file() else None
 
 
@@ -181,7 +182,3 @@ def _packaged(program: Path, machine: str) -> Path | None:
     """Return the file in the wheel that ``program`` was installed from, if any."""
     found = root() / "programs" / f"{PROGRAM}-{machine}"
     return found if program.parent == Path(sys.executable).parent and found.is_file() else None
-
-
-def _there() -> str:
-    return f"cargo build --release --locked --package {PROGRAM}"

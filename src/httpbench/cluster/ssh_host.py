@@ -14,11 +14,10 @@ from httpbench.cluster.address import address_for, round_trips
 from httpbench.cluster.remote_programs import NATIVE, found_there, names_of, require_backend
 from httpbench.errors import UsageError
 from httpbench.host.mirror import FILES, mirrored
-from httpbench.isolate import Exit
 from httpbench.isolate.remote_tree import RemoteCommand, RemoteTree
 from httpbench.isolate.ssh import SshConnection
 from httpbench.load import Job, LoadGenerator
-from httpbench.model import Environment, LoadHost, LoadHostUse, RoundTrips, Target, Usage
+from httpbench.model import LoadHost, LoadHostUse, RoundTrips, Target, Usage
 from httpbench.sample.remote import AGENT_MODULES, seen_there
 
 SCRATCH = "/scratch-of-the-backend"
@@ -121,11 +120,7 @@ class RemoteSampler:
     def __init__(self, tree: RemoteTree, cpus: Sequence[int]):
         self._tree, self._cpus = tree, cpus
 
-    def start(self) -> None:
-        self._tree.mark()
-
-    def mark(self) -> None:
-        self._tree.mark()
+        self.start = self.mark = tree.mark
 
     def stop(self) -> Usage:
         return seen_there(self._tree.close(), self._cpus).usage
@@ -136,18 +131,8 @@ class _RunningThere:
 
     def __init__(self, tree: RemoteTree, place: SshLoadHost):
         self._tree, self._host, self._backend_cores = tree, place.host, place.backend_cores
-        self.stdout, self.stop, self.mark = tree.stdout, tree.stop, tree.mark
-
-    @property
-    def stderr(self) -> int:
-        return self._tree.stderr
-
-    @property
-    def events(self) -> int:
-        return self._tree.events
-
-    def exits(self) -> Sequence[Exit]:
-        return self._tree.exits()
+        self.stderr, self.events = tree.stderr, tree.events
+        self.stdout, self.stop, self.mark, self.exits = tree.stdout, tree.stop, tree.mark, tree.exits
 
     def close(self) -> tuple[Usage, LoadHostUse | None]:
         seen = seen_there(self._tree.close(), self._host.cpus)
@@ -208,6 +193,9 @@ def described(
         root = mirrored(seen["files"], Path(folder))
         topology = host.read_topology(root, cpus)
         environment = host.read_environment(root, {}, root, topology)
+    # Three properties come from this machine, not from the copied files.
+    versions = {name: generator.version() for name, generator in found.items()}
+    its_own = {"open_files_limit": seen["open_files"], "versions": versions, "git_commit": None}
     for_backend = len(topology.cores) // 2 if with_backend else 0
     if with_backend and not for_backend:
         raise UsageError(f"{name} has one core, which the load generator and the backend would share", hint="use --backend-host here")
@@ -220,12 +208,6 @@ def described(
         cores=count,
         backend_cpus=others,
         round_trips=trips,
-        environment=_its_own(environment, seen, found),
+        environment=environment.model_copy(update=its_own),
     )
     return there, for_backend
-
-
-def _its_own(environment: Environment, seen: Mapping[str, Any], found: Mapping[str, LoadGenerator]) -> Environment:
-    """Replace what describes this machine: the limit on open files, and versions of libraries."""
-    versions = {name: generator.version() for name, generator in found.items()}
-    return environment.model_copy(update={"open_files_limit": seen["open_files"], "versions": versions, "git_commit": None})

@@ -13,7 +13,6 @@ import socket
 import struct
 import threading
 from concurrent.futures import Future
-from types import TracebackType
 from typing import Any, Self
 
 from httpbench.model import Expectation, Workload
@@ -66,7 +65,7 @@ class ScriptedBackend:
         self.port = self._server.sockets[0].getsockname()[1]
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(self, *_: object) -> None:
         self.run(self._close()).result(STARTED_LIMIT_S)
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join(STARTED_LIMIT_S)
@@ -84,60 +83,43 @@ class ScriptedBackend:
         try:
             line = (await reader.readline()).decode(errors="replace").strip()
             command, _, word = line.partition(" ")
-            if command in _COMMANDS:
-                await _COMMANDS[command](self, word, reader, writer)
+            await self._obey(command, word, reader, writer)
         except (OSError, asyncio.CancelledError):
             pass  # caused by the other side, or by us at the end; the check notices it from its own side
         finally:
             writer.close()
 
-    async def _get(self, word: str, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        while True:
-            while (await reader.readline()).strip():
-                pass
-            writer.write(f"HTTP/1.1 200 OK\r\nContent-Length: {len(HELLO)}\r\n\r\n{HELLO}".encode())
-            await writer.drain()
-            if not await reader.readline():
-                return
-
-    async def _echo(self, word: str, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        while data := await reader.read(CHUNK_BYTES):
-            writer.write(data)
-            await writer.drain()
-
-    async def _download(self, word: str, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        writer.write(pattern(int(word)))
-        await writer.drain()
-
-    async def _upload(self, word: str, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        writer.write(digest(await reader.read()).encode())
-        await writer.drain()
-
-    async def _listen(self, word: str, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        writer.write(pattern(int(word)))
-        await writer.drain()
-        writer.write_eof()
-        self.received[word] = digest(await reader.read())
-
-    async def _hold(self, word: str, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        try:
-            await reader.read()
-        except OSError:
-            self.ended[word] = "reset"
-        else:
-            self.ended[word] = "end"
-
-    async def _reset(self, word: str, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        writer.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, RESET_ON_CLOSE)
-        writer.transport.abort()
-
-
-_COMMANDS = {
-    "GET": ScriptedBackend._get,
-    "echo": ScriptedBackend._echo,
-    "download": ScriptedBackend._download,
-    "upload": ScriptedBackend._upload,
-    "listen": ScriptedBackend._listen,
-    "hold": ScriptedBackend._hold,
-    "reset": ScriptedBackend._reset,
-}
+    async def _obey(self, command: str, word: str, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        match command:
+            case "GET":
+                while True:
+                    while (await reader.readline()).strip():
+                        pass
+                    writer.write(f"HTTP/1.1 200 OK\r\nContent-Length: {len(HELLO)}\r\n\r\n{HELLO}".encode())
+                    await writer.drain()
+                    if not await reader.readline():
+                        return
+            case "echo":
+                while data := await reader.read(CHUNK_BYTES):
+                    writer.write(data)
+                    await writer.drain()
+            case "download":
+                writer.write(pattern(int(word)))
+                await writer.drain()
+            case "upload":
+                writer.write(digest(await reader.read()).encode())
+                await writer.drain()
+            case "listen":
+                writer.write(pattern(int(word)))
+                await writer.drain()
+                writer.write_eof()
+                self.received[word] = digest(await reader.read())
+            case "hold":
+                try:
+                    await reader.read()
+                    self.ended[word] = "end"
+                except OSError:
+                    self.ended[word] = "reset"
+            case "reset":
+                writer.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, RESET_ON_CLOSE)
+                writer.transport.abort()

@@ -8,10 +8,9 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
+from typing import NamedTuple
 
-from httpbench.http.correct import problems
-from httpbench.http.exchange import Connection, ExchangeError
+from httpbench.http.exchange import ExchangeError
 from httpbench.http.server import Server
 
 PLAIN = b"name=value"
@@ -22,16 +21,13 @@ END_S = 0.5
 """Wait for the last bytes after ending our direction. A server that processes requests in order then closes the connection."""
 
 
-@dataclass(frozen=True, slots=True)
-class WithBody:
+class WithBody(NamedTuple):
     """A request with a body."""
 
     words: str
     method: str
-    head: bytes
-    body: bytes
-    later: bool
-    """Whether the body arrives in a separate segment, after the head."""
+    segments: tuple[bytes, ...]
+    """Head and body together, or the head and, after a pause, the body."""
 
 
 def reads_bodies(server: Server) -> str | None:
@@ -62,31 +58,23 @@ def _requests(server: Server) -> Iterator[WithBody]:
                 f"a chunked body{kind}": (chunked, b"%x\r\n%s\r\n0\r\n\r\n" % (len(content), content)),
             }
             for words, (head, body) in framed.items():
-                yield WithBody(f"{method} with {words}", method, head, body, later=False)
-                yield WithBody(f"{method} with {words}, in a later segment", method, head, body, later=True)
+                yield WithBody(f"{method} with {words}", method, (head + body,))
+                yield WithBody(f"{method} with {words}, in a later segment", method, (head, body))
 
 
 def _problem(server: Server, request: WithBody, *, pipelined: bool) -> str | None:
-    following = server.request_bytes()
     with server.connect() as connection:
         try:
-            _send(connection, request, following if pipelined else b"")
+            *before, last = request.segments
+            for segment in before:
+                connection.send(segment)
+                time.sleep(LATER_S)
+            connection.send(last + server.request_bytes() if pipelined else last)
             connection.receive(request.method)
-            if not pipelined:
-                connection.send(following)
-            response = connection.receive(server.workload.request.method)
+            response = server.receive(connection) if pipelined else server.ask(connection)
         except ExchangeError as error:
             return None if connection.ended else f"it {error}"
-        if wrong := problems(response, b"", server.workload.expect):
-            return f"the next response is wrong: {'; '.join(wrong)}"
+        if problem := server.problem(response):
+            return f"the next response is wrong: {problem}"
         surplus = connection.rest(END_S)
     return f"{len(surplus):,} bytes that nothing requested: the body was taken for a request" if surplus else None
-
-
-def _send(connection: Connection, request: WithBody, following: bytes) -> None:
-    if request.later:
-        connection.send(request.head)
-        time.sleep(LATER_S)
-        connection.send(request.body + following)
-    else:
-        connection.send(request.head + request.body + following)

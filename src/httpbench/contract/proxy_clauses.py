@@ -211,9 +211,7 @@ def _receive(connection: socket.socket, size: int | None) -> bytes:
 def _difference(sent: bytes, received: bytes) -> str | None:
     if sent == received:
         return None
-    at = next(
-        (place for place, (one, other) in enumerate(zip(sent, received, strict=False)) if one != other), min(len(sent), len(received))
-    )
+    at = next((place for place, pair in enumerate(zip(sent, received, strict=False)) if pair[0] != pair[1]), min(len(sent), len(received)))
     if at == len(received):
         return f"only the first {at:,} of {len(sent):,} bytes arrived"
     what = "lost" if received[at : at + 16] == sent[at + 1 : at + 17] else "changed or invented"

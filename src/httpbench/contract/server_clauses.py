@@ -14,10 +14,8 @@ from email.utils import parsedate_to_datetime
 from httpbench.contract.body_clauses import reads_bodies, reads_bodies_in_a_pipeline
 from httpbench.contract.check import Check, Clause
 from httpbench.contract.world_clauses import world_clauses
-from httpbench.http.correct import problems
-from httpbench.http.delivery import pipelining_problem, splitting_problem
 from httpbench.http.exchange import ExchangeError
-from httpbench.http.server import Server
+from httpbench.http.server import Server, pipelining_problem, splitting_problem
 from httpbench.model import Limit, Target, Workload
 
 CLOSE_WAIT_S = 1.0
@@ -46,23 +44,19 @@ def check_server(
 
 
 def responds_correctly(server: Server) -> str | None:
-    return "; ".join(problems(*server.exchange(server.workload.request), server.workload.expect)) or None
+    return server.problem(*server.exchange())
 
 
 def keeps_connection(server: Server) -> str | None:
     with server.connect() as connection:
         for number in range(3):
-            connection.send(server.request_bytes())
-            response = connection.receive(server.workload.request.method)
-            wrong = problems(response, b"", server.workload.expect)
-            if wrong:
-                return f"response {number + 1} on one connection: {'; '.join(wrong)}"
+            if problem := server.problem(server.ask(connection)):
+                return f"response {number + 1} on one connection: {problem}"
     return None
 
 
 def updates_date(server: Server) -> str | None:
-    first, _ = server.exchange(server.workload.request)
-    date = first.header("date")
+    date = server.exchange()[0].header("date")
     if date is None:
         return "no Date header"
     try:
@@ -74,7 +68,7 @@ def updates_date(server: Server) -> str | None:
     deadline = time.monotonic() + DATE_OFF_S
     while time.monotonic() < deadline:
         time.sleep(0.1)
-        if server.exchange(server.workload.request)[0].header("date") != date:
+        if server.exchange()[0].header("date") != date:
             return None
     return f'Date stays at "{date}"'
 
@@ -82,18 +76,16 @@ def updates_date(server: Server) -> str | None:
 def closes_on_request(server: Server) -> str | None:
     with server.connect() as connection:
         connection.send(server.request_bytes(("Connection", "close")))
-        response = connection.receive(server.workload.request.method)
-        wrong = problems(response, b"", server.workload.expect)
-        if wrong:
-            return f"with Connection: close: {'; '.join(wrong)}"
-        if not connection.closed_by_peer(CLOSE_WAIT_S):
+        if problem := server.problem(server.receive(connection)):
+            return f"with Connection: close: {problem}"
+        later = connection.everything(CLOSE_WAIT_S, CLOSE_WAIT_S, server.workload.request.method)
+        if not later.closed or not later.is_empty:
             return "leaves the connection open after Connection: close"
     return None
 
 
 def responds_to_head(server: Server) -> str | None:
-    request = server.workload.request.model_copy(update={"method": "HEAD"})
-    response, surplus = server.exchange(request)
+    response, surplus = server.exchange(method="HEAD")
     if surplus:
         return f"a body of {len(surplus)} bytes for HEAD"
     if response.status != server.workload.expect.status:
@@ -102,8 +94,7 @@ def responds_to_head(server: Server) -> str | None:
 
 
 def refuses_unknown_path(server: Server) -> str | None:
-    request = server.workload.request.model_copy(update={"path": "/there/is-nothing/here"})
-    response, _ = server.exchange(request)
+    response, _ = server.exchange(path="/there/is-nothing/here")
     return None if response.status == 404 else f"status {response.status} for a path that does not exist"
 
 

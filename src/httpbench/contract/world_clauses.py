@@ -1,24 +1,27 @@
 """The clauses on TechEmpower's table World, checked from outside, using only the server's own responses.
 
 Rows written through one path must come back through another. This needs no access to the database, and still finds a server that answers
-from a cache or writes nothing.
+from a cache or writes nothing. A single response can't show any of this, so rows of several responses are compared.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+import math
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import pairwise
 
 from httpbench.contract.check import Clause
-from httpbench.contract.worlds import DRAWS, Row, drawing_problem, reading_problem, rereading_problem, written_rows
-from httpbench.http.correct import problems
 from httpbench.http.exchange import Connection, ExchangeError
-from httpbench.http.rules import lower_keys
+from httpbench.http.rules import ROWS, lower_keys
 from httpbench.http.server import Server
 from httpbench.model import Expectation, Rule, Target, Workload
 
 DB, QUERY, UPDATE = "db", "query", "update"
+DRAWS = 100
+"""Number of rows to test whether ids are drawn at random."""
 UPDATES, UPDATED_ROWS = 25, 20
 """Number of updates, and rows of each: together 5% of the table."""
 READ_ROWS = 500
@@ -31,6 +34,9 @@ REREAD_ROWS, REREAD_UPDATES = 1000, 100
 """Rows to read before and after the updates, which cover 18% of the table. If rows are read anew, 17 are expected to differ."""
 PER_CONNECTION = 50
 """Requests per connection, because many servers close a connection after a hundred."""
+
+Row = tuple[int, int]
+"""Id and random number."""
 
 
 def world_clauses(target: Target, workload: Workload) -> tuple[Clause, ...]:
@@ -108,10 +114,9 @@ def _rows_of(server: Server, count: int) -> Iterator[Row]:
 
 
 def _rows(server: Server, connection: Connection) -> list[Row]:
-    connection.send(server.request_bytes())
-    response = connection.receive(server.workload.request.method)
-    if wrong := problems(response, b"", server.workload.expect):
-        raise ExchangeError(f"{server.workload.request.path}: {'; '.join(wrong)}")
+    response = server.ask(connection)
+    if problem := server.problem(response):
+        raise ExchangeError(f"{server.workload.request.path}: {problem}")
     return _rows_in(response.body)
 
 
@@ -124,3 +129,70 @@ def _rows_in(body: str | bytes) -> list[Row]:
     value = json.loads(body)
     rows = [lower_keys(each) for each in (value if isinstance(value, list) else [value])]
     return [(row["id"], row["randomnumber"]) for row in rows]
+
+
+def drawing_problem(ids: Sequence[int]) -> str | None:
+    """Return a problem if these ids, in this order, can't be random ids from the whole table."""
+    different = len(set(ids))
+    if len(ids) > 1 and different == 1:
+        return f"{len(ids)} rows have the same id, {ids[0]:,}"
+    if len(ids) - different > _repeats_max(len(ids)):
+        return f"only {different} different ids in {len(ids)} rows: they are not drawn from {ROWS:,}"
+    steps = {after - before for before, after in pairwise(ids)}
+    if len(ids) > 2 and len(steps) == 1:
+        return f"ids follow each other in steps of {steps.pop()}: they are not random"
+    return None
+
+
+def written_rows(responses: Iterable[Sequence[Row]]) -> dict[int, int]:
+    """Return the expected rows of the table, by id, after these consecutive updates.
+
+    A row that one response contains twice, with two numbers, may have either number and is left out.
+    """
+    table: dict[int, int] = {}
+    for rows in responses:
+        numbers = Counter(row_id for row_id, _ in set(rows))
+        for row_id, number in rows:
+            if numbers[row_id] == 1:
+                table[row_id] = number
+            else:
+                table.pop(row_id, None)
+    return table
+
+
+def reading_problem(read: Iterable[Row], table: Mapping[int, int]) -> str | None:
+    """Return a problem if rows differ from those in ``table``. Rows that aren't in it are unknown and not compared."""
+    known = [(row_id, number) for row_id, number in read if row_id in table]
+    stale = [(row_id, number) for row_id, number in known if number != table[row_id]]
+    if not stale:
+        return None
+    row_id, number = stale[0]
+    return (
+        f"{len(stale):,} of {len(known):,} rows differ from what the update returned: it wrote other values or none, or reads are cached "
+        f"(row {row_id:,} is {number:,} instead of {table[row_id]:,})"
+    )
+
+
+def rereading_problem(before: Mapping[int, int], after: Iterable[Row], updated: int) -> str | None:
+    """Return a problem if no row has changed since ``before``, although ``updated`` rows were updated.
+
+    Reading stops at the first change.
+    """
+    known = 0
+    for row_id, number in after:
+        if row_id in before:
+            if number != before[row_id]:
+                return None
+            known += 1
+    return (
+        f"none of {known:,} rows that were read twice changed while {updated:,} were updated: they are cached, or updates are not written"
+    )
+
+
+def _repeats_max(draws: int) -> int:
+    """Return a limit on coincidences among random draws that no honest server exceeds in practice.
+
+    It is the mean, plus six deviations, plus six.
+    """
+    mean = draws * (draws - 1) / 2 / ROWS
+    return math.ceil(mean + 6 * math.sqrt(mean)) + 6

@@ -6,16 +6,15 @@ from httpbench.host.commands import capture
 from httpbench.host.cores.core_locks import only_run_on
 from httpbench.host.cores.partition import partition, partition_for_load_host, partition_for_proxy, with_database
 from httpbench.host.cores.topology import Core, Topology, core_groups, read_topology
-from httpbench.host.doctor.examine import examine
-from httpbench.host.facts.commits import commits_between
+from httpbench.host.doctor import examine
 from httpbench.host.facts.environment import read_environment
+from httpbench.host.facts.git import commits_between
 from httpbench.host.finding import Finding
-from httpbench.host.knobs.all_knobs import KNOBS, tuned
+from httpbench.host.knobs.all_knobs import KNOBS
 from httpbench.host.knobs.knob import Knob
 from httpbench.host.knobs.tuning import KnobTuning, Shown, TuningOutcome
 from httpbench.host.tools import packages
-from httpbench.host.tools.requirements import Met, Unmet, check, check_all, debian_packages, find, forget
-from httpbench.host.tools.version_cache import remembering
+from httpbench.host.tools.requirements import Met, Unmet, check, check_all, debian_packages, find, forget, remembering
 
 __all__ = [
     "KNOBS",
@@ -45,6 +44,5 @@ __all__ = [
     "read_environment",
     "read_topology",
     "remembering",
-    "tuned",
     "with_database",
 ]

@@ -7,21 +7,11 @@ import os
 import signal
 import subprocess
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from httpbench.host import inherited
 
 
-@dataclass(frozen=True, slots=True)
-class Captured:
-    """The output of a command."""
-
-    code: int
-    stdout: str
-    stderr: str
-
-
-def capture(argv: Sequence[str], timeout_s: float = 10.0) -> Captured | None:
+def capture(argv: Sequence[str], timeout_s: float = 10.0) -> subprocess.CompletedProcess[str] | None:
     """Run a command in the C locale without input. Returns ``None`` if it can't start or doesn't end in time.
 
     It gets its own session so that its child processes end with it. Otherwise, the child of a wrapper script would hold our pipe open.
@@ -42,15 +32,10 @@ def capture(argv: Sequence[str], timeout_s: float = 10.0) -> Captured | None:
     with process:
         try:
             stdout, stderr = process.communicate(timeout=timeout_s)
-        except subprocess.TimeoutExpired:
-            _kill(process.pid)
-            return None
-        except BaseException:
-            _kill(process.pid)
+        except BaseException as error:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+            if isinstance(error, subprocess.TimeoutExpired):
+                return None
             raise
-    return Captured(process.returncode, stdout, stderr)
-
-
-def _kill(group: int) -> None:
-    with contextlib.suppress(ProcessLookupError):
-        os.killpg(group, signal.SIGKILL)
+    return subprocess.CompletedProcess(argv, process.returncode, stdout, stderr)

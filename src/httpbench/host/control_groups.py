@@ -7,13 +7,14 @@ A group that has ended has no files. Every group between a process and the root 
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from httpbench.host.kernel_files import cpu_list, read_int, read_text
 
-CONTROLLERS = ("cpu", "cpuacct", "cpuset", "memory")
+CONTROLLERS = ("freezer", "cpu", "cpuacct", "cpuset", "memory")  # the last one that is mounted decides the version
 UNLIMITED_BYTES = 1 << 62  # version 1 writes "no limit" as a number close to 2⁶³
 
 
@@ -88,6 +89,16 @@ class ControlGroups:
     def entrances(self, *controllers: str) -> list[Path]:
         """Return the files of the group that move a process into it when its process id is written to them."""
         return list(dict.fromkeys(self.folders[name] / "cgroup.procs" for name in controllers if name in self.folders))
+
+    def freezer(self) -> Path | None:
+        """Return the file that freezes the group, or ``None`` if the kernel offers none or it is read-only."""
+        files = (self.folder("freezer") / name for name in ("cgroup.freeze", "freezer.state"))
+        return next((file for file in files if os.access(file, os.W_OK)), None)
+
+    def freezes(self, other: ControlGroups) -> bool:
+        """Return whether freezing this group also freezes another one, because they are the same or that is below this one."""
+        own, folder = self.folder("freezer"), other.folder("freezer")
+        return own == folder or own in folder.parents
 
     def folder(self, *controllers: str) -> Path:
         """Return the folder of the first controller that is mounted, or a path that doesn't exist."""

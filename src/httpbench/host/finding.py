@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
 Severity = Literal["ok", "note", "warning"]
+WORST_FIRST: tuple[Severity, ...] = ("warning", "note", "ok")
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,3 +27,8 @@ class Finding:
 def judged(name: str, is_fine: bool, what: str, why: str, do: str, otherwise: Severity = "warning") -> Finding:
     """Return an ``ok`` finding without a fix, or a finding of severity ``otherwise`` with one."""
     return Finding(name, "ok", what, why) if is_fine else Finding(name, otherwise, what, why, do)
+
+
+def worst_first(findings: Iterable[Finding]) -> list[Finding]:
+    """Sort findings by severity."""
+    return sorted(findings, key=lambda finding: WORST_FIRST.index(finding.severity))

@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from httpbench.host.kernel_files import read_int
+
 ENOUGH = 65_536
 """Enough for both sides of 10,000 connections. Some runtimes scan the whole table, so a limit in the millions slows their start."""
 
@@ -17,10 +19,7 @@ KERNEL_MAX = 1 << 20
 def hard_limit(root: Path = Path("/")) -> int:
     """Return how many files a process may open on this machine: the hard limit, up to which it may raise its soft limit."""
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    try:
-        highest = int((root / "proc/sys/fs/nr_open").read_text())
-    except (OSError, ValueError):
-        highest = KERNEL_MAX
+    highest = read_int(root / "proc/sys/fs/nr_open") or KERNEL_MAX
     return highest if hard == resource.RLIM_INFINITY else min(hard, highest)
 
 

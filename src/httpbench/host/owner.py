@@ -6,6 +6,8 @@ import os
 from pathlib import Path
 from typing import NamedTuple
 
+from httpbench.host.kernel_files import read_text
+
 BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
 START_FIELD = 19  # counted after the name: field 22 of proc_pid_stat(5)
 
@@ -30,17 +32,11 @@ def is_alive(owner: Owner) -> bool:
 
 
 def _boot_id() -> str:
-    try:
-        return BOOT_ID.read_text().strip()
-    except OSError:
-        return "unknown"
+    return read_text(BOOT_ID) or "unknown"
 
 
 def _start_ticks(pid: int) -> int | None:
     """Return the start time of a process, or ``None`` if it doesn't exist or is a zombie."""
-    try:
-        stat = Path(f"/proc/{pid}/stat").read_bytes()
-    except OSError:
-        return None
-    fields = stat[stat.rindex(b")") + 2 :].split()  # the name may contain spaces and parentheses
-    return None if fields[0] in (b"Z", b"X") else int(fields[START_FIELD])
+    stat = read_text(Path(f"/proc/{pid}/stat")) or ""
+    fields = stat.rpartition(")")[2].split()  # the name may contain spaces and parentheses
+    return None if not fields or fields[0] in ("Z", "X") else int(fields[START_FIELD])

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from httpbench.http.correct import check, problems
+from httpbench.http.correct import check, problems, wait_until_correct
 from httpbench.http.exchange import ExchangeError, Response, exchange, parsed
 from httpbench.http.learn import is_learned, learn, with_status
-from httpbench.http.ready import wait_until_correct
 
 __all__ = [
     "ExchangeError",

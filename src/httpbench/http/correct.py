@@ -1,16 +1,23 @@
-"""Compare a response with the one that the workload expects."""
+"""Compare a response with the one that the workload expects, and wait until a starting server responds correctly."""
 
 from __future__ import annotations
 
 import hashlib
+import time
+from collections.abc import Callable
 
-from httpbench.http.exchange import ExchangeError, Response, exchange
+from httpbench.errors import StartError
+from httpbench.http.exchange import ExchangeError, NoResponseError, Response, exchange
 from httpbench.http.rules import rule_problems
 from httpbench.model import Expectation, SampledResponse, Workload
 from httpbench.text import one_line
 
 SHOWN = 60
 """Number of bytes of a body to quote."""
+
+RETRY_S = 0.005
+ATTEMPT_S = 1.0  # each further attempt waits twice as long, as some servers take many seconds for their first response
+WRONG_FOR_S = 1.0  # a starting server may respond 503 for a moment; one that is wrong for this long stays wrong
 
 
 def problems(response: Response, surplus: bytes, expect: Expectation) -> list[str]:
@@ -20,10 +27,8 @@ def problems(response: Response, surplus: bytes, expect: Expectation) -> list[st
         found.append(f"status {response.status} instead of a success (2xx)")
     elif expect.status is not None and response.status != expect.status:
         found.append(f"status {response.status} instead of {expect.status}")
-    if expect.content_type is not None:
-        media_type = (response.header("content-type") or "").partition(";")[0].strip().lower()
-        if media_type != expect.content_type:
-            found.append(f"Content-Type `{media_type}` instead of `{expect.content_type}`" if media_type else "no Content-Type")
+    if expect.content_type not in (None, given := response.media_type):
+        found.append(f"Content-Type `{given}` instead of `{expect.content_type}`" if given else "no Content-Type")
     found += [f"no {name} header" for name in expect.headers if response.header(name) is None]
     if expect.body_bytes is not None and len(response.body) != expect.body_bytes:
         found.append(f"a body of {len(response.body):,} bytes instead of {expect.body_bytes:,}")
@@ -45,6 +50,44 @@ def check(host: str, port: int, workload: Workload) -> list[str]:
         return [str(error)]
     except OSError as error:
         return [f"could not be reached: {error.strerror or error}"]
+
+
+def wait_until_correct(host: str, port: int, workload: Workload, timeout_s: float, alive: Callable[[], bool]) -> SampledResponse:
+    """Wait until the server responds correctly to the workload's request, and return that response.
+
+    Some servers lose a request that arrives exactly while they start. Silence therefore doesn't end the wait: another connection repeats
+    it. Raises :class:`StartError` if the server ends, doesn't respond in time, or keeps responding incorrectly.
+    """
+    deadline = time.monotonic() + timeout_s
+    attempt_s = ATTEMPT_S
+    wrong_since: float | None = None
+    problem = f"did not listen on port {port} within {timeout_s:g} s"
+    while time.monotonic() < deadline:
+        if not alive():
+            raise StartError("ended before it responded")
+        try:
+            response, surplus = exchange(host, port, workload.request, max(min(attempt_s, deadline - time.monotonic()), 0.001))
+        except OSError as error:
+            if not isinstance(error, ConnectionRefusedError):
+                problem = f"could not be reached: {error.strerror or error}"
+            time.sleep(RETRY_S)
+            continue
+        except NoResponseError:
+            problem = f"did not respond within {timeout_s:g} s"
+            attempt_s *= 2
+            continue
+        except ExchangeError as error:
+            problem = str(error)
+        else:
+            wrong = problems(response, surplus, workload.expect)
+            if not wrong:
+                return sampled(response)
+            problem = "responded incorrectly: " + "; ".join(wrong)
+        wrong_since = wrong_since or time.monotonic()
+        if time.monotonic() - wrong_since > WRONG_FOR_S:
+            break
+        time.sleep(RETRY_S)
+    raise StartError(problem)
 
 
 def sampled(response: Response) -> SampledResponse:

@@ -11,8 +11,7 @@ import re
 import socket
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
-from types import TracebackType
+from dataclasses import dataclass, replace
 from typing import Self
 
 from httpbench.model import Request
@@ -30,8 +29,6 @@ STATUS = re.compile(r"[1-9][0-9]{2}")
 CHUNK_SIZE = re.compile(rb"([0-9a-fA-F]{1,15})[ \t]*(;|$)")
 BEFORE = "before it responded"
 
-Headers = tuple[tuple[str, str], ...]
-
 
 class ExchangeError(Exception):
     """The response is missing or isn't valid HTTP/1.1. The message is one clause: `closed the connection before it responded`."""
@@ -47,7 +44,7 @@ class NoResponseError(ExchangeError):
 @dataclass(frozen=True, slots=True)
 class Response:
     status: int
-    headers: Headers
+    headers: tuple[tuple[str, str], ...]
     body: bytes
     size_bytes: int
     """Size of headers and body, including framing."""
@@ -57,6 +54,11 @@ class Response:
     def header(self, name: str) -> str | None:
         """Return the first header with that name, ignoring case."""
         return next((value for key, value in self.headers if key.lower() == name.lower()), None)
+
+    @property
+    def media_type(self) -> str | None:
+        """The Content-Type in lower case, without parameters."""
+        return (self.header("content-type") or "").partition(";")[0].strip().lower() or None
 
 
 def parsed(head: str, body: str) -> Response:
@@ -76,6 +78,11 @@ class Received:
     rest: bytes
     """Bytes after the last response that aren't a response."""
     closed: bool
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether no byte came."""
+        return not self.responses and not self.rest
 
     @property
     def text(self) -> str:
@@ -103,20 +110,16 @@ class Connection:
         """Connect. Raises ``OSError`` if nothing listens."""
         self._timeout_s = timeout_s
         self._buffer = bytearray()
-        self._ended = False
+        self.ended = False
+        """Whether the server has closed it, as far as we have read."""
         self._socket = socket.create_connection((host, port), timeout=timeout_s)
         self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-
-    @property
-    def ended(self) -> bool:
-        """Whether the server has closed it, as far as we have read."""
-        return self._ended
 
     def send(self, data: bytes) -> None:
         try:
             self._socket.sendall(data)
         except OSError as error:
-            self._ended = not isinstance(error, TimeoutError)
+            self.ended = not isinstance(error, TimeoutError)
             raise ExchangeError(f"did not accept the request: {error.strerror or error}") from None
 
     def receive(self, method: str = "GET") -> Response:
@@ -132,14 +135,12 @@ class Connection:
         raise ExchangeError(f"sent more than {INTERIM_MAX} interim responses")
 
     def _receive(self, method: str, deadline: float) -> Response:
-        while (end := self._buffer.find(b"\r\n\r\n")) < 0:
-            if len(self._buffer) > HEAD_LIMIT_BYTES:
-                raise ExchangeError(f"sent more than {HEAD_LIMIT_BYTES} bytes of headers")
-            self._more(deadline, "before its headers were complete" if self._buffer else BEFORE)
-        status, headers, reason = _parse_head(bytes(self._buffer[:end]))
-        del self._buffer[: end + 4]
-        framed, body = self._body(method, status, headers, deadline)
-        return Response(status, headers, body, end + 4 + framed, reason)
+        if not self._buffer:
+            self._more(deadline, BEFORE)
+        endless = f"sent more than {HEAD_LIMIT_BYTES} bytes of headers"
+        head = _parse_head(self._until(b"\r\n\r\n", deadline, "before its headers were complete", endless))
+        framed, body = self._body(method, head, deadline)
+        return replace(head, body=body, size_bytes=head.size_bytes + framed)
 
     def surplus(self, wait_s: float = SURPLUS_WAIT_S) -> bytes:
         """Return bytes that came without a request."""
@@ -174,17 +175,7 @@ class Connection:
                 responses.append(self.receive(method))
                 rest = bytes(self._buffer)
         self._timeout_s = timeout_s
-        return Received(tuple(responses), rest, self._ended)
-
-    def closed_by_peer(self, wait_s: float) -> bool:
-        """Return whether the server closes the connection in time."""
-        self._socket.settimeout(wait_s)
-        try:
-            return not self._buffer and self._socket.recv(1) == b""
-        except TimeoutError:
-            return False
-        except OSError:
-            return True
+        return Received(tuple(responses), rest, self.ended)
 
     def close(self) -> None:
         self._socket.close()
@@ -192,16 +183,16 @@ class Connection:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
-    def _body(self, method: str, status: int, headers: Headers, deadline: float) -> tuple[int, bytes]:
+    def _body(self, method: str, head: Response, deadline: float) -> tuple[int, bytes]:
         """Return the number of bytes received, and the body (framing: RFC 9112, section 6.3)."""
-        if method == "HEAD" or status in (204, 304) or status < 200:
+        if method == "HEAD" or head.status in (204, 304) or head.status < 200:
             return 0, b""
-        if (_value(headers, "transfer-encoding") or "").lower() == "chunked":
+        if (head.header("transfer-encoding") or "").lower() == "chunked":
             return self._chunked(deadline)
-        length = _value(headers, "content-length")
+        length = head.header("content-length")
         if length is None:
             return self._until_end(deadline)
         if not NUMBER.fullmatch(length):
@@ -236,22 +227,23 @@ class Connection:
             while len(self._buffer) < BODY_LIMIT_BYTES:
                 self._more(deadline, "")
         except ExchangeError:
-            if not self._ended:
+            if not self.ended:
                 raise ExchangeError("sent a body without a length and did not close the connection") from None
         else:
             raise ExchangeError(TOO_LARGE)
-        body = bytes(self._buffer)
-        self._buffer.clear()
+        body = self._cut(len(self._buffer))
         return len(body), body
 
     def _line(self, deadline: float) -> bytes:
-        while (end := self._buffer.find(b"\r\n")) < 0:
+        return self._until(b"\r\n", deadline, "in the middle of a chunked body", "sent an endless line in a chunked body")
+
+    def _until(self, mark: bytes, deadline: float, when: str, endless: str) -> bytes:
+        """Take all bytes before ``mark``, and drop the mark."""
+        while (end := self._buffer.find(mark)) < 0:
             if len(self._buffer) > HEAD_LIMIT_BYTES:
-                raise ExchangeError("sent an endless line in a chunked body")
-            self._more(deadline, "in the middle of a chunked body")
-        line = bytes(self._buffer[:end])
-        del self._buffer[: end + 2]
-        return line
+                raise ExchangeError(endless)
+            self._more(deadline, when)
+        return self._cut(end + len(mark))[:end]
 
     def _take(self, size: int, deadline: float, complaint: str) -> bytes:
         if size > BODY_LIMIT_BYTES:
@@ -261,12 +253,16 @@ class Connection:
                 self._more(deadline, "")
             except ExchangeError:
                 raise ExchangeError(complaint.format(count=len(self._buffer))) from None
+        return self._cut(size)
+
+    def _cut(self, size: int) -> bytes:
+        """Remove bytes from the front of the buffer."""
         taken = bytes(self._buffer[:size])
         del self._buffer[:size]
         return taken
 
     def _more(self, deadline: float, when: str) -> None:
-        if self._ended:
+        if self.ended:
             raise ExchangeError(f"closed the connection {when}")
         try:
             left_s = deadline - time.monotonic()
@@ -279,10 +275,10 @@ class Connection:
                 raise NoResponseError(f"did not respond within {self._timeout_s:.3g} s") from None
             raise ExchangeError(f"did not end its response within {self._timeout_s:.3g} s") from None
         except OSError as error:
-            self._ended = True
+            self.ended = True
             raise ExchangeError(f"broke the connection {when}: {error.strerror or error}") from None
         if not data:
-            self._ended = True
+            self.ended = True
             raise ExchangeError(f"closed the connection {when}")
         self._buffer += data
 
@@ -295,7 +291,8 @@ def exchange(host: str, port: int, request: Request, timeout_s: float = 2.0) -> 
         return response, connection.surplus()
 
 
-def _parse_head(head: bytes) -> tuple[int, Headers, str]:
+def _parse_head(head: bytes) -> Response:
+    """Return a response that still lacks its body. Its size includes the empty line."""
     lines = head.decode("latin-1").split("\r\n")
     parts = lines[0].split(" ", 2)
     if len(parts) < 2 or not parts[0].startswith("HTTP/1.") or not STATUS.fullmatch(parts[1]):
@@ -306,8 +303,4 @@ def _parse_head(head: bytes) -> tuple[int, Headers, str]:
         if not colon or not name or name != name.strip():
             raise ExchangeError(f"sent `{line[:60]}`, which is not a header")
         headers.append((name, value.strip()))
-    return int(parts[1]), tuple(headers), parts[2].strip() if len(parts) > 2 else ""
-
-
-def _value(headers: Headers, name: str) -> str | None:
-    return next((value for key, value in headers if key.lower() == name), None)
+    return Response(int(parts[1]), tuple(headers), b"", len(head) + 4, parts[2].strip() if len(parts) > 2 else "")

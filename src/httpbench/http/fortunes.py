@@ -110,15 +110,13 @@ class _Page(HTMLParser):
 
 
 def _frame_problems(page: _Page) -> list[str]:
-    found = []
-    if page.declaration != "doctype html":
-        found.append("a page that does not begin with <!doctype html>")
-    if tuple(page.frame) != FRAME:
-        found.append("a page that is not one table in html, head, title and body")
-    if page.title != "Fortunes":
-        found.append("a title other than `Fortunes`")
-    if tuple(page.headings) != HEADINGS:
-        found.append("headings other than id and message")
+    holds = {
+        "a page that does not begin with <!doctype html>": page.declaration == "doctype html",
+        "a page that is not one table in html, head, title and body": tuple(page.frame) == FRAME,
+        "a title other than `Fortunes`": page.title == "Fortunes",
+        "headings other than id and message": tuple(page.headings) == HEADINGS,
+    }
+    found = [problem for problem, is_fine in holds.items() if not is_fine]
     return found + [f"unexpected in the page: {thing}" for thing in dict.fromkeys(page.unexpected)]
 
 

@@ -61,33 +61,23 @@ def with_status(workload: Workload, status: int) -> Workload:
 
 
 def _expecting(workload: Workload, learned: Learned, body: bytes) -> Workload:
-    changes: dict[str, object] = {"status": learned.status, "content_type": learned.content_type}
-    if learned.body_sha256 is not None:
-        text = _text(body)
-        whole = {"body_sha256": learned.body_sha256} if text is None else {"body": text}
-        changes |= {"body_bytes": learned.body_bytes, **whole}
+    changes = learned.model_dump()
+    if learned.body_sha256 is not None and (text := _text(body)) is not None:
+        changes |= {"body": text, "body_sha256": None}
     return workload.model_copy(update={"expect": workload.expect.model_copy(update=changes)})
 
 
 def _common(responses: Sequence[Response], *, bodies: bool) -> Learned:
     first = responses[0]
-    types = {_media_type(response) for response in responses}
-    content_type = types.pop() if len(types) == 1 else None
+    types = {response.media_type for response in responses}
+    content_type = first.media_type if len(types) == 1 else None
     if not bodies or any(response.body != first.body for response in responses):
         return Learned(status=first.status, content_type=content_type)
     digest = hashlib.sha256(first.body).hexdigest()
     return Learned(status=first.status, content_type=content_type, body_bytes=len(first.body), body_sha256=digest)
 
 
-def _media_type(response: Response) -> str | None:
-    return (response.header("content-type") or "").partition(";")[0].strip().lower() or None
-
-
 def _text(body: bytes) -> str | None:
     """Return the body as text, if it is short and the text preserves its bytes."""
-    if len(body) > BODY_MAX_BYTES:
-        return None
-    try:
-        return body.decode()
-    except UnicodeDecodeError:
-        return None
+    text = body.decode(errors="replace")
+    return text if len(body) <= BODY_MAX_BYTES and text.encode() == body else None

@@ -1,4 +1,4 @@
-"""The server under test: its address, the request, and the correct response."""
+"""The server under test: its address, its request and the correct response; and requests that are delivered in unusual ways."""
 
 from __future__ import annotations
 
@@ -9,7 +9,11 @@ from dataclasses import dataclass
 
 from httpbench.http.correct import problems
 from httpbench.http.exchange import Connection, ExchangeError, Received, Response, encode, exchange
-from httpbench.model import Request, Workload
+from httpbench.model import Workload
+
+PIPELINED = 16
+BYTE_PAUSE_S = 0.0002
+"""Lets a busy loop read what it has, so that each byte arrives alone."""
 
 QUIET_S = 0.02
 """The shortest pause on loopback that counts as silence."""
@@ -49,23 +53,30 @@ class Server:
         ``padding`` makes it longer by that many bytes. The minimum is the length of a header without a value.
         """
         request = self.workload.request.model_copy(update=changes)
-        return encode(request, f"{self.host}:{self.port}", extra=(*extra, *_padding(padding)))
+        empty = len(f"{PADDING}: \r\n")
+        assert padding == 0 or padding >= empty, "a header is that long"
+        pad = ((PADDING, "x" * (padding - empty)),) if padding else ()
+        return encode(request, f"{self.host}:{self.port}", extra=(*extra, *pad))
 
-    def exchange(self, request: Request) -> tuple[Response, bytes]:
-        """Send a request on a new connection. Returns the response, and any bytes after it."""
-        return exchange(self.host, self.port, request, self.patience_s)
+    def exchange(self, **changes: str) -> tuple[Response, bytes]:
+        """Send the request, with changes to its fields, on a new connection. Returns the response, and any bytes after it."""
+        return exchange(self.host, self.port, self.workload.request.model_copy(update=changes), self.patience_s)
 
-    def responds_correctly(self) -> bool:
-        """Return whether a request on a new connection gets a correct response."""
-        try:
-            with self.connect() as connection:
-                connection.send(self.request_bytes())
-                return self.is_correct(connection.receive(self.workload.request.method))
-        except (ExchangeError, OSError):
-            return False
+    def receive(self, connection: Connection) -> Response:
+        """Return the response to the workload's request. Raises :class:`ExchangeError`."""
+        return connection.receive(self.workload.request.method)
+
+    def ask(self, connection: Connection) -> Response:
+        """Send the workload's request and return the response. Raises :class:`ExchangeError`."""
+        connection.send(self.request_bytes())
+        return self.receive(connection)
+
+    def problem(self, response: Response, surplus: bytes = b"") -> str | None:
+        """Return all problems of a response in one line, or ``None`` if it is correct."""
+        return "; ".join(problems(response, surplus, self.workload.expect)) or None
 
     def is_correct(self, response: Response) -> bool:
-        return not problems(response, b"", self.workload.expect)
+        return self.problem(response) is None
 
     def all_on(self, connection: Connection, method: str | None = None, *, expected: bool = False) -> Received:
         """Return everything that the server sends on a connection. ``expected``: it must respond, so the full timeout applies.
@@ -78,16 +89,35 @@ class Server:
             contextlib.suppress(ExchangeError, OSError),
             Connection(self.host, self.port, min(CONTROL_LIMIT_S, self.patience_s)) as control,
         ):
-            control.send(self.request_bytes())
-            control.receive(self.workload.request.method)
+            self.ask(control)
         took_s = time.monotonic() - begin
         quiet_s = max(QUIET_S, min(2 * took_s, CONTROL_LIMIT_S))
         return connection.everything(quiet_s, self.patience_s if expected else quiet_s, method or self.workload.request.method)
 
 
-def _padding(length: int) -> tuple[tuple[str, str], ...]:
-    if not length:
-        return ()
-    empty = len(f"{PADDING}: \r\n")
-    assert length >= empty, "a header is that long"
-    return ((PADDING, "x" * (length - empty)),)
+def pipelining_problem(server: Server) -> str | None:
+    """Send :data:`PIPELINED` requests at once on one connection. Return a problem, or ``None``."""
+    with server.connect() as connection:
+        connection.send(server.request_bytes() * PIPELINED)
+        for number in range(PIPELINED):
+            try:
+                problem = server.problem(server.receive(connection))
+            except ExchangeError as error:
+                problem = str(error)
+            if problem:
+                return f"response {number + 1} of {PIPELINED} pipelined: {problem}"
+        surplus = connection.surplus()
+    return f"{len(surplus)} bytes after {PIPELINED} responses" if surplus else None
+
+
+def splitting_problem(server: Server) -> str | None:
+    """Send a request byte by byte. Return a problem, or ``None``."""
+    with server.connect() as connection:
+        for byte in server.request_bytes():
+            connection.send(bytes([byte]))
+            time.sleep(BYTE_PAUSE_S)
+        try:
+            problem = server.problem(server.receive(connection), connection.surplus())
+        except ExchangeError as error:
+            problem = str(error)
+    return f"a request in single bytes: {problem}" if problem else None

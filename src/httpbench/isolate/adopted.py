@@ -7,15 +7,15 @@ short command that prints a version also has its own session and may be ended to
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import time
 from collections.abc import Collection
-from pathlib import Path
+
+import psutil
 
 from httpbench.isolate import guard
-
-ZOMBIE = b"Z"
 
 
 def adopt_orphans() -> None:
@@ -33,15 +33,10 @@ def end_adopted(keepers: Collection[int]) -> None:
 
 
 def _adopted(keepers: Collection[int]) -> list[int]:
-    own = os.getsid(0)
-    return [pid for pid in guard.lister()(os.getpid()) or () if pid not in keepers and _session(pid) not in (own, None)]
-
-
-def _session(pid: int) -> int | None:
-    """Return the session of a process, or ``None`` if it is gone. A zombie counts as gone: its children have a new parent by then."""
-    try:
-        stat = Path(f"/proc/{pid}/stat").read_bytes()
-    except OSError:
-        return None
-    state, _, _, session = stat[stat.rindex(b")") + 2 :].split(None, 4)[:4]  # the name before it may contain spaces and parentheses
-    return None if state == ZOMBIE else int(session)
+    """Return the adopted processes. Zombies don't count: their children have a new parent by then."""
+    own, found = os.getsid(0), []
+    for child in psutil.Process().children():
+        with contextlib.suppress(psutil.Error, ProcessLookupError):
+            if child.pid not in keepers and child.status() != psutil.STATUS_ZOMBIE and os.getsid(child.pid) != own:
+                found.append(child.pid)
+    return found

@@ -17,6 +17,7 @@ the guard.
 from __future__ import annotations
 
 import base64
+import collections
 import contextlib
 import glob
 import hashlib
@@ -197,7 +198,7 @@ class Session:
         self._is_heard = False
         self._silent_s = 0.0
         self._has_ended = False
-        self._pending = {"harness": b"", "guard": b""}
+        self._pending: dict[int, bytes] = collections.defaultdict(bytes)
         for name, text in task["files"].items():
             with open(os.path.join(self._scratch, name), "wb", opener=lambda path, flags: os.open(path, flags, 0o700)) as file:
                 file.write(text.encode())  # executable, because it may be a script
@@ -226,17 +227,16 @@ class Session:
         signal.setitimer(signal.ITIMER_REAL, 2 * self._silence_s)  # ends an agent that blocks on a write because the network is cut
         guard = self._guard.stdout.fileno()  # type: ignore[union-attr]
         ready, _, _ = select.select([0, *([] if self._has_ended else [guard])], [], [], SAMPLE_S)
-        for source, name in ((0, "harness"), (guard, "guard")):
-            if source in ready:
-                data = os.read(source, 65_536)
-                if not data and name == "harness":
-                    return False
-                if not data:  # the harness can still ask for the report
-                    self._has_ended = True
-                    say("gone")
-                *lines, self._pending[name] = (self._pending[name] + data).split(b"\n")
-                for line in lines:
-                    self._from_harness(json.loads(line)) if name == "harness" else self._from_guard(json.loads(line))
+        for source in ready:
+            data = os.read(source, 65_536)
+            if not data and source == 0:
+                return False
+            if not data:  # the harness can still ask for the report
+                self._has_ended = True
+                say("gone")
+            *lines, self._pending[source] = (self._pending[source] + data).split(b"\n")
+            for line in lines:
+                self._from_harness(json.loads(line)) if source == 0 else self._from_guard(json.loads(line))
         if self._watch is not None:
             self._watch.take()
         return True

@@ -8,14 +8,17 @@ run finds containers of a killed harness by their mark and label.
 from __future__ import annotations
 
 import contextlib
+import os
 import time
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
 
-from httpbench.errors import ContainerError, StartError
+from httpbench.errors import ContainerError, HttpbenchError, StartError
 from httpbench.host.control_groups import ControlGroups, groups_of
 from httpbench.isolate import engine as command_line
-from httpbench.isolate import limits, marks
+from httpbench.isolate import freezer, guard, limits, marks
+from httpbench.isolate.freezer import Freezer
 from httpbench.isolate.launch import Launch, size_text
 from httpbench.isolate.tree import Command, ProcessTree, Stopped, tail
 from httpbench.model import ContainerRun
@@ -25,9 +28,31 @@ END_LIMIT_S = 5.0  # how long the engine's client may outlive its program
 REMOVE_LIMIT_S = 30.0  # long enough for a daemon to restart
 ENGINE_FAILED = (125, 126, 127)  # exit codes of ``run`` if the program inside never started
 ABSENT_CHECKS = 3  # the daemon may still be creating a container for a client that was killed
+SETTLE_S = 0.2  # the client ends a moment after its container
 POLL_S = 0.02
 RETRY_S = 0.5
 STATE = "{{.State.Pid}} {{.Image}} {{.State.OOMKilled}} {{.NetworkSettings.IPAddress}}"
+
+
+@dataclass(frozen=True, slots=True)
+class EngineFreezer:
+    """The engine's commands that freeze a container. They take some 100 ms."""
+
+    launch: Launch
+    tree: ProcessTree
+
+    def freeze(self) -> None:
+        self._ask("pause")
+
+    def thaw(self) -> None:
+        self._ask("unpause")
+
+    def _ask(self, word: str) -> None:
+        try:
+            command_line.ask(self.launch.isolation.engine, word, self.launch.name)
+        except ContainerError:
+            if not self.tree.wait(SETTLE_S):  # a container that has ended can't be paused
+                raise
 
 
 class Container:
@@ -41,6 +66,10 @@ class Container:
         self._may_appear = False
         self._stopped: Stopped | None = None
         self._death: str | None = None
+        self._freezer: Freezer | None = None
+        self._is_frozen = False
+        self._main_pids: tuple[int, ...] = ()
+        """The container's init and the program below it."""
         self.image_id = ""
         self.address: str | None = None
         """Its own address in the engine's network, or ``None`` in the host's network."""
@@ -57,11 +86,39 @@ class Container:
 
     def death(self) -> str | None:
         """Return how it ended, or ``None`` if it still runs. Says so if memory ran out."""
+        if self._is_frozen and any(map(freezer.has_ended, self._main_pids)):
+            self.thaw()  # a frozen init can't report the end of its program
+            self.tree.wait(END_LIMIT_S)
         if self._death is None and (exits := self.tree.exits()):
             limit = size_text(self.launch.isolation.memory_bytes)
             out_of_memory = f"out of memory: the kernel killed it at its limit, --memory {limit}"
             self._death = out_of_memory if self._was_out_of_memory() else str(exits[0])
         return self._death
+
+    def freeze(self) -> None:
+        """Return once none of the processes runs; nothing can run until :meth:`thaw`.
+
+        Does nothing more to a frozen container. Raises :class:`FreezeError`, and lets all go on, if a process can't be frozen within two
+        seconds; raises :class:`ContainerError` if only the engine can freeze it and fails.
+        """
+        if self._is_frozen or self.tree.exits():
+            return
+        if self._freezer is None:
+            watching = (os.getpid(), self.tree.guard_pid, *self.tree.pids)
+            self._freezer = freezer.of_container(self.groups, watching) or EngineFreezer(self.launch, self.tree)
+            self._main_pids = (self.pid, *(guard.lister()(self.pid) or [])[:1])
+        self._is_frozen = True
+        try:
+            self._freezer.freeze()
+        except BaseException:
+            self._is_frozen = False
+            raise
+
+    def thaw(self) -> None:
+        """Let all processes go on. Does nothing to a container that isn't frozen."""
+        if self._is_frozen and self._freezer is not None:
+            self._freezer.thaw()
+            self._is_frozen = False
 
     def prove_limits(self) -> ContainerRun:
         """Return how the container runs, after checking its limits. Raises :class:`LimitError` if one isn't in force."""
@@ -78,8 +135,10 @@ class Container:
         )
 
     def stop(self, grace_s: float) -> Stopped:
-        """Send SIGTERM, wait for at most ``grace_s`` seconds, then remove the container."""
+        """Send SIGTERM, wait for at most ``grace_s`` seconds, then remove the container. A frozen container is thawed first."""
         if self._stopped is None:
+            with contextlib.suppress(HttpbenchError):  # what can't be thawed is killed
+                self.thaw()
             stopped = self.tree.stop(grace_s)
             ignored = ("its container",) if stopped.ignored_sigterm else ()
             self._stopped = Stopped(ignored, (), self.groups.cpu_s() or 0.0, stopped.log_bytes_dropped)
@@ -90,6 +149,8 @@ class Container:
         """End and remove the container, at whatever stage. Raises :class:`ContainerError` if the engine doesn't remove it."""
         if not self._removed:
             self._may_appear = not self.image_id and not self.tree.exits()
+        with contextlib.suppress(HttpbenchError):
+            self.thaw()  # with version 1, not every engine can remove a frozen container
         self.tree.kill()
         if not self._removed:
             self._remove()

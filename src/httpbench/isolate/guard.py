@@ -17,8 +17,8 @@ group without a lock was left behind by guards that were killed: the next guard 
 The protocol is one JSON object per line in both directions. First line in: ``{"commands": [{"argv", "cwd", "env", "cpus", "stdin"}],
 "stdout": PATH, "stderr": PATH|null, "open_files": N}``. With ``null``, the commands inherit the guard's own standard error. If both paths
 are the same, the file is a log; when it grows large, only its end is kept. ``stdin`` is the path of a command's standard input, by default
-``/dev/null``. Later lines in: ``{"stop": GRACE_S}``. Lines out: ``started`` (with the guard's own process id and
-its commands' group) or ``failed``, one ``exited`` for each command that ends, and ``stopped`` as the last line.
+``/dev/null``. Later lines in: ``{"stop": GRACE_S}``. Lines out: ``started`` (with the guard's own process id and its commands' group) or
+``failed``, one ``exited`` for each command that ends, and ``stopped`` as the last line.
 
 The guard stops a shell together with its process group, as a terminal does, because shells don't pass signals on.
 
@@ -136,11 +136,11 @@ def make_group() -> str | None:
         remove_abandoned(parent)
         group = f"{parent}/{GROUP_PREFIX}{os.getpid()}"
         os.mkdir(group)
+        if os.path.exists(f"{group}/cgroup.freeze") and lock(group) is not None:  # the lock ends with this process and its fork
+            return group
+        remove_group(group)
     except (OSError, StopIteration):
-        return None
-    if os.path.exists(f"{group}/cgroup.freeze") and lock(group) is not None:  # the lock ends with this process and its fork
-        return group
-    remove_group(group)
+        pass
     return None
 
 

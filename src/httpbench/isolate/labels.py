@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 
 from httpbench.errors import ContainerError
@@ -15,44 +14,26 @@ OWNER, RUN, TARGET = "httpbench.host.owner", "httpbench.run", "httpbench.target"
 """Labels with the harness (its process id, namespace and boot), the run, and the target of an image."""
 
 
-@dataclass(frozen=True, slots=True)
-class Leftover:
-    """A container that outlived its harness."""
-
-    engine: Engine
-    id: str
-
-    @property
-    def fix(self) -> str:
-        """The command that removes it."""
-        return f"{self.engine} rm --force --volumes {self.id[:12]}"
-
-
 def owner_label() -> str:
     """Return the value of the owner label for this process."""
     own = owner.this_process()
     return f"{own.boot_id}/{_namespace()}/{own.pid}/{own.start_ticks}"
 
 
-def leftovers(engine: Engine) -> list[Leftover]:
-    """Return httpbench's containers that outlived their harness. Raises :class:`ContainerError` if the engine doesn't respond."""
+def leftovers(engine: Engine) -> dict[str, int]:
+    """Return the ids of containers that outlived their harness, with the process ids of their inits (0: it doesn't run).
+
+    Raises :class:`ContainerError` if the engine doesn't respond.
+    """
     ids = command_line.ask(engine, "ps", "--all", "--quiet", "--no-trunc", "--filter", f"label={OWNER}").split()
     if not ids:
-        return []
-    form = f'{{{{.Id}}}} {{{{index .Config.Labels "{OWNER}"}}}}'
+        return {}
+    form = f'{{{{.Id}}}} {{{{.State.Pid}}}} {{{{index .Config.Labels "{OWNER}"}}}}'
     try:
         lines = command_line.ask(engine, "inspect", "--type", "container", "--format", form, *ids).splitlines()
     except ContainerError:
-        return []  # another harness removed one of them in the meantime
-    return [Leftover(engine, id_) for id_, label in (line.split(" ", 1) for line in lines) if is_gone(label)]
-
-
-def remove_leftovers(engine: Engine) -> list[str]:
-    """Remove containers that outlived their harness. Returns their ids."""
-    found = leftovers(engine)
-    for each in found:
-        command_line.ask(engine, "rm", "--force", "--volumes", each.id)
-    return [each.id for each in found]
+        return {}  # another harness removed one of them in the meantime
+    return {id_: int(pid) for id_, pid, label in (line.split(" ", 2) for line in lines) if is_gone(label)}
 
 
 def is_gone(label: str) -> bool:

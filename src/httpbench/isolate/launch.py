@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from httpbench.host import open_files
@@ -36,14 +36,14 @@ class Launch:
 
     def command(self) -> tuple[str, ...]:
         """Return the words of the command line without labels, as a user would type it."""
-        return self._words(())
+        return self._words()
 
     def labeled_command(self) -> tuple[str, ...]:
         """Return the words of the command line that httpbench runs, including labels."""
-        labels = [f"{OWNER}={owner_label()}", *([f"{RUN}={self.run_id}"] if self.run_id else [])]
-        return self._words([word for label in labels for word in ("--label", label)])
+        run = ("--label", f"{RUN}={self.run_id}") if self.run_id else ()
+        return self._words("--label", f"{OWNER}={owner_label()}", *run)
 
-    def _words(self, labels: Sequence[str]) -> tuple[str, ...]:
+    def _words(self, *labels: str) -> tuple[str, ...]:
         own, files = self.isolation, open_files.limit_of_programs()
         memory = size_text(own.memory_bytes)
         return (

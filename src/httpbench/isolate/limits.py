@@ -1,16 +1,36 @@
-"""Prove the limits of a container by reading its control groups and by burning CPU time inside them."""
+"""Prove the limits of a container by reading its control groups and by burning CPU time inside them.
+
+The burning programs belong to httpbench and start outside the container: they enter its groups by writing their process ids to
+``cgroup.procs``. This works for any image, with or without a shell, but requires root. The burn compares the groups' CPU time with the wall
+time between two renewals of the limit. The kernel grants a limit as an amount per period, so a window with arbitrary edges could contain
+one period too many.
+"""
 
 from __future__ import annotations
 
+import math
 import mmap
-from collections.abc import Iterator, Sequence
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
 
 from httpbench.errors import LimitError
 from httpbench.host.control_groups import ControlGroups
-from httpbench.isolate.burn import TOLERANCE, burned_cpus
 from httpbench.isolate.launch import size_text
 from httpbench.model import Isolation
 
+BURNER = Path(__file__).with_name("burner.py")
+PERIODS = 3
+PLAIN_WINDOW_S = 0.3
+"""Length of the window if nothing is ever renewed: there is no limit, or it is too high to have an effect."""
+FIRST_PERIOD_S = 0.25  # two of docker's periods of 0.1 s, plus a margin
+POLL_S = 0.0005
+ATTEMPTS = 3
+TOLERANCE = 1.05
+"""How much a burn may exceed the limit. The kernel grants a limit in small slices, and the ends of the window are polled."""
+LIFE_S = 3.0  # after which a burner ends by itself
 CPUS_TOLERANCE = 0.01  # engines round the quota to 10 µs of a 100 ms period
 
 
@@ -19,7 +39,7 @@ def prove(isolation: Isolation, cpuset: Sequence[int], groups: ControlGroups) ->
 
     Raises :class:`LimitError` with each limit that isn't in force.
     """
-    if wrong := list(not_in_force(isolation, cpuset, groups)):
+    if wrong := not_in_force(isolation, cpuset, groups):
         raise LimitError("; ".join(wrong), hint=f"check the version and the settings of {isolation.engine}")
     burned = burned_cpus(groups, isolation.cpus)
     if burned is not None and burned > TOLERANCE * isolation.cpus:
@@ -27,17 +47,66 @@ def prove(isolation: Isolation, cpuset: Sequence[int], groups: ControlGroups) ->
     return burned
 
 
-def not_in_force(isolation: Isolation, cpuset: Sequence[int], groups: ControlGroups) -> Iterator[str]:
-    """Yield a clause for each limit that differs between the request and the control groups."""
-    cpus = groups.cpus()
-    if cpus is None or abs(cpus - isolation.cpus) > CPUS_TOLERANCE * isolation.cpus:
-        found = "no CPU limit" if cpus is None else f"{cpus:g} cores"
-        yield f"--cpus {isolation.cpus:g} is not in force: the container's control groups have {found}"
-    memory = groups.memory_bytes()
-    if memory is None or abs(memory - isolation.memory_bytes) > mmap.PAGESIZE:
-        found = "no memory limit" if memory is None else f"{memory:,} bytes"
-        yield f"--memory {size_text(isolation.memory_bytes)} is not in force: the container's control groups have {found}"
-    allowed = groups.cpuset()
-    if allowed != tuple(sorted(cpuset)):
-        wanted, found = ",".join(map(str, cpuset)), ",".join(map(str, allowed)) or "none"
-        yield f"--cpuset-cpus {wanted} is not in force: the container's control groups have {found}"
+def not_in_force(isolation: Isolation, cpuset: Sequence[int], groups: ControlGroups) -> list[str]:
+    """Return a clause for each limit that differs between the request and the control groups."""
+    cpus, memory, allowed = groups.cpus(), groups.memory_bytes(), groups.cpuset()
+    has_cpus = cpus is not None and abs(cpus - isolation.cpus) <= CPUS_TOLERANCE * isolation.cpus
+    has_memory = memory is not None and abs(memory - isolation.memory_bytes) <= mmap.PAGESIZE
+    limits = (
+        (f"--cpus {isolation.cpus:g}", has_cpus, "no CPU limit" if cpus is None else f"{cpus:g} cores"),
+        (f"--memory {size_text(isolation.memory_bytes)}", has_memory, "no memory limit" if memory is None else f"{memory:,} bytes"),
+        (f"--cpuset-cpus {_list(cpuset)}", allowed == tuple(sorted(cpuset)), _list(allowed) or "none"),
+    )
+    return [f"{option} is not in force: the container's control groups have {found}" for option, holds, found in limits if not holds]
+
+
+def _list(cpus: Sequence[int] | None) -> str:
+    return ",".join(map(str, cpus or ()))
+
+
+def burned_cpus(groups: ControlGroups, cpus: float) -> float | None:
+    """Return the CPU time per second that programs inside the groups got, in cores, or ``None`` if this user may not test it.
+
+    The result is the lowest of up to three attempts, because a delayed harness reads the counters late and overestimates.
+    """
+    entrances = groups.entrances("cpu", "cpuacct", "cpuset")
+    argv = [sys.executable, "-I", "-S", str(BURNER), str(math.ceil(cpus) + 1), str(LIFE_S), *map(str, entrances)]
+    lowest = math.inf
+    for _ in range(ATTEMPTS):
+        with subprocess.Popen(argv, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, start_new_session=True) as burner:
+            try:
+                assert burner.stdout is not None
+                if not burner.stdout.readline():
+                    return None
+                found = _used(groups)
+            finally:
+                burner.kill()
+        if found is None:
+            return None
+        if (lowest := min(lowest, found)) <= TOLERANCE * cpus:
+            break
+    return lowest
+
+
+def _used(groups: ControlGroups) -> float | None:
+    """Return CPU time per wall time between two renewals of the limit, in cores."""
+    renews = _await_period(groups, 1, FIRST_PERIOD_S)
+    begin, before = time.monotonic(), groups.cpu_s()
+    if renews:
+        _await_period(groups, PERIODS, LIFE_S / 2)
+    else:
+        time.sleep(PLAIN_WINDOW_S)
+    end, after = time.monotonic(), groups.cpu_s()
+    return None if before is None or after is None else (after - before) / (end - begin)
+
+
+def _await_period(groups: ControlGroups, count: int, limit_s: float) -> bool:
+    """Wait until ``count`` periods have started. Return false if that takes longer than ``limit_s``."""
+    first, deadline = groups.periods(), time.monotonic() + limit_s
+    if first is None:
+        return False
+    while (groups.periods() or first) < first + count:
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(POLL_S)
+    return True

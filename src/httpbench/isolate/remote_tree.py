@@ -10,7 +10,6 @@ import contextlib
 import json
 import os
 import select
-import subprocess
 import threading
 import time
 from collections.abc import Mapping, Sequence
@@ -19,7 +18,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from httpbench.errors import LostHostError, StartError, StopError
-from httpbench.isolate.ssh import SshConnection
+from httpbench.isolate.ssh import SshConnection, end
 from httpbench.isolate.tree import GUARD, GUARD_GONE, Exit
 
 BEAT_S = 0.25
@@ -77,7 +76,7 @@ class RemoteTree:
         }
         sources = {name: path.read_text(encoding="utf-8") for name, path in modules.items()}
         self._agent = connection.start({"modules": sources, "task": task})
-        self._beats = threading.Thread(target=self._beat, name=f"signs of life to {connection.host}", daemon=True)
+        self._beats = threading.Thread(target=self._beat, name=f"heartbeats to {connection.host}", daemon=True)
         try:
             self._await_start(command)
         except BaseException:
@@ -134,15 +133,7 @@ class RemoteTree:
         self._ended.set()
         if self._beats.is_alive():
             self._beats.join()
-        for pipe in (self._agent.stdin, self._agent.stdout, self._agent.stderr):
-            if pipe is not None:
-                with contextlib.suppress(OSError):
-                    pipe.close()
-        try:
-            self._agent.wait(END_LIMIT_S)
-        except subprocess.TimeoutExpired:
-            self._agent.kill()
-            self._agent.wait()
+        end(self._agent, END_LIMIT_S)
 
     def __enter__(self) -> Self:
         return self
@@ -152,12 +143,11 @@ class RemoteTree:
 
     def _await_start(self, command: RemoteCommand) -> None:
         deadline = time.monotonic() + START_LIMIT_S
-        while not {"started", "failed", "refused"} & self._replies.keys():
+        while not self._replies:
             if not self._read(deadline - time.monotonic()):
                 raise self._lost("did not start the load generator")
-        for word in ("failed", "refused"):
-            if word in self._replies:
-                raise StartError(f"cannot start {command.argv[0]} on {self._connection.host}: {self._replies[word]['reason']}")
+        if refusal := self._replies.get("failed") or self._replies.get("refused"):
+            raise StartError(f"cannot start {command.argv[0]} on {self._connection.host}: {refusal['reason']}")
 
     def _ask(self, word: str, reply: str) -> dict[str, Any]:
         self._replies.pop(reply, None)

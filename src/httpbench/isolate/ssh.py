@@ -1,4 +1,4 @@
-"""One ssh connection to a host that all programs there share, so that ssh asks for a password only once.
+"""One ssh connection to a host, shared by all programs that run there, so that ssh asks for a password only once.
 
 The system's ``ssh`` does all the work: ports, keys and jump hosts come from the user's own configuration. ``HTTPBENCH_SSH`` replaces the
 command, for example with ``ssh -F FILE``. The connection's first process is its master. It lasts as long as its standard input is open, so
@@ -40,18 +40,10 @@ START = (
 )
 """Program for the other host's python3: it reads the agent's source from the first line of its input and runs it."""
 
-OPTIONS: Mapping[str, object] = {
-    "ServerAliveInterval": 1,
-    "ServerAliveCountMax": 3,
-    "ConnectTimeout": 10,
-    "ClearAllForwardings": "yes",
-    "ForwardAgent": "no",
-    "ForwardX11": "no",
-    "PermitLocalCommand": "no",
-    "RemoteCommand": "none",
-    "RequestTTY": "no",
-    "LogLevel": "ERROR",
-}
+OPTIONS = (
+    *("ServerAliveInterval=1", "ServerAliveCountMax=3", "ConnectTimeout=10", "ClearAllForwardings=yes", "ForwardAgent=no"),
+    *("ForwardX11=no", "PermitLocalCommand=no", "RemoteCommand=none", "RequestTTY=no", "LogLevel=ERROR"),
+)
 """Settings that override the user's configuration."""
 
 REFUSALS = (
@@ -82,14 +74,17 @@ class SshConnection:
         self._ssh = shlex.split(os.environ.get(COMMAND) or "ssh")
         if not self._ssh or shutil.which(self._ssh[0]) is None:
             raise UsageError(f"{self._ssh[0] if self._ssh else COMMAND} is not installed", hint="apt-get install openssh-client")
-        self._folder = Path(tempfile.mkdtemp(prefix="httpbench-ssh-", dir=_socket_folder()))
+        usual = tempfile.gettempdir()
+        self._folder = Path(tempfile.mkdtemp(prefix="httpbench-ssh-", dir=usual if len(usual) <= SOCKET_FOLDER_MAX else "/tmp"))
         self._master: subprocess.Popen[bytes] | None = None
         self.is_gone = False
 
     def open(self) -> None:
         """Connect. ssh may ask for a password or a passphrase. Raises :class:`UsageError` with ssh's message if that fails."""
-        if problem := self._connect(LOGIN_LIMIT_S):
-            raise self._refused(problem)
+        if said := self._connect(LOGIN_LIMIT_S):
+            usual = f"ssh cannot connect to {self.host}: {_last_line(said)}", f"make `ssh {self.host} true` work first"
+            message, hint = _refusal(said, self.host) or usual
+            raise UsageError(message, hint=hint)
 
     def require(self) -> None:
         """Reconnect if the connection was lost, without prompting. Raises :class:`LostHostError` if that fails."""
@@ -98,16 +93,14 @@ class SshConnection:
         self.drop()
         deadline = time.monotonic() + AGAIN_LIMIT_S
         while problem := self._connect(max(deadline - time.monotonic(), RETRY_S), "-o", "BatchMode=yes"):
-            if time.monotonic() + RETRY_S > deadline or _refusal(problem):
+            if time.monotonic() + RETRY_S > deadline or _refusal(problem, self.host):
                 self.is_gone = True
                 raise LostHostError(f"ssh cannot connect to load host {self.host} again: {_last_line(problem)}")
             time.sleep(RETRY_S)
 
     def drop(self) -> None:
         """End a connection that doesn't respond. :meth:`require` makes a new one."""
-        if self._master is not None:
-            self._master.kill()
-            self._end_master()
+        self._end(0)
 
     def start(self, message: Mapping[str, Any]) -> subprocess.Popen[bytes]:
         """Start the agent on the host with a task. The connection must be open."""
@@ -153,11 +146,7 @@ class SshConnection:
 
     def close(self) -> None:
         """End the connection and everything that runs over it."""
-        if self._master is not None:
-            assert self._master.stdin is not None
-            with contextlib.suppress(OSError):
-                self._master.stdin.close()
-            self._end_master()
+        self._end(END_LIMIT_S)
         shutil.rmtree(self._folder, ignore_errors=True)
 
     def __enter__(self) -> SshConnection:
@@ -181,9 +170,7 @@ class SshConnection:
             )
         if self._is_ready(limit_s):
             return None
-        self._master.kill()
-        code = self._master.wait()
-        self._end_master()
+        code = self._end(0) or 0
         said = errors.read_text(errors="replace")
         return said.strip() or (f"no response within {limit_s:g} s" if code < 0 else f"ssh ended with exit code {code}")
 
@@ -199,38 +186,33 @@ class SshConnection:
             said = (said + data)[-65_536:]
         return True
 
-    def _end_master(self) -> None:
-        assert self._master is not None
-        try:
-            self._master.wait(END_LIMIT_S)
-        except subprocess.TimeoutExpired:
-            self._master.kill()
-            self._master.wait()
-        for pipe in (self._master.stdin, self._master.stdout):
-            if pipe is not None:
-                with contextlib.suppress(OSError):
-                    pipe.close()
-        self._master = None
+    def _end(self, limit_s: float) -> int | None:
+        """End the master within ``limit_s`` seconds, or kill it. Returns its exit code, or ``None`` if there is none."""
+        master, self._master = self._master, None
+        return end(master, limit_s) if master else None
 
     def _words(self, *options: str) -> list[str]:
-        fixed = [word for name, value in OPTIONS.items() for word in ("-o", f"{name}={value}")]
+        fixed = [word for option in OPTIONS for word in ("-o", option)]
         return [*self._ssh, *options, *fixed, "-o", f"ControlPath={self._folder / 'socket'}", "--", self.host]
 
-    def _refused(self, said: str) -> UsageError:
-        if found := _refusal(said):
-            message, hint = found
-            return UsageError(message.format(host=self.host), hint=hint.format(host=self.host))
-        return UsageError(f"ssh cannot connect to {self.host}: {_last_line(said)}", hint=f"make `ssh {self.host} true` work first")
+
+def end(process: subprocess.Popen[bytes], limit_s: float) -> int:
+    """Close the pipes of a process and wait for at most ``limit_s`` seconds, then kill it. Returns its exit code."""
+    for pipe in (process.stdin, process.stdout, process.stderr):
+        if pipe is not None:
+            with contextlib.suppress(OSError):
+                pipe.close()
+    try:
+        return process.wait(limit_s)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        return process.wait()
 
 
-def _socket_folder() -> str:
-    usual = tempfile.gettempdir()
-    return usual if len(usual) <= SOCKET_FOLDER_MAX else "/tmp"
-
-
-def _refusal(said: str) -> tuple[str, str] | None:
+def _refusal(said: str, host: str) -> tuple[str, str] | None:
     """Return the message and hint for a failure that another attempt won't fix, or ``None``."""
-    return next(((message, hint) for pattern, message, hint in REFUSALS if re.search(pattern, said, re.IGNORECASE)), None)
+    found = ((message, hint) for pattern, message, hint in REFUSALS if re.search(pattern, said, re.IGNORECASE))
+    return next(((message.format(host=host), hint.format(host=host)) for message, hint in found), None)
 
 
 def _last_line(text: str) -> str:

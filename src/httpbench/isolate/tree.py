@@ -19,7 +19,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
-from httpbench.errors import StartError, StopError
+from httpbench.errors import FreezeError, StartError, StopError
 from httpbench.host import inherited, open_files
 from httpbench.isolate import freezer, out_of_memory
 from httpbench.isolate.adopted import adopt_orphans, end_adopted
@@ -189,7 +189,7 @@ class ProcessTree:
     def freeze(self) -> None:
         """Return once none of the processes runs; nothing can run until :meth:`thaw`.
 
-        Does nothing more to a frozen tree. Raises :class:`FreezeError`, and lets all go on, if a process can't be frozen within a second.
+        Does nothing more to a frozen tree. If a process can't be frozen within two seconds, lets all go on and raises :class:`FreezeError`.
         """
         if self._is_frozen or self._stopped is not None:
             return
@@ -197,8 +197,12 @@ class ProcessTree:
             ended = {end.index for end in self.exits()}
             running = [pid for index, pid in enumerate(self.pids) if index not in ended]
             self._freezer = freezer.of_tree(self.guard_pid, self._group, running)
-        self._freezer.freeze()
         self._is_frozen = True
+        try:
+            self._freezer.freeze()
+        except BaseException:
+            self._is_frozen = False
+            raise
 
     def thaw(self) -> None:
         """Let all processes go on. Does nothing to a tree that isn't frozen."""
@@ -216,7 +220,8 @@ class ProcessTree:
         immortal: list[str] = []
         try:
             ended_before = len(self.exits())
-            self.thaw()
+            with contextlib.suppress(FreezeError):  # what can't be thawed is killed
+                self.thaw()
             self._continue()
             self._send({"stop": grace_s})
             deadline = time.monotonic() + grace_s + GUARD_START_LIMIT_S

@@ -13,13 +13,12 @@ from httpbench.load.hey import Hey
 from httpbench.load.native import Native
 from httpbench.load.perf_gauge import PerfGauge
 from httpbench.load.timer import Hyperfine, NativeTimer, Timed, Timer
-from httpbench.load.tool import Installation, Tool
+from httpbench.load.tool import Tool
 from httpbench.load.wrk import Wrk
 
 __all__ = [
     "GENERATORS",
     "TIMERS",
-    "Installation",
     "Job",
     "KeptResponse",
     "LoadGenerator",

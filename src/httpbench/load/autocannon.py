@@ -3,7 +3,8 @@
 It prints its result as JSON. Its source code shows these pitfalls:
 
 - It records whole milliseconds, rounded down. Faster responses all count as 0 ms, so we leave out values below 1 ms.
-- Its minimum ignores 0 ms. We keep it if the lowest percentile, which up to 100,000 responses is the lowest one, isn't 0 ms.
+- Its minimum ignores 0 ms. Up to 100,000 responses, its lowest percentile is the fastest response: unless that is 0 ms, the minimum is
+  right, and we keep it.
 - A closed connection leaves its requests in a queue. They aren't errors, and later responses are timed from when those requests were sent.
   We count them as sent but never answered, and leave out the latencies.
 - ``-R`` sends the requests of each second in one burst, and corrects latencies as if every connection had a request due each millisecond,
@@ -18,14 +19,13 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import ConfigDict, Field
 
 from httpbench.errors import LoadError
+from httpbench.load.adapters import ReportPart, first_true, parsed, sharing_evenly, well_known, whole_seconds
 from httpbench.load.base import Job, LoadGenerator, Output
 from httpbench.load.tool import Installation
 from httpbench.model import Distribution, Measurement, OverSeconds, PerSecond, Requests, Requirement
-from httpbench.paths import user_folder
-from httpbench.quantiles import PERCENTILES, is_known
 
 LOCKED = Path(__file__).with_name("npm")
 """The npm package: ``package.json`` and its lock file, with a hash of each dependency."""
@@ -35,7 +35,6 @@ RESOLUTION_US = 1000.0
 BODY_BYTES_MAX = 100_000
 """Longest body that is passed on a command line."""
 
-PERCENTILES_TOLD = {**PERCENTILES, "p2_5": 2.5, "p97_5": 97.5}
 COUNT_OF_LOWEST = 100_000
 """Number of samples up to which the percentile 0.001 is the lowest sample."""
 WARNINGS_MAX = 5
@@ -49,42 +48,20 @@ BODIES_UNCHECKED = "autocannon did not check the bodies."
 MISMATCHED = "autocannon lost connections; it then times responses from earlier requests, so its latencies are left out."
 
 
-class _Told(BaseModel):
-    """A part of its document, which has more keys than these."""
-
-    model_config = ConfigDict(extra="ignore", frozen=True)
-
-
-class _Latency(_Told):
+class _Latency(Distribution):
     """Latencies in ms."""
 
-    min: float
-    mean: float = Field(validation_alias="average")
-    stddev: float
-    max: float
-    p0_001: float
-    p2_5: float
-    p25: float
-    p50: float
-    p75: float
-    p90: float
-    p97_5: float
-    p99: float
-    p99_9: float
-    p99_99: float
+    model_config = ConfigDict(extra="ignore")
+
     count: int = Field(validation_alias="totalCount")
-
-
-class _Seconds(_Told):
-    """Statistics of a count per second."""
-
-    min: float
     mean: float = Field(validation_alias="average")
-    stddev: float
-    p1: float
-    p2_5: float
-    p50: float
-    p97_5: float
+    p0_001: float
+
+
+class _Seconds(OverSeconds):
+    model_config = ConfigDict(extra="ignore")
+
+    mean: float = Field(validation_alias="average")
     total: int
 
 
@@ -92,11 +69,11 @@ class _Requests(_Seconds):
     sent: int
 
 
-class _Count(_Told):
+class _Count(ReportPart):
     count: int
 
 
-class _Result(_Told):
+class _Result(ReportPart):
     duration: float
     samples: int
     """Seconds, summed over the workers."""
@@ -115,47 +92,40 @@ class Autocannon(LoadGenerator):
     requirement = Requirement(program="autocannon", install="npm install --global autocannon@9.0.0")
     warms_up_itself = False
     counts_headers = True
+    built_at = "node_modules/.bin/autocannon"
     latency_meaning = (
         "Service time of every response in whole ms, rounded down, from the write of the request to the end of the response; the mean is "
         "up to 1 ms too low."
     )
 
-    def locate(self) -> str | None:
-        own = _root() / "node_modules" / ".bin" / "autocannon"
-        return super().locate() or (str(own) if own.is_file() else None)
-
     def installation(self) -> Installation:
         return Installation(
-            argv=("npm", "ci", "--prefix", str(_root()), "--no-audit", "--no-fund"),
+            argv=("npm", "ci", "--prefix", str(self.folder), "--no-audit", "--no-fund"),
             requires=Requirement(program="npm", apt=("npm",), install="https://nodejs.org/en/download"),
-            folder=_root(),
+            folder=self.folder,
             files=(LOCKED / "package.json", LOCKED / "package-lock.json"),
         )
 
     def refuses(self, job: Job) -> str | None:
         load, request = job.load, job.workload.request
-        if load.rate_rps is not None:
-            return "autocannon has no open loop: -R sends the requests of each second in one burst and corrects latencies wrongly"
-        if load.requests_per_connection is not None or not load.keepalive:
-            return "autocannon cannot close a connection after a number of requests: -D leaves the last response uncounted"
-        if load.duration_s % 1:
-            return f"autocannon supports only durations of whole seconds, not {load.duration_s:g} s"
-        if load.timeout_s < 1:
-            return f"autocannon supports timeouts from 1 s on, not {load.timeout_s:g} s"
-        if request.method == "HEAD":
-            return "autocannon waits for a body, which a response to HEAD does not have"
-        if request.method not in METHODS:
-            return f"autocannon cannot send the method {request.method}"
-        if any(key.lower() == "connection" for key in request.headers):
-            return "autocannon always sends a Connection header of its own"
-        return None
+        closes = load.requests_per_connection is not None or not load.keepalive
+        reasons = {
+            "autocannon has no open loop: -R sends the requests of each second in one burst and corrects latencies wrongly": load.rate_rps
+            is not None,
+            "autocannon cannot close a connection after a number of requests: -D leaves the last response uncounted": closes,
+            f"autocannon supports only durations of whole seconds, not {load.duration_s:g} s": load.duration_s % 1 != 0,
+            f"autocannon supports timeouts from 1 s on, not {load.timeout_s:g} s": load.timeout_s < 1,
+            "autocannon waits for a body, which a response to HEAD does not have": request.method == "HEAD",
+            f"autocannon cannot send the method {request.method}": request.method not in METHODS,
+            "autocannon always sends a Connection header of its own": any(key.lower() == "connection" for key in request.headers),
+        }
+        return first_true(reasons)
 
     def argv(self, job: Job, *, warmup: bool) -> tuple[str, ...]:
         load, request = job.load, job.workload.request
-        # A warm-up may be longer than requested, but not shorter.
-        seconds = max(1, -int(-load.warmup_s // 1)) if warmup else int(load.duration_s)
+        seconds = whole_seconds(job, warmup=warmup)
         options = ["-c", str(load.connections), "-p", str(load.pipeline), "-d", str(seconds), "-t", f"{load.timeout_s:g}"]
-        if (workers := _workers(job)) > 1:
+        if (workers := sharing_evenly(job)) > 1:
             options += ["-w", str(workers)]
         options += ["-m", request.method, *(f"--headers={key}:{value}" for key, value in request.headers.items())]
         if request.body:
@@ -182,19 +152,9 @@ class Autocannon(LoadGenerator):
             bytes_received=result.throughput.total,
             throughput_rps=ok / result.duration,
             service_time_us=_times(result.latency) if is_matched else None,
-            per_second=_per_second(result, _workers(job)),
+            per_second=_per_second(result, sharing_evenly(job)),
             notes=_notes(job, output, is_matched=is_matched),
         )
-
-
-def _root() -> Path:
-    """Return the folder in which ``httpbench setup`` installs autocannon."""
-    return user_folder("XDG_CACHE_HOME", ".cache") / "load-generators" / "autocannon"
-
-
-def _workers(job: Job) -> int:
-    """Return the highest number of workers that share the connections evenly, because autocannon rounds connections per worker down."""
-    return max(workers for workers in range(1, job.threads + 1) if job.load.connections % workers == 0)
 
 
 def _checked_body(job: Job) -> str | None:
@@ -213,12 +173,7 @@ def _parse(output: Output) -> _Result:
         raise LoadError(f"autocannon {output.ending}", log_tail=output.tail[-2000:])
     if not output.stdout.strip():
         raise LoadError("autocannon ended without a result", log_tail=output.tail or None)
-    try:
-        result = _Result.model_validate_json(output.stdout)
-    except ValidationError as error:
-        first = error.errors()[0]
-        place = ".".join(map(str, first["loc"]))
-        raise LoadError(f"autocannon's result cannot be read: {place}: {first['msg']}", log_tail=output.tail[-2000:]) from error
+    result = parsed(_Result, output.stdout, "autocannon's result", output.tail[-2000:])
     if result.duration <= 0 or result.requests.sent == 0:
         raise LoadError("autocannon made no request", log_tail=output.tail[-2000:])
     return result
@@ -248,17 +203,14 @@ def _errors(result: _Result, job: Job, completed: int) -> dict[str, int]:
 
 def _times(told: _Latency) -> Distribution:
     """Return the latencies, without values below autocannon's resolution and percentiles with too few samples."""
-    values = {name: getattr(told, name) * 1000 for name in ("mean", "max", *PERCENTILES_TOLD) if hasattr(told, name)}
-    if told.count <= COUNT_OF_LOWEST and told.p0_001:
-        values["min"] = told.min * 1000
-    known = {name: value for name, value in values.items() if value >= RESOLUTION_US and _is_known(name, told.count)}
+    values = {name: value * 1000 for name, value in told.model_dump(exclude={"count", "p0_001"}, exclude_none=True).items()}
+    stddev = values.pop("stddev", None)
+    if told.count > COUNT_OF_LOWEST or not told.p0_001:
+        values.pop("min", None)
+    known = well_known({name: value for name, value in values.items() if value >= RESOLUTION_US}, told.count)
     if "mean" in known:
-        known["stddev"] = told.stddev * 1000
+        known["stddev"] = stddev
     return Distribution(count=told.count, resolution_us=RESOLUTION_US, **(known if told.count else {}))
-
-
-def _is_known(figure: str, count: int) -> bool:
-    return figure not in PERCENTILES_TOLD or is_known(PERCENTILES_TOLD[figure], count)
 
 
 def _per_second(result: _Result, workers: int) -> PerSecond | None:
@@ -278,7 +230,7 @@ def _notes(job: Job, output: Output, *, is_matched: bool) -> tuple[str, ...]:
         notes.append(MISMATCHED)
     if job.workload.expect.body is not None and _checked_body(job) is None:
         notes.append(BODIES_UNCHECKED)
-    workers = _workers(job)
+    workers = sharing_evenly(job)
     if workers != job.threads:
         notes.append(f"autocannon ran {workers} of {job.threads} workers, the most that share {job.load.connections} connections evenly.")
     if workers > 1:

@@ -14,9 +14,10 @@ from collections import Counter
 from pathlib import Path
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict
 
 from httpbench.errors import LoadError
+from httpbench.load.adapters import first_true, kind_of, parsed
 from httpbench.load.base import Job, LoadGenerator, Output
 from httpbench.load.distribution import distribution
 from httpbench.load.tool import Run
@@ -83,22 +84,18 @@ class Hey(LoadGenerator):
 
     def refuses(self, job: Job) -> str | None:
         load, headers = job.load, job.workload.request.headers
-        if load.rate_rps is not None:
-            return "hey has no open loop: it starts the clock of a request only after its own delay"
-        if load.requests_per_connection is not None:
-            return "hey cannot close a connection after a number of requests"
-        if load.pipeline > 1:
-            return "hey cannot pipeline requests"
-        if load.timeout_s % 1:
-            return f"hey supports only timeouts of whole seconds, not {load.timeout_s:g} s"
-        if load.keepalive and load.connections > KEPT_CONNECTIONS:
-            return f"hey keeps at most {KEPT_CONNECTIONS} connections alive, not {load.connections}"
-        if any(key.lower() == "user-agent" for key in headers):
-            return "hey always sends a User-Agent of its own"
+        reasons = {
+            "hey has no open loop: it starts the clock of a request only after its own delay": load.rate_rps is not None,
+            "hey cannot close a connection after a number of requests": load.requests_per_connection is not None,
+            "hey cannot pipeline requests": load.pipeline > 1,
+            f"hey supports only timeouts of whole seconds, not {load.timeout_s:g} s": load.timeout_s % 1 != 0,
+            f"hey keeps at most {KEPT_CONNECTIONS} connections alive, not {load.connections}": load.keepalive
+            and load.connections > KEPT_CONNECTIONS,
+            "hey always sends a User-Agent of its own": any(key.lower() == "user-agent" for key in headers),
+        }
         for key, value in headers.items():
-            if not re.fullmatch(r"[\w-]+", key) or not value.strip():
-                return f"hey cannot send the header {key!r} with the value {value!r}"
-        return None
+            reasons[f"hey cannot send the header {key!r} with the value {value!r}"] = not re.fullmatch(r"[\w-]+", key) or not value.strip()
+        return first_true(reasons)
 
     def argv(self, job: Job, *, warmup: bool) -> tuple[str, ...]:
         load, request = job.load, job.workload.request
@@ -140,10 +137,7 @@ class Hey(LoadGenerator):
 def _parse(output: Output) -> _Result:
     if output.exit_code != 0:
         raise LoadError(f"hey {output.ending}", log_tail=output.tail)
-    try:
-        result = _Result.model_validate_json(output.stdout)
-    except ValidationError as error:
-        raise LoadError(f"hey's result cannot be read: {error.errors()[0]['msg']}", log_tail=output.tail[-2000:]) from error
+    result = parsed(_Result, output.stdout, "hey's result", output.tail[-2000:])
     if result.total_ns <= 0 or result.results == 0:
         raise LoadError("hey made no request", log_tail=output.tail[-2000:])
     return result
@@ -152,7 +146,7 @@ def _parse(output: Output) -> _Result:
 def _errors(result: _Result) -> Counter[str]:
     kinds: Counter[str] = Counter()
     for words, count in result.errors.items():
-        kinds[next((kind for pattern, kind in ERROR_KINDS if pattern.search(words)), "other")] += count
+        kinds[kind_of(words, ERROR_KINDS)] += count
     return kinds
 
 

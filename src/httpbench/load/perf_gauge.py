@@ -15,33 +15,16 @@ one millisecond. Its pitfalls:
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
 from httpbench.errors import LoadError
+from httpbench.load.adapters import first_true, kind_of, well_known
 from httpbench.load.base import Job, LoadGenerator, Output
 from httpbench.load.tool import Installation
 from httpbench.model import Arrivals, Distribution, Measurement, Requests, Requirement
-from httpbench.paths import user_folder
-from httpbench.quantiles import PERCENTILES, is_known
 
 VERSION = "0.1.20"
 WHOLE_SHARE = 0.95
 """A measurement that lasted for a smaller share of its duration was ended by a timeout."""
-
-FIELDS = {
-    "Min": "min",
-    "p50": "p50",
-    "p90": "p90",
-    "p95": "p95",
-    "p99": "p99",
-    "p99.9": "p99_9",
-    "p99.99": "p99_99",
-    "Max": "max",
-    "Mean": "mean",
-    "StdDev": "stddev",
-    "tm99.9": "tm99_9",
-}
-"""perf-gauge's word → ours."""
 
 UNITS_US = {"µs": 1.0, "ms": 1000.0}
 
@@ -63,38 +46,30 @@ class PerfGauge(LoadGenerator):
     name = "perf-gauge"
     requirement = Requirement(program="perf-gauge", install=f"cargo install perf-gauge@{VERSION}")
     warms_up_itself = False
+    built_at = "bin/perf-gauge"
     latency_meaning = (
         "Service time of all requests, from when perf-gauge's rate limiter lets a request go; the time waited before is missing "
         "(coordinated omission)."
     )
 
-    def locate(self) -> str | None:
-        own = _root() / "bin" / "perf-gauge"
-        return super().locate() or (str(own) if own.is_file() else None)
-
     def installation(self) -> Installation:
         # Without --locked: the versions in its lock file don't compile with current compilers (traitobject 0.1.0).
-        argv = ("cargo", "install", f"perf-gauge@{VERSION}", "--root", str(_root()))
-        return Installation(argv, Requirement(program="cargo", install="https://rustup.rs"), _root())
+        argv = ("cargo", "install", f"perf-gauge@{VERSION}", "--root", str(self.folder))
+        return Installation(argv, Requirement(program="cargo", install="https://rustup.rs"), self.folder)
 
     def refuses(self, job: Job) -> str | None:
         load, request = job.load, job.workload.request
-        if load.pipeline > 1:
-            return "perf-gauge cannot pipeline requests"
-        if load.requests_per_connection is not None:
-            return "perf-gauge cannot close a connection after a number of requests"
-        if load.rate_from_rps is not None:
-            return "rising rates of perf-gauge are not supported: use one rate, or none"
-        if load.threads is not None:
-            return "perf-gauge chooses its number of threads itself"
-        if request.body:
-            return "request bodies are not supported with perf-gauge"
-        if job.load.rate_rps is not None and job.load.arrivals is not Arrivals.CONSTANT:
-            return "perf-gauge only spaces requests evenly"
+        reasons = {
+            "perf-gauge cannot pipeline requests": load.pipeline > 1,
+            "perf-gauge cannot close a connection after a number of requests": load.requests_per_connection is not None,
+            "rising rates of perf-gauge are not supported: use one rate, or none": load.rate_from_rps is not None,
+            "perf-gauge chooses its number of threads itself": load.threads is not None,
+            "request bodies are not supported with perf-gauge": bool(request.body),
+            "perf-gauge only spaces requests evenly": load.rate_rps is not None and load.arrivals is not Arrivals.CONSTANT,
+        }
         for key, value in request.headers.items():
-            if ":" in value:
-                return f"perf-gauge treats the colons in the header {key!r} as separators of several values"
-        return None
+            reasons[f"perf-gauge treats the colons in the header {key!r} as separators of several values"] = ":" in value
+        return first_true(reasons)
 
     def argv(self, job: Job, *, warmup: bool) -> tuple[str, ...]:
         load, request = job.load, job.workload.request
@@ -134,11 +109,6 @@ class PerfGauge(LoadGenerator):
         )
 
 
-def _root() -> Path:
-    """Return the folder in which ``httpbench setup`` installs perf-gauge."""
-    return user_folder("XDG_CACHE_HOME", ".cache") / "load-generators" / "perf-gauge"
-
-
 def _number(output: Output, pattern: str) -> float:
     match = re.search(pattern, output.stdout, re.M)
     if match is None:
@@ -166,7 +136,7 @@ def _summary(output: Output, expected: int) -> tuple[dict[int, int], dict[str, i
             statuses[int(status[0])] = statuses.get(int(status[0]), 0) + int(count)
             kind = None if int(status[0]) == expected else "unexpected_status"
         else:
-            kind = next((name for pattern, name in ERROR_KINDS if pattern.search(text)), "other")
+            kind = kind_of(text, ERROR_KINDS)
         if kind:
             errors[kind] = errors.get(kind, 0) + int(count)
     return statuses, errors
@@ -178,9 +148,9 @@ def _times(output: Output, count: int) -> Distribution | None:
     if block is None or count == 0:
         return None
     lines = re.findall(r"^([\w.]+)\s*:\s*([\d.]+)(µs|ms)", block[1], re.M)
-    told = {name: float(value) * UNITS_US[unit] for name, value, unit in lines}
+    # Its words become our names of fields, such as "p99.9" → "p99_9" and "StdDev" → "stddev".
+    told = {word.lower().replace(".", "_"): float(value) * UNITS_US[unit] for word, value, unit in lines}
     if not told:
         raise LoadError("perf-gauge's report cannot be read: its Latency has no known line", log_tail=output.tail)
-    values = {field: told[word] for word, field in FIELDS.items() if word in told}
-    shown = {field: value for field, value in values.items() if field not in PERCENTILES or is_known(PERCENTILES[field], count)}
-    return Distribution(count=count, **shown)
+    known = {name: value for name, value in told.items() if name in Distribution.model_fields}
+    return Distribution(count=count, **well_known(known, count))

@@ -11,10 +11,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from pydantic import BaseModel, ConfigDict, ValidationError
-
 from httpbench.errors import LoadError
 from httpbench.load import programs
+from httpbench.load.adapters import ReportPart, parsed
 from httpbench.load.tool import Tool
 from httpbench.model import Requirement, Timing
 
@@ -48,9 +47,7 @@ class Timer(Tool):
         """Parse the times in a report. Raises ``LoadError`` if that fails."""
 
 
-class _Report(BaseModel):
-    model_config = ConfigDict(extra="ignore", frozen=True)
-
+class _Report(ReportPart):
     code: int
     wall_s: float
     user_s: float
@@ -76,17 +73,12 @@ class NativeTimer(Timer):
         return (self.program(), str(report), str(output), *command)
 
     def read(self, report: str) -> Timed:
-        try:
-            told = _Report.model_validate_json(report)
-        except ValidationError as error:
-            raise LoadError(f"{PROGRAM}'s report cannot be read: {error.errors()[0]['msg']}") from None
+        told = parsed(_Report, report, f"{PROGRAM}'s report")
         peak = told.rss_bytes_peak if told.rss_bytes_peak > told.rss_bytes_floor else None
         return Timed(told.code, Timing(wall_s=told.wall_s, user_s=told.user_s, system_s=told.system_s, rss_bytes_peak=peak))
 
 
-class _HyperfineResult(BaseModel):
-    model_config = ConfigDict(extra="ignore", frozen=True)
-
+class _HyperfineResult(ReportPart):
     mean: float
     user: float
     system: float
@@ -94,9 +86,7 @@ class _HyperfineResult(BaseModel):
     memory_usage_byte: tuple[int] | None = None
 
 
-class _HyperfineReport(BaseModel):
-    model_config = ConfigDict(extra="ignore", frozen=True)
-
+class _HyperfineReport(ReportPart):
     results: tuple[_HyperfineResult]
 
 
@@ -114,10 +104,7 @@ class Hyperfine(Timer):
         return (self.program(), *options, "--output", str(output), "--export-json", str(report), shlex.join(command))
 
     def read(self, report: str) -> Timed:
-        try:
-            (told,) = _HyperfineReport.model_validate_json(report).results
-        except ValidationError as error:
-            raise LoadError(f"hyperfine's report cannot be read: {error.errors()[0]['msg']}") from None
+        (told,) = parsed(_HyperfineReport, report, "hyperfine's report").results
         code = told.exit_codes[0]
         peak = told.memory_usage_byte[0] if told.memory_usage_byte else None
         if code is None:  # it was killed; hyperfine doesn't report the signal

@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 import re
 import shutil
-import subprocess
 from abc import ABC
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -13,7 +12,9 @@ from pathlib import Path
 from typing import Self
 
 from httpbench.errors import LoadError
+from httpbench.host import capture
 from httpbench.model import Requirement
+from httpbench.paths import user_folder
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,8 +49,11 @@ class Tool(ABC):
     name: str
     requirement: Requirement
     """The program that must be installed."""
+    version_option = "--version"
     there: Found | None = None
     """The program on the load host, or ``None`` if it runs on this machine."""
+    built_at: str | None = None
+    """Where ``httpbench setup`` installs the program, relative to ``folder``, or ``None`` if it must be installed in another way."""
 
     def at(self, found: Found) -> Self:
         """Return the same tool on a load host."""
@@ -59,8 +63,15 @@ class Tool(ABC):
 
     def locate(self) -> str | None:
         """Return the absolute path of the program, or ``None`` if it isn't installed."""
-        found = shutil.which(self.requirement.program or self.name)
-        return str(Path(found).absolute()) if found else None
+        if found := shutil.which(self.requirement.program or self.name):
+            return str(Path(found).absolute())
+        own = self.folder / self.built_at if self.built_at else None
+        return str(own) if own and own.is_file() else None
+
+    @property
+    def folder(self) -> Path:
+        """The folder in which ``httpbench setup`` installs it."""
+        return user_folder("XDG_CACHE_HOME", ".cache") / "load-generators" / self.name
 
     def installation(self) -> Installation | None:
         """Return how to install the program where ``locate`` finds it, or ``None`` if it must be installed in another way."""
@@ -79,19 +90,16 @@ class Tool(ABC):
 
     def version_of(self, program: str, run: Run) -> str:
         """Return the version of the program at a path. ``run`` executes commands on the host of that path."""
-        return first_version(run((program, "--version")))
+        return first_version(run((program, self.version_option)))
 
 
 def printed(argv: tuple[str, ...]) -> str:
-    """Return the output of a short command on both streams. Empty if there is no such program.
+    """Return the output of a short command on both streams. Empty if it can't start or doesn't end.
 
     The exit code doesn't matter: wrk prints its version and fails.
     """
-    try:
-        done = subprocess.run(argv, capture_output=True, text=True, errors="replace", timeout=10, check=False, stdin=subprocess.DEVNULL)
-    except FileNotFoundError:
-        return ""
-    return done.stdout + done.stderr
+    done = capture(argv)
+    return done.stdout + done.stderr if done else ""
 
 
 def first_version(text: str) -> str:

@@ -11,14 +11,15 @@ wrk reports most results through a Lua script (``wrk.lua``), which runs before a
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict
 
 from httpbench.errors import LoadError
+from httpbench.load.adapters import first_true, parsed, sharing_evenly, whole_seconds
 from httpbench.load.base import Job, LoadGenerator, Output
 from httpbench.load.distribution import distribution
-from httpbench.load.tool import Run, first_version
 from httpbench.model import Distribution, Measurement, Requests, Requirement
 from httpbench.quantiles import Integers
 
@@ -32,14 +33,6 @@ NOTES = (
 )
 
 
-class _Errors(BaseModel):
-    connect: int
-    read: int
-    write: int
-    timeout: int
-    status: int
-
-
 class _Result(BaseModel):
     """The line that ``wrk.lua`` prints."""
 
@@ -48,7 +41,7 @@ class _Result(BaseModel):
     duration_us: int
     requests: int
     bytes: int
-    errors: _Errors
+    errors: dict[Literal["connect", "read", "write", "timeout", "status"], int]
     latencies_us: list[tuple[int, int]] | None
     """Pairs of latency and count, including back-filled samples, or ``None`` if this build of wrk doesn't expose them."""
 
@@ -58,6 +51,7 @@ class Wrk(LoadGenerator):
     requirement = Requirement(
         program="wrk", version="4.0", version_command=("wrk", "-v"), apt=("wrk",), install="https://github.com/wg/wrk"
     )
+    version_option = "-v"
     warms_up_itself = False
     counts_headers = True
     latency_meaning = (
@@ -65,40 +59,29 @@ class Wrk(LoadGenerator):
         "whole batch. The samples that wrk adds afterwards are removed."
     )
 
-    def version_of(self, program: str, run: Run) -> str:
-        return first_version(run((program, "-v")))
-
     def refuses(self, job: Job) -> str | None:
-        load = job.load
-        if load.rate_rps is not None:
-            return "wrk has no open loop: it sends the next request when the response has arrived"
-        if load.requests_per_connection is not None:
-            return "wrk cannot close a connection after a number of requests"
-        if load.duration_s % 1:
-            return f"wrk supports only durations of whole seconds, not {load.duration_s:g} s"
-        if load.timeout_s % 1:
-            return f"wrk supports only timeouts of whole seconds, not {load.timeout_s:g} s"
-        if load.threads is not None and load.threads > load.connections:
-            return f"wrk requires a connection for each thread: {load.connections} are too few for {load.threads} threads"
-        if load.pipeline > 1 and not load.keepalive:
-            return "requests cannot be pipelined on connections that close after each"
-        if job.workload.request.method == "HEAD":
-            return "wrk waits for a body, which a response to HEAD does not have"
-        if job.status >= 400:
-            return f"wrk counts every status above 399 as an error, so it cannot expect {job.status}"
-        return None
+        load, threads = job.load, job.load.threads or 1
+        reasons = {
+            "wrk has no open loop: it sends the next request when the response has arrived": load.rate_rps is not None,
+            "wrk cannot close a connection after a number of requests": load.requests_per_connection is not None,
+            f"wrk supports only durations of whole seconds, not {load.duration_s:g} s": load.duration_s % 1 != 0,
+            f"wrk supports only timeouts of whole seconds, not {load.timeout_s:g} s": load.timeout_s % 1 != 0,
+            f"wrk requires a connection for each thread: {load.connections} are too few for {threads} threads": threads > load.connections,
+            "requests cannot be pipelined on connections that close after each": load.pipeline > 1 and not load.keepalive,
+            "wrk waits for a body, which a response to HEAD does not have": job.workload.request.method == "HEAD",
+            f"wrk counts every status above 399 as an error, so it cannot expect {job.status}": job.status >= 400,
+        }
+        return first_true(reasons)
 
     def argv(self, job: Job, *, warmup: bool) -> tuple[str, ...]:
         load, request = job.load, job.workload.request
-        # A warm-up may be longer than requested, but not shorter; wrk refuses 0 s.
-        seconds = max(1, -int(-load.warmup_s // 1)) if warmup else int(load.duration_s)
         headers = {_as_wrk_spells(key): value for key, value in request.headers.items()}
         if not load.keepalive:
             headers["Connection"] = "close"
         return (
             self.program(),
-            *("--connections", str(load.connections), "--threads", str(_threads(job))),
-            *("--duration", f"{seconds}s", "--timeout", f"{int(load.timeout_s)}s"),
+            *("--connections", str(load.connections), "--threads", str(sharing_evenly(job))),
+            *("--duration", f"{whole_seconds(job, warmup=warmup)}s", "--timeout", f"{int(load.timeout_s)}s"),
             *(part for key, value in headers.items() for part in ("--header", f"{key}: {value}")),
             *("--script", str(job.write(SCRIPT.name, SCRIPT.read_text(encoding="utf-8")))),
             *("--", job.url, str(load.pipeline), request.method),
@@ -108,8 +91,9 @@ class Wrk(LoadGenerator):
     def measurement(self, job: Job, output: Output) -> Measurement:
         result = _parse(output)
         # A batch is late as a whole: wrk records one latency, or one timeout, for all requests pipelined together.
-        late = result.errors.timeout * job.load.pipeline
-        ok = max(0, result.requests - result.errors.status - late)
+        late = result.errors["timeout"] * job.load.pipeline
+        unexpected = result.errors["status"]
+        ok = max(0, result.requests - unexpected - late)
         duration_s = result.duration_us / 1e6
         latencies = _latencies(result, job)
         return Measurement(
@@ -118,25 +102,15 @@ class Wrk(LoadGenerator):
             duration_s=duration_s,
             requests=Requests(completed=result.requests, ok=ok),
             errors={
-                "connect": result.errors.connect,
-                "read": result.errors.read,
-                "write": result.errors.write,
+                **{kind: count for kind, count in result.errors.items() if kind != "status"},
                 "timeout": late,
-                "unexpected_status": result.errors.status,
+                "unexpected_status": unexpected,
             },
             bytes_received=result.bytes,
             throughput_rps=ok / duration_s,
             service_time_us=latencies,
             notes=_notes(job, latencies),
         )
-
-
-def _threads(job: Job) -> int:
-    """Return the highest number of threads that share the connections evenly.
-
-    wrk rounds connections per thread down, and would otherwise open fewer than requested.
-    """
-    return max(threads for threads in range(1, job.threads + 1) if job.load.connections % threads == 0)
 
 
 def _as_wrk_spells(header: str) -> str:
@@ -150,10 +124,7 @@ def _parse(output: Output) -> _Result:
     lines = [line for line in output.stdout.splitlines() if line.startswith(RESULT_PREFIX)]
     if len(lines) != 1:
         raise LoadError("wrk ended without a result: its script did not finish", log_tail=output.tail)
-    try:
-        result = _Result.model_validate_json(lines[0].removeprefix(RESULT_PREFIX))
-    except ValidationError as error:
-        raise LoadError(f"wrk's result cannot be read: {error.errors()[0]['msg']}", log_tail=output.tail) from error
+    result = parsed(_Result, lines[0].removeprefix(RESULT_PREFIX), "wrk's result", output.tail)
     if result.duration_us <= 0:
         raise LoadError("wrk reported a duration of zero", log_tail=output.tail)
     return result
@@ -170,7 +141,7 @@ def _latencies(result: _Result, job: Job) -> Distribution | None:
     if per_connection > 0:
         counts = _without_back_fill(counts, result.duration_us // per_connection)
     batches = result.requests // job.load.pipeline
-    if counts.min() < 0 or counts.sum() + result.errors.timeout > batches:
+    if counts.min() < 0 or counts.sum() + result.errors["timeout"] > batches:
         return None
     values = np.flatnonzero(counts)
     return distribution(values * 1000, counts[values])
@@ -190,7 +161,7 @@ def _without_back_fill(filled: Integers, expected: int) -> Integers:
 
 def _notes(job: Job, latencies: Distribution | None) -> tuple[str, ...]:
     notes = list(NOTES)
-    threads = _threads(job)
+    threads = sharing_evenly(job)
     if threads != job.threads:
         notes.append(f"wrk ran {threads} of {job.threads} threads, the most that share {job.load.connections} connections evenly.")
     if job.load.pipeline > 1:

@@ -1,4 +1,4 @@
-"""The nouns of httpbench, as frozen models.
+"""The terms of httpbench, as frozen models.
 
 Everything that is read from TOML, planned, measured, stored or exported is one of these models. They don't use files, processes or
 terminals. Names end with their units. Latencies are in microseconds. A value that wasn't measured is ``None``, never zero.
@@ -11,7 +11,6 @@ from httpbench.model.container import CPUS, MEMORY_BYTES, ContainerRecipe, Conta
 from httpbench.model.entry import Approach, Database, Entry, Orm
 from httpbench.model.environment import Environment, LoadHost, RoundTrips
 from httpbench.model.frozen import Argv, Frozen, Id, Name
-from httpbench.model.gate import Gate
 from httpbench.model.load import STEADY_S_MIN, Arrivals, Level, Load
 from httpbench.model.measurement import (
     Distribution,
@@ -31,115 +30,12 @@ from httpbench.model.observed import Criteria, Observed
 from httpbench.model.plan import Cores, TrialPlan
 from httpbench.model.probe import Label, Observation, Probed, Trait
 from httpbench.model.proof import Proof, ProofFile
-from httpbench.model.reason import ENDINGS, Reason, ReasonKind
 from httpbench.model.response import SampledRequest, SampledResponse
-from httpbench.model.run import Precision, Run, RunStatus
+from httpbench.model.run import Gate, Precision, Run, RunStatus
 from httpbench.model.search import Bound, Figure, Search, ServiceLevel
-from httpbench.model.strangers import Others, SharedQuota, Stranger
 from httpbench.model.suite import Suite, SuiteLoad, Table
 from httpbench.model.target import PLACEHOLDERS, Build, Category, Kind, Limit, Requirement, Scaling, Target, TargetFile, Tuning, Variant
 from httpbench.model.trial import Commands, DatabaseRun, Learned, Settling, Trial
-from httpbench.model.usage import CoreOccupancy, LinkUse, LoadHostUse, Network, Sample, Usage
-from httpbench.model.verdict import Verdict, VerdictKind
+from httpbench.model.usage import CoreOccupancy, LinkUse, LoadHostUse, Network, Others, Sample, SharedQuota, Stranger, Usage
+from httpbench.model.verdict import ENDINGS, Reason, ReasonKind, Verdict, VerdictKind
 from httpbench.model.workload import ClientWork, Expectation, MixPart, Request, Rule, Workload
-
-__all__ = [
-    "CPUS",
-    "ENDINGS",
-    "MEMORY_BYTES",
-    "PLACEHOLDERS",
-    "STEADY_S_MIN",
-    "Approach",
-    "Argv",
-    "Arrivals",
-    "Bound",
-    "Build",
-    "Category",
-    "ClientMeasurement",
-    "ClientWork",
-    "Commands",
-    "ContainerRecipe",
-    "ContainerRun",
-    "CoreOccupancy",
-    "Cores",
-    "Criteria",
-    "Database",
-    "DatabaseRun",
-    "Distribution",
-    "Engine",
-    "Entry",
-    "Environment",
-    "Expectation",
-    "Figure",
-    "Frozen",
-    "Gate",
-    "HostShare",
-    "Id",
-    "Interval",
-    "Isolation",
-    "Kind",
-    "Label",
-    "Learned",
-    "Level",
-    "Limit",
-    "LinkUse",
-    "Load",
-    "LoadHost",
-    "LoadHostUse",
-    "Measurement",
-    "MixPart",
-    "Name",
-    "Network",
-    "NetworkMode",
-    "Noise",
-    "Observation",
-    "Observed",
-    "Orm",
-    "Others",
-    "OverSeconds",
-    "PartMeasurement",
-    "PerSecond",
-    "Precision",
-    "Probed",
-    "Proof",
-    "ProofFile",
-    "Reason",
-    "ReasonKind",
-    "Request",
-    "Requests",
-    "Requirement",
-    "RoundTrips",
-    "Rule",
-    "Run",
-    "RunStatus",
-    "Runtime",
-    "Sample",
-    "SampledBodies",
-    "SampledRequest",
-    "SampledResponse",
-    "Scaling",
-    "Search",
-    "ServiceLevel",
-    "Settling",
-    "SharedQuota",
-    "Stalls",
-    "Step",
-    "Stranger",
-    "Suite",
-    "SuiteLoad",
-    "Table",
-    "Target",
-    "TargetFile",
-    "Timing",
-    "Trait",
-    "Trial",
-    "TrialPlan",
-    "Tuning",
-    "Usage",
-    "Variant",
-    "Verdict",
-    "VerdictKind",
-    "WorkDone",
-    "Workload",
-    "size_bytes",
-]

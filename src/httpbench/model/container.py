@@ -14,7 +14,7 @@ MEMORY_BYTES = 512 << 20
 PORT = 8080
 
 TRIED_SHARE_MIN = 0.90
-"""Share of a CPU limit that a burn must reach to prove it."""
+"""Share of a CPU limit that a short busy loop must reach to show that the limit is in force."""
 
 
 SMALLEST_BYTES = 6 << 20

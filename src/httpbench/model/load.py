@@ -68,15 +68,11 @@ class Load(Frozen):
     """Requests per connection before reconnecting. Null: unlimited."""
 
     @model_validator(mode="after")
-    def _can_become_steady(self) -> Load:
+    def _is_possible(self) -> Load:
         if self.warmup_max_s is not None and self.warmup_max_s < self.warmup_s + STEADY_S_MIN:
             raise ValueError(
                 f"warmup_max_s must be at least {STEADY_S_MIN:g} s more than warmup_s: a steady state takes that long to detect"
             )
-        return self
-
-    @model_validator(mode="after")
-    def _rises(self) -> Load:
         parts = (self.rate_from_rps, self.rate_step_rps, self.step_s)
         if all(part is None for part in parts):
             return self
@@ -116,8 +112,3 @@ class Load(Frozen):
             for at in range(self.steps)
             if at * each_s <= self.duration_s - each_s + 1e-9
         )
-
-    @property
-    def offered(self) -> float | None:
-        """Number of requests due within the measurement; ``None`` in a closed loop."""
-        return sum(level.rate_rps * level.duration_s for level in self.levels) if self.levels else None

@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import Literal
 
 from httpbench.model.frozen import Frozen
-from httpbench.model.reason import Reason
-from httpbench.model.strangers import Others
-from httpbench.model.usage import CoreOccupancy, LoadHostUse, Network, Usage
+from httpbench.model.usage import CoreOccupancy, LoadHostUse, Network, Others, Usage
+from httpbench.model.verdict import Reason
 
 
 class Observed(Frozen):

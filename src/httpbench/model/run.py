@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from enum import StrEnum
+from typing import Literal
 
 from pydantic import Field
 
 from httpbench.model.environment import Environment, LoadHost
 from httpbench.model.frozen import Frozen
-from httpbench.model.gate import Gate
 from httpbench.model.noise import Noise
 from httpbench.model.plan import TrialPlan
 from httpbench.model.search import Search
@@ -26,6 +26,20 @@ class Precision(Frozen):
     """Highest number of rounds."""
     half_width: float = Field(gt=0)
     """Half the relative width of an interval that ends the rounds: 0.02 is ± 2%."""
+
+
+class Gate(Frozen):
+    """A gate such as ``rps<-3%``, which fails if requests per second changed by less than −3%."""
+
+    figure: str
+    """A key of :data:`httpbench.stats.figures.BY_NAME`."""
+    side: Literal["<", ">"]
+    """Side of the bound that fails."""
+    change: float = Field(gt=-1)
+    """Bound on the relative change: −0.03 is −3%."""
+
+    def __str__(self) -> str:
+        return f"{self.figure}{self.side}{self.change * 100:+g}%"
 
 
 class RunStatus(StrEnum):

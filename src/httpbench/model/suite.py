@@ -58,14 +58,10 @@ class SuiteLoad(Frozen):
     """Highest rate to offer a target, by its id, in requests/s: for targets that are known to reach no more."""
 
 
-def _one_or_several(value: object) -> object:
-    return [value] if isinstance(value, str) else value
-
-
 _A_NAME = {"type": "string", "pattern": NAME_PATTERN}
 OneOrSeveral = Annotated[
     tuple[Name, ...],
-    BeforeValidator(_one_or_several),
+    BeforeValidator(lambda value: [value] if isinstance(value, str) else value),
     Field(min_length=1),
     WithJsonSchema({"anyOf": [_A_NAME, {"type": "array", "items": _A_NAME, "minItems": 1}]}, mode="validation"),
 ]

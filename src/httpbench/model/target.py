@@ -137,15 +137,11 @@ class Variant(Frozen):
     """Replaces the target's notes. Default: the target's."""
 
     @model_validator(mode="after")
-    def _placeholders_are_known(self) -> Variant:
+    def _can_run(self) -> Variant:
         for text in (*self.run, *self.env.values()):
             for name in re.findall(r"\{([a-z_]+)\}", text):
                 if name not in PLACEHOLDERS:
                     raise ValueError(f"run: unknown placeholder {{{name}}}; there are: {', '.join(PLACEHOLDERS)}")
-        return self
-
-    @model_validator(mode="after")
-    def _one_way_to_fill_cores(self) -> Variant:
         if not self.scaling:
             raise ValueError("scaling: name at least one of single, multi, prefork")
         if Scaling.MULTI in self.scaling and Scaling.PREFORK in self.scaling:

@@ -16,8 +16,6 @@ from httpbench.model.observed import Criteria, Observed
 from httpbench.model.plan import TrialPlan
 from httpbench.model.probe import Probed
 from httpbench.model.response import SampledResponse
-from httpbench.model.strangers import Others
-from httpbench.model.usage import CoreOccupancy, Network, Usage
 from httpbench.model.verdict import Verdict
 
 
@@ -138,31 +136,3 @@ class Trial(Frozen):
         if self.plan.slices:  # the load generator counts its whole warm-up
             return measured
         return measured + (self.settling.responses if self.settling else 0)
-
-    @property
-    def target_usage(self) -> Usage | None:
-        return self.observed.target_usage
-
-    @property
-    def generator_usage(self) -> Usage | None:
-        return self.observed.generator_usage
-
-    @property
-    def backend_usage(self) -> Usage | None:
-        return self.observed.backend_usage
-
-    @property
-    def database_usage(self) -> Usage | None:
-        return self.observed.database_usage
-
-    @property
-    def occupancy(self) -> tuple[CoreOccupancy, ...]:
-        return self.observed.occupancy
-
-    @property
-    def others(self) -> Others | None:
-        return self.observed.others
-
-    @property
-    def network(self) -> Network | None:
-        return self.observed.network

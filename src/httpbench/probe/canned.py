@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import random
 import secrets
-from collections import defaultdict
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -57,11 +57,12 @@ def dependence(server: Server) -> list[Observation]:
     outcomes = [outcome for outcome in _outcomes(server, requests, usual) if outcome.kind not in BUSY]
     known, unknown = ([outcome for outcome in outcomes if outcome.request.known is side] for side in (True, False))
     lengths = sorted({len(request.data) for request in requests})
+    path = server.workload.request.path
     sent = (
-        f"{len(requests)} requests in random order: {_path(server)} and a path that does not exist, in {len(lengths)} lengths "
+        f"{len(requests)} requests in random order: {path} and a path that does not exist, in {len(lengths)} lengths "
         f"({', '.join(map(str, lengths))} bytes)"
     )
-    came = f"{_path(server)}: {_tally(known)}; unknown path: {_tally(unknown)}"
+    came = f"{path}: {_tally(known)}; unknown path: {_tally(unknown)}"
     if len(known) < REPETITIONS or len(unknown) < REPETITIONS:
         few = f"too few responses: {came}"
         return [Observation(trait=trait, holds=None, sent=sent, came=few) for trait in (Trait.ASKED, Trait.ROUTES)]
@@ -90,10 +91,8 @@ def other_cause(outcomes: Sequence[ProbeOutcome]) -> str | None:
 
 def _explains(outcomes: Sequence[ProbeOutcome], cause: Callable[[Variation], object]) -> bool:
     """Return whether requests with the same cause always got the same response."""
-    kinds = defaultdict(set)
-    for outcome in outcomes:
-        kinds[cause(outcome.request)].add(outcome.kind)
-    return all(len(alike) == 1 for alike in kinds.values())
+    pairs = {(cause(outcome.request), outcome.kind) for outcome in outcomes}
+    return len(pairs) == len({cause for cause, _ in pairs})
 
 
 def _variations(server: Server) -> list[Variation]:
@@ -140,7 +139,7 @@ def _sent(server: Server, connection: Connection | None, request: Variation) -> 
         connection = connection or server.connect()
         try:
             connection.send(request.data)
-            return connection, connection.receive(server.workload.request.method)
+            return connection, server.receive(connection)
         except ExchangeError:
             connection.close()
             connection = None
@@ -152,10 +151,7 @@ def _sent(server: Server, connection: Connection | None, request: Variation) -> 
 def _usual(server: Server) -> bytes | None:
     """Return the body of its correct responses, or ``None`` if bodies differ, for example because they contain the time."""
     with server.connect() as first, server.connect() as second:
-        bodies = set()
-        for connection in (first, second):
-            connection.send(server.request_bytes())
-            bodies.add(connection.receive(server.workload.request.method).body)
+        bodies = {server.ask(connection).body for connection in (first, second)}
     return bodies.pop() if len(bodies) == 1 else None
 
 
@@ -168,11 +164,5 @@ def _kind(server: Server, response: Response, usual: bytes | None) -> str:
 
 
 def _tally(outcomes: Sequence[ProbeOutcome]) -> str:
-    counts: dict[str, int] = defaultdict(int)
-    for outcome in outcomes:
-        counts[outcome.kind] += 1
+    counts = Counter(outcome.kind for outcome in outcomes)
     return ", ".join(f"{kind} {count} times" for kind, count in counts.items()) or "no response"
-
-
-def _path(server: Server) -> str:
-    return server.workload.request.path

@@ -9,9 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from httpbench.http.delivery import PIPELINED, pipelining_problem, splitting_problem
 from httpbench.http.exchange import ExchangeError, Received
-from httpbench.http.server import Server
+from httpbench.http.server import PIPELINED, Server, pipelining_problem, splitting_problem
 from httpbench.model import Trait
 
 Found = tuple[bool | None, str]
@@ -45,7 +44,7 @@ def nonsense(server: Server) -> Found:
 def unrequested(server: Server) -> Found:
     with server.connect() as connection:
         early = server.all_on(connection)
-        if early.responses or early.rest:
+        if not early.is_empty:
             return False, f"{early.text}, before the request"
         if early.closed:
             return None, "closed before the request"
@@ -62,12 +61,12 @@ def waits(server: Server) -> Found:
     with server.connect() as connection:
         connection.send(whole[:cut])
         early = server.all_on(connection)
-        if early.responses or early.rest:
+        if not early.is_empty:
             return False, f"{early.text}, before the end"
         if early.closed:
             return True, "closed before the end"
         connection.send(whole[cut:])
-        response = connection.receive(server.workload.request.method)
+        response = server.receive(connection)
     return server.is_correct(response), f"nothing before the end, then {response.status}"
 
 
@@ -86,7 +85,7 @@ def head(server: Server) -> Found:
         connection.send(server.request_bytes(method="HEAD"))
         response = connection.receive("HEAD")
         after = server.all_on(connection, "HEAD")
-    if after.responses or after.rest:
+    if not after.is_empty:
         return False, f"{response.status}, and {after.text} after it"
     return True, f"{response.status}, no body"
 
@@ -125,7 +124,11 @@ def strict(server: Server) -> Found:
 
 
 def survives(server: Server) -> Found:
-    correct = server.responds_correctly()
+    try:
+        with server.connect() as connection:
+            correct = server.is_correct(server.ask(connection))
+    except (ExchangeError, OSError):
+        correct = False
     return correct, "the correct response" if correct else "no correct response"
 
 
@@ -145,8 +148,7 @@ def _body(server: Server, data: bytes) -> Found:
         if received.closed:
             return True, received.text
         try:
-            connection.send(server.request_bytes())
-            after = connection.receive(server.workload.request.method)
+            after = server.ask(connection)
         except ExchangeError as error:
             stopped = connection.ended or received.responses[0].status >= REFUSED
             if server.is_late and not stopped:

@@ -7,7 +7,7 @@ choosing by its path.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from httpbench.model import Category, Label, Observation, Trait
 
@@ -34,10 +34,10 @@ MADE_FROM_THE_REQUEST = (Trait.ASKED, Trait.UNASKED, Trait.DATE)
 """If one of these doesn't hold, the label is ``canned``, whatever else holds."""
 
 PARSED = (Trait.NONSENSE, Trait.WAITS)
-"""What turns a server with the same response for every path into a parser."""
+"""The traits of a parser, among servers with the same response for every path."""
 
 WHOLE = (Trait.NONSENSE, Trait.WAITS, Trait.LENGTH, Trait.CHUNKED, Trait.HEAD)
-"""What turns a router into a server."""
+"""The traits that distinguish a server from a router."""
 
 MEANINGS = {
     Label.CANNED: "its responses are not made from requests",
@@ -57,14 +57,16 @@ FITTING = {
 def label(seen: Sequence[Observation]) -> tuple[Label | None, tuple[str, ...]]:
     """Return the highest label that fits, and why no higher one does. The label is ``None`` if a relevant trait is unknown."""
     by_trait = {observation.trait: observation for observation in seen}
-    canned = [by_trait[trait] for trait in MADE_FROM_THE_REQUEST if _holds(by_trait, trait) is False]
+    holds = {observation.trait: observation.holds for observation in seen}
+    canned = [by_trait[trait] for trait in MADE_FROM_THE_REQUEST if holds.get(trait) is False]
     if canned:
         return Label.CANNED, tuple(map(_why, canned))
-    routes = _holds(by_trait, Trait.ROUTES)
+    routes = holds.get(Trait.ROUTES)
     deciding = (Trait.ROUTES, *(WHOLE if routes else PARSED))
-    if unseen := [trait for trait in deciding if _holds(by_trait, trait) is None]:
-        return None, tuple(f"unknown: {TRAITS[trait]}{_because(by_trait, trait)}" for trait in unseen)
-    missing = [by_trait[trait] for trait in deciding if _holds(by_trait, trait) is False]
+    if unseen := [trait for trait in deciding if holds.get(trait) is None]:
+        came = {trait: f" ({by_trait[trait].came})" if trait in by_trait else "" for trait in unseen}
+        return None, tuple(f"unknown: {TRAITS[trait]}{came[trait]}" for trait in unseen)
+    missing = [by_trait[trait] for trait in deciding if holds.get(trait) is False]
     found = (Label.ROUTER if missing else Label.SERVER) if routes else Label.PARSER if len(missing) == 1 else Label.LOOP
     return found, tuple(map(_why, missing))
 
@@ -74,14 +76,6 @@ def contradiction(category: Category | None, found: Label | None) -> str | None:
     if category is None or found is None or found in FITTING[category]:
         return None
     return f"declared {category}, but seen as {found}: {MEANINGS[found]}"
-
-
-def _holds(seen: Mapping[Trait, Observation], trait: Trait) -> bool | None:
-    return seen[trait].holds if trait in seen else None
-
-
-def _because(seen: Mapping[Trait, Observation], trait: Trait) -> str:
-    return f" ({seen[trait].came})" if trait in seen else ""
 
 
 def _why(observation: Observation) -> str:

@@ -71,7 +71,7 @@ def _date(server: Server, first: SampledResponse, first_at: float) -> Observatio
         return seen(None, "no Date")
     while True:
         try:
-            now = server.exchange(server.workload.request)[0].header("date")
+            now = server.exchange()[0].header("date")
         except (ExchangeError, OSError) as error:
             return seen(None, str(error))
         age_s = time.monotonic() - first_at

@@ -10,10 +10,9 @@ from __future__ import annotations
 from httpbench.run.builds.bases import Base, bases_of, stages_of
 from httpbench.run.builds.build import cache_folder
 from httpbench.run.builds.engines import engines_left, engines_of, left_behind, remove_leftovers, require_engine, requirement_of
-from httpbench.run.builds.missing import Missing, missing_of, packages_of
 from httpbench.run.builds.prepare import Built, prepare, toolchains
 from httpbench.run.builds.proofs import is_verified_here, mark_verified, proof_of, sources_of
-from httpbench.run.builds.states import State, TargetState, state_of, states
+from httpbench.run.builds.states import Missing, State, TargetState, missing_of, packages_of, state_of, states
 from httpbench.run.database.choice import cores_beside_database, database_of, databases_of, with_database_cores
 from httpbench.run.kinds import KINDS, WARMUP_UNTIL_STEADY, OfKind, estimate_s, longest_warmup_s
 from httpbench.run.load.place import HERE, LoadPlace, ManyPlaces

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -29,40 +29,22 @@ class Up:
 
 
 @contextmanager
-def up(target: Target, scaling: Scaling, workload: Workload, place: StartContext, backend: Upstream | None = None) -> Iterator[Up]:
-    """Run the target until the block ends: a proxy with its backend, a server with its database. ``place.scratch`` must be an empty folder.
+def up(target: Target, scaling: Scaling, workload: Workload, place: StartContext, upstream: Upstream | None = None) -> Iterator[Up]:
+    """Run the target until the block ends: a proxy with its backend, a server with its database, if it has one.
 
+    ``place.scratch`` must be an empty folder.
     SIGTERM and SIGHUP end the block like Ctrl-C. Raises :class:`~httpbench.errors.HttpbenchError` if the target doesn't start or stop.
     """
-    with interruptible():
-        if target.kind is not Kind.PROXY:
-            with _beside_database(target, place, backend) as beside, _watched(target, scaling, workload, beside) as watched:
-                yield watched
-            return
-        assert backend is not None, "a proxy runs in front of a backend"
-        with tempfile.TemporaryDirectory(prefix="httpbench-") as behind, started_backend(backend, workload, Path(behind)) as server:
-            relaying = replace(place, backend=(server.host, server.port))
-            with _watched(target, scaling, workload, relaying) as watched:
-                yield watched
-
-
-@contextmanager
-def _beside_database(target: Target, place: StartContext, database: Upstream | None) -> Iterator[StartContext]:
-    """Return the server's place with its database, if it has one, which runs until the block ends."""
-    if database is None:
-        yield place
-        return
-    is_foreign = target.entry is not None
-    with (
-        tempfile.TemporaryDirectory(prefix="httpbench-") as behind,
-        started(database, Path(behind), port_is_fixed=is_foreign) as running,
-    ):
-        yield replace(place, database=running.reachable)
-
-
-@contextmanager
-def _watched(target: Target, scaling: Scaling, workload: Workload, place: StartContext) -> Iterator[Up]:
-    with start(target, scaling, workload, place) as running:
+    with interruptible(), ExitStack() as stack:
+        if upstream is not None:
+            behind = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="httpbench-")))
+            if target.kind is Kind.PROXY:
+                server = stack.enter_context(started_backend(upstream, workload, behind))
+                place = replace(place, backend=(server.host, server.port))
+            else:
+                database = stack.enter_context(started(upstream, behind, port_is_fixed=target.entry is not None))
+                place = replace(place, database=database.reachable)
+        running = stack.enter_context(start(target, scaling, workload, place))
         sampler = running.sampler()
         assert isinstance(sampler, TreeSampler), "the harness has started it on this machine"
         sampler.start()

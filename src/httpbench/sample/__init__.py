@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from httpbench.sample.accept_queue import accept_queue
-from httpbench.sample.current import Current
 from httpbench.sample.network import NetworkMeter
 from httpbench.sample.occupancy import OccupancyMeter
 from httpbench.sample.polling import QUIET_MAX, polling_threads
 from httpbench.sample.quota import SharedQuotaMeter
-from httpbench.sample.sampler import TreeSampler
+from httpbench.sample.sampler import Current, TreeSampler
 from httpbench.sample.strangers import StrangerMeter
-from httpbench.sample.tree import descendants
 
 __all__ = [
     "QUIET_MAX",
@@ -21,6 +19,5 @@ __all__ = [
     "StrangerMeter",
     "TreeSampler",
     "accept_queue",
-    "descendants",
     "polling_threads",
 ]

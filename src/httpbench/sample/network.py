@@ -13,6 +13,7 @@ from pathlib import Path
 from httpbench.model import Network
 from httpbench.sample import link_limits
 from httpbench.sample.links import LinkLimits, fullest_link, limits
+from httpbench.sample.tree import content
 
 PROC_NET = Path("/proc/net")
 DROPPED_COLUMN = 1
@@ -38,7 +39,7 @@ class NetworkMeter:
         return network(self._before, self._read(), time.monotonic() - self._begin_s, self._limits)
 
     def _read(self) -> dict[str, str]:
-        return {name: _text(self._folder / name) for name in FILES}
+        return {name: content(f"{self._folder}/{name}").decode() for name in FILES}
 
 
 def network(before: Mapping[str, str], after: Mapping[str, str], elapsed_s: float, capacities: LinkLimits) -> Network:
@@ -72,10 +73,3 @@ def _pairs(text: str, name: str) -> dict[str, int]:
 def _dropped(text: str) -> int | None:
     lines = text.splitlines()
     return sum(int(line.split()[DROPPED_COLUMN], 16) for line in lines) if lines else None
-
-
-def _text(path: Path) -> str:
-    try:
-        return path.read_text()
-    except OSError:
-        return ""  # some containers hide them

@@ -1,4 +1,6 @@
-"""Measure how busy each core was over a period, with any program. Whatever neither target nor generator used, other programs did.
+"""Measure how busy each core was over a period, whichever programs ran there.
+
+The time that neither the target nor the load generator used was used by other programs.
 
 This reads ``/proc/stat`` once at each end of the period; the kernel counts in ticks of 10 ms. Interrupt time is separate: the kernel's
 configuration decides whether network work in interrupts is also charged to a process, so it must not look like another program's.

@@ -16,11 +16,10 @@ from __future__ import annotations
 
 import threading
 import time
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from httpbench.host.control_groups import ControlGroups
 from httpbench.model import Usage
-from httpbench.sample.current import Current
 from httpbench.sample.quota import QuotaMeter
 from httpbench.sample.series import SampleSeries
 from httpbench.sample.threads import Threads
@@ -32,9 +31,26 @@ ROUNDING_TICKS = 2.0
 """Ticks by which the time of a tree may fall by rounding, when a process ends and its parent's counter takes over its time. A larger fall
 is a loss."""
 SEEN_CPU_SHARE_MIN = 0.9
-"""Minimum share of the CPU time for which the threads must be known before their wait counts as that of the whole tree. A server that forks
-for each connection takes its threads' wait with it."""
+"""Minimum share of the CPU time for which the threads must be known before their wait counts as that of the whole tree. In a server
+that forks for each connection, the wait of ended processes is lost."""
 PAGES_SHARE = 0.0015  # maximum share of the time that is spent on counting pages
+
+
+@dataclass(frozen=True, slots=True)
+class Current:
+    """A program's use of the machine at the last sample, for live display only."""
+
+    cpu_cores: float
+    """CPU use over about the last second, in cores."""
+    rss_bytes: int
+    """Resident memory, summed over its processes."""
+    throttled_share: float | None = None
+    """Share of a CPU quota's periods that throttled it since the window began, or ``None`` without a quota."""
+
+    def __str__(self) -> str:
+        """Return text such as ``87% CPU, 12 MB`` or, if a quota was reached, ``50% CPU (throttled 41%), 12 MB``."""
+        throttled = f" (throttled {self.throttled_share * 100:.0f}%)" if self.throttled_share else ""
+        return f"{self.cpu_cores * 100:.0f}% CPU{throttled}, {self.rss_bytes / 1e6:,.0f} MB"
 
 
 class TreeSampler:

@@ -1,8 +1,8 @@
 """Samples of a process tree over a measured window, in bounded memory: peaks, means and totals of all samples, and at most 600 for charts.
 
-Beyond that, every two neighbors are merged (times add up, the larger memory stays), so an hour takes as much memory as a minute at a lower
-resolution. The CPU peak is over a whole second, as in ``top``: the kernel counts in ticks of 10 ms, which can make a tenth of a second look
-a fifth busier than it was.
+Beyond that, neighboring samples are merged in pairs (times add up, the larger memory stays), so an hour takes as much memory as a minute,
+at a lower resolution. The CPU peak is over a whole second, as in ``top``: the kernel counts in ticks of 10 ms, which can make a tenth of a
+second look a fifth busier than it was.
 """
 
 from __future__ import annotations

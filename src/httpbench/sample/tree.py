@@ -42,39 +42,33 @@ def _below(root_pid: int, children_of: Callable[[int], list[int] | None]) -> lis
 def children_by_parent() -> dict[int, list[int]]:
     """Return the children of every process, by parent. Takes a few milliseconds on a machine with a thousand processes."""
     found: dict[int, list[int]] = {}
-    for name in os.listdir("/proc"):  # noqa: PTH208  (as below)
-        if not name.isdigit():
-            continue
-        try:
-            with open(f"/proc/{name}/stat", "rb") as file:  # noqa: PTH123  (as below)
-                data = file.read()
-        except OSError:
-            continue
-        parent = int(data[data.rindex(b")") + 2 :].split(None, 2)[1])
-        found.setdefault(parent, []).append(int(name))
+    for pid in numbers("/proc"):
+        if stat := content(f"/proc/{pid}/stat"):
+            parent = int(stat[stat.rindex(b")") + 2 :].split(None, 2)[1])
+            found.setdefault(parent, []).append(pid)
     return found
 
 
 def _children(pid: int) -> list[int]:
     """Return its children, thread by thread, because each thread has its own."""
-    found: list[int] = []
+    return [int(child) for task in numbers(f"/proc/{pid}/task") for child in content(f"/proc/{pid}/task/{task}/children").split()]
+
+
+def numbers(folder: str) -> list[int]:
+    """Return the processes or threads that a folder of ``/proc`` lists. Empty if it is gone."""
     try:
-        tasks = os.listdir(f"/proc/{pid}/task")  # noqa: PTH208  (a third of the time of Path.iterdir)
+        return [int(name) for name in os.listdir(folder) if name.isdigit()]  # noqa: PTH208  (a third of the time of Path.iterdir)
     except OSError:
-        return found
-    for task in tasks:
-        try:
-            descriptor = os.open(f"/proc/{pid}/task/{task}/children", os.O_RDONLY | os.O_CLOEXEC)
-        except OSError:
-            continue
-        try:
-            while data := os.read(descriptor, 65_536):
-                found += map(int, data.split())
-        except OSError:
-            pass
-        finally:
-            os.close(descriptor)
-    return found
+        return []
+
+
+def content(path: str) -> bytes:
+    """Return the content of a file in ``/proc``. Empty if its process or thread is gone."""
+    try:
+        with open(path, "rb", buffering=0) as file:  # noqa: PTH123  (half the time of Path)
+            return file.read()
+    except OSError:
+        return b""
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,26 +8,18 @@ quota that the run's own programs use up, which affects every trial alike.
 Each program is judged on its own physical cores. Another program on the target's only core matters just as much on a machine with many
 cores. What other programs used while the run's programs slept took nothing from them: a background job with the lowest priority fills the
 idle time of a slow target and leaves a fast one alone. So CPU time of other programs counts only up to the time that the run's programs
-waited for a CPU. On SMT siblings it counts in full, because there nobody waits.
+waited for a CPU. On SMT siblings it counts in full, because no program waits there.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from httpbench.model import Reason, ReasonKind, Trial, Usage
 from httpbench.stats.blame import Blamed, Taken, blame, pinned_cores
-from httpbench.stats.evidence import (
-    OTHERS_SHARE_MAX,
-    THROTTLED_SHARE_MIN,
-    Evidence,
-    evidence_of,
-    generator_capacity,
-    target_capacity,
-    throttled,
-)
+from httpbench.stats.evidence import OTHERS_SHARE_MAX, THROTTLED_SHARE_MIN, Evidence, evidence_of, throttled
 
 WAIT_SHARE_MAX = 0.10
 """Maximum share of a program's usable cores for the time in which it was ready to run while other programs held its CPU. This detects
@@ -46,7 +38,6 @@ class Disturbance:
     reason: Reason
     by: tuple[Blamed, ...] = ()
     """Programs to blame. Empty: none could be identified."""
-    is_steal: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +61,7 @@ class CoreGroup:
     capacity: int
     """Number of physical cores."""
     used_cores: float | None
-    """CPU use of these programs, in cores, including httpbench if it shares their cores. ``None``: unknown."""
+    """CPU use of these programs, in cores. ``None``: unknown."""
     waited_cores: float | None
     """Time in which their threads waited for a CPU, in cores. ``None``: unknown."""
 
@@ -94,7 +85,7 @@ def disturbers(trials: Iterable[Trial]) -> list[Disturber]:
 
 def disturbances(evidence: Evidence) -> tuple[Disturbance, ...]:
     """Return all ways in which a trial was disturbed."""
-    parts = list(_parts(evidence))
+    parts = _parts(evidence)
     here = (*_programs(parts, evidence), *_steal(parts, evidence), *_quota(evidence), *_wait(parts, evidence))
     return (*here, *_on_load_host(evidence))
 
@@ -118,8 +109,7 @@ def _steal(parts: Sequence[CoreGroup], evidence: Evidence) -> Iterator[Disturban
     stolen = {part: sum(core.stolen for core in evidence.observed.occupancy if core.cpu in part.cpus) for part in parts}
     taken = {part: cores for part, cores in stolen.items() if cores >= _limit(part, evidence)}
     if taken:
-        stolen_by = (Blamed(STOLEN_BY, sum(taken.values())),)
-        yield Disturbance(Reason.of(ReasonKind.STOLEN, places=_places(taken)), stolen_by, is_steal=True)
+        yield Disturbance(Reason.of(ReasonKind.STOLEN, places=_places(taken)), (Blamed(STOLEN_BY, sum(taken.values())),))
 
 
 def _quota(evidence: Evidence) -> Iterator[Disturbance]:
@@ -144,8 +134,8 @@ def _wait(parts: Sequence[CoreGroup], evidence: Evidence) -> Iterator[Disturbanc
     if evidence.observed.target_usage is None:
         return
     watched: dict[tuple[str, ...], tuple[Usage | None, int, int]] = {
-        ("target",): (evidence.observed.target_usage, target_capacity(evidence), 0),
-        ("load generator",): (evidence.observed.generator_usage, generator_capacity(evidence), 1),  # one of its threads only coordinates
+        ("target",): (evidence.observed.target_usage, evidence.target_capacity(), 0),
+        ("load generator",): (evidence.observed.generator_usage, evidence.generator_capacity(), 1),  # one of its threads only coordinates
     }
     for part in parts:
         usage, capacity, idle_threads = watched.get(part.names, (None, 1, 0))
@@ -174,8 +164,8 @@ def _on_load_host(evidence: Evidence) -> Iterator[Disturbance]:
         yield Disturbance(Reason.of(ReasonKind.OTHERS_TOOK_ON_HOST, cores=taken, **place))
     stolen = sum(core.stolen for core in there.occupancy)
     if stolen >= limit:
-        yield Disturbance(Reason.of(ReasonKind.STOLEN_ON_HOST, cores=stolen, **place), (Blamed(STOLEN_BY, stolen),), is_steal=True)
-    capacity = generator_capacity(evidence)
+        yield Disturbance(Reason.of(ReasonKind.STOLEN_ON_HOST, cores=stolen, **place), (Blamed(STOLEN_BY, stolen),))
+    capacity = evidence.generator_capacity()
     waited = (usage.cpu_wait_cores_mean or 0.0) - sum(core.interrupts for core in there.occupancy)
     if others < limit and (usage.threads or 0) <= len(there.occupancy) + 1 and waited >= WAIT_SHARE_MAX * capacity:
         yield Disturbance(Reason.of(ReasonKind.WAITED_ON_HOST, share=waited / capacity, host=there.name))
@@ -220,13 +210,13 @@ def _others(part: CoreGroup, evidence: Evidence) -> float | None:
     cores = [core for core in evidence.observed.occupancy if core.cpu in part.cpus]
     if part.used_cores is None or evidence.observed.target_usage is None or not cores:
         return None
-    least = sum(core.busy for core in cores) - part.used_cores
+    least = sum(core.busy for core in cores) - (part.used_cores + _harness_cores(part.own_cpus, evidence))
     most = least + _interrupts(part, evidence)
     return max(least, min(pinned_cores(evidence.observed.others, part.cpus), most), 0.0)
 
 
-def _parts(evidence: Evidence) -> Iterator[CoreGroup]:
-    """Yield the programs of the run, grouped by shared cores."""
+def _parts(evidence: Evidence) -> list[CoreGroup]:
+    """Return the programs of the run, grouped by shared cores."""
     cores = evidence.cores
     programs: Iterable[tuple[str, tuple[int, ...], Usage | None]] = (
         ("target", cores.target, evidence.observed.target_usage),
@@ -242,16 +232,11 @@ def _parts(evidence: Evidence) -> Iterator[CoreGroup]:
         part = CoreGroup((name,), frozenset(cpus), cores.with_siblings(cpus), cores.physical(cpus), used, waited)
         for other in [other for other in found if other.cpus & part.cpus]:
             found.remove(other)
-            part = _together(other, part, cores.physical(other.own_cpus | part.own_cpus))
+            own = other.own_cpus | part.own_cpus
+            used, waited = _sum(other.used_cores, part.used_cores), _sum(other.waited_cores, part.waited_cores)
+            part = CoreGroup((*other.names, *part.names), own, other.cpus | part.cpus, cores.physical(own), used, waited)
         found.append(part)
-    for part in found:
-        used = part.used_cores
-        yield replace(part, used_cores=None if used is None else used + _harness_cores(part.own_cpus, evidence))
-
-
-def _together(one: CoreGroup, other: CoreGroup, capacity: int) -> CoreGroup:
-    used, waited = _sum(one.used_cores, other.used_cores), _sum(one.waited_cores, other.waited_cores)
-    return CoreGroup((*one.names, *other.names), one.own_cpus | other.own_cpus, one.cpus | other.cpus, capacity, used, waited)
+    return found
 
 
 def _sum(one: float | None, other: float | None) -> float | None:

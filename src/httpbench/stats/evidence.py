@@ -1,4 +1,4 @@
-"""Collect the evidence for a verdict, and compute how busy each program was."""
+"""The evidence for a verdict, and how busy each program was."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ USUAL = Criteria()
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """All inputs for the verdict of a measured trial."""
+    """All inputs for the verdict of a measured trial, and how busy they show each program to be."""
 
     measurement: Measurement
     load: Load
@@ -52,6 +52,109 @@ class Evidence:
     target_cpus: float | None = None
     """CPU limit of the target's container, in cores. ``None``: no limit."""
     criteria: Criteria = USUAL
+
+    def target_capacity(self) -> int:
+        """Return the number of physical cores that the target can use."""
+        if self.scaling is Scaling.SINGLE:
+            return 1
+        if not self.cores.target:  # a baseline whose backend has no cores on this machine
+            return max(self.backend_capacity(), 1)
+        return max(self.cores.physical(self.cores.target), 1)
+
+    def backend_capacity(self) -> int:
+        """Return the number of physical cores of the backend, on whichever machine it runs."""
+        there = self.observed.load_host.backend_cores if self.observed.load_host else 0
+        return there or self.cores.physical(self.cores.backend)
+
+    def generator_capacity(self) -> int:
+        """Return the number of physical cores that the generator can use, limited by its threads and connections."""
+        cores = self.observed.load_host.cores if self.observed.load_host else max(self.cores.physical(self.cores.generator), 1)
+        return min(cores, self.load.threads or cores, self.load.connections)
+
+    def generator_is_busy(self, share: float = GENERATOR_BUSY) -> bool:
+        """Return whether the generator couldn't have made more load; false if its CPU time is unknown.
+
+        ``share`` is the share of its cores above which it counts as busy: ``GENERATOR_BUSY`` or ``GENERATOR_NEARLY_BUSY``.
+        """
+        if hosts := self.measurement.load_hosts:
+            return any(host.full >= share for host in hosts)  # the fullest host limits the load, because the others keep to its pace
+        usage = self.observed.generator_usage
+        if usage is None:
+            return False
+        if self.generator_thread_is_full():
+            return True
+        capacity, waited = self.generator_capacity(), self._kept_waiting()
+        return waited >= GENERATOR_STARVED * capacity or self.generator_cores(usage) + waited >= share * capacity
+
+    def generator_cores(self, usage: Usage) -> float:
+        """Return the time in which the generator had work to do, in cores: its CPU time, without polling if it reports that separately."""
+        reported, cores = self.measurement.busy_cores, self.cores
+        if reported is not None:
+            return reported
+        return self._with_interrupts(usage, cores.generator, {*cores.target, *cores.backend, *cores.database})
+
+    def generator_thread_is_full(self) -> bool:
+        """Return whether a thread of the generator had no time to spare, apart from polling; false if unknown."""
+        usage, reported = self.observed.generator_usage, self.measurement.busy_cores
+        if usage is None or usage.thread_cores_max is None:
+            return False
+        useful = 1.0 if reported is None or usage.cpu_cores_mean <= 0 else min(reported / usage.cpu_cores_mean, 1.0)
+        return usage.thread_cores_max * useful >= THREAD_FULL
+
+    def target_cores(self, usage: Usage) -> float:
+        """Return the time in which the target's cores were busy, in cores: its CPU time plus interrupts on its own cores."""
+        cores = self.cores
+        return self._with_interrupts(usage, cores.target, {*cores.generator, *cores.backend, *cores.database, *cores.harness})
+
+    def target_fill(self, usage: Usage) -> tuple[float, float]:
+        """Return how many cores the target used and how many it could use.
+
+        The capacity is its cores, or the CPU limit of its container if that is fuller. Interrupts keep cores busy but don't count toward
+        the limit.
+        """
+        cores = (self.target_cores(usage), float(self.target_capacity()))
+        limit = (usage.cpu_cores_mean, self.target_cpus) if self.target_cpus else cores
+        return max(cores, limit, key=lambda fill: fill[0] / fill[1])
+
+    def _with_interrupts(self, usage: Usage, cpus: Sequence[int], of_others: Collection[int]) -> float:
+        """Return the CPU time including interrupts on these CPUs, if no other program used them.
+
+        Kernels differ in whether they charge interrupts to the running process. The CPU time of the processes without interrupts is also
+        known, so nothing counts twice.
+        """
+        cores = [core for core in self.observed.occupancy if core.cpu in cpus]
+        used = usage.cpu_cores_mean
+        if not cores or set(cpus) & set(of_others):
+            return used
+        busy = sum(core.busy for core in cores)
+        if busy - used > OTHERS_SHARE_MAX * self.cores.physical(cpus):
+            return used
+        return max(used, min(busy, used) + sum(core.interrupts for core in cores))
+
+    def _kept_waiting(self) -> float:
+        """Return the time in which the generator was kept off its cores, in cores.
+
+        On shared cores, the target, its database or the backend causes this wait, so it doesn't count.
+        """
+        usage, cores = self.observed.generator_usage, self.cores
+        is_alone = not (cores.shared or cores.database_shared or cores.backend_shared)
+        return usage.cpu_wait_cores_mean or 0.0 if usage and is_alone else 0.0
+
+    def generator_fill(self) -> dict[str, Any]:
+        """Return how full the generator was and how long it was kept off its cores; with several load hosts, the fullest one."""
+        if hosts := self.measurement.load_hosts:
+            fullest = max(hosts, key=lambda host: host.full)
+            return {"name": "generator", "fullest_thread_cores": fullest.full, "load_host": fullest.name}
+        assert self.observed.generator_usage is not None
+        waited, capacity = self._kept_waiting(), self.generator_capacity()
+        return fill(
+            "generator",
+            self.generator_cores(self.observed.generator_usage),
+            capacity,
+            host=self.observed.load_host.name if self.observed.load_host else None,
+            full_thread_of=self.observed.generator_usage.threads if self.generator_thread_is_full() and capacity > 1 else None,
+            waited_share=waited if waited >= 1 - GENERATOR_BUSY else None,
+        )
 
 
 def evidence_of(trial: Trial) -> Evidence | None:
@@ -79,132 +182,12 @@ def is_baseline(trial: Trial) -> bool:
     return trial.observed.target_usage is None and trial.observed.backend_usage is not None
 
 
-def target_capacity(evidence: Evidence) -> int:
-    """Return the number of physical cores that the target can use."""
-    if evidence.scaling is Scaling.SINGLE:
-        return 1
-    if not evidence.cores.target:  # a baseline whose backend has no cores on this machine
-        return max(backend_capacity(evidence), 1)
-    return max(evidence.cores.physical(evidence.cores.target), 1)
-
-
-def backend_capacity(evidence: Evidence) -> int:
-    """Return the number of physical cores of the backend, on whichever machine it runs."""
-    there = evidence.observed.load_host.backend_cores if evidence.observed.load_host else 0
-    return there or evidence.cores.physical(evidence.cores.backend)
-
-
-def generator_capacity(evidence: Evidence) -> int:
-    """Return the number of physical cores that the generator can use, limited by its threads and connections."""
-    cores = evidence.observed.load_host.cores if evidence.observed.load_host else max(evidence.cores.physical(evidence.cores.generator), 1)
-    return min(cores, evidence.load.threads or cores, evidence.load.connections)
-
-
-def generator_is_busy(evidence: Evidence) -> bool:
-    """Return whether the generator couldn't have made more load; false if its CPU time is unknown."""
-    return _generator_is_full(evidence, GENERATOR_BUSY)
-
-
-def generator_is_nearly_busy(evidence: Evidence) -> bool:
-    """Return whether the generator could hardly have made more load; false if its CPU time is unknown."""
-    return _generator_is_full(evidence, GENERATOR_NEARLY_BUSY)
-
-
-def _generator_is_full(evidence: Evidence, share: float) -> bool:
-    if hosts := evidence.measurement.load_hosts:
-        return any(host.full >= share for host in hosts)  # the fullest host limits the load, because the others keep to its pace
-    usage = evidence.observed.generator_usage
-    if usage is None:
-        return False
-    capacity, waited = generator_capacity(evidence), _kept_waiting(evidence)
-    if generator_thread_is_full(evidence):
-        return True
-    return waited >= GENERATOR_STARVED * capacity or generator_cores(evidence, usage) + waited >= share * capacity
-
-
-def generator_cores(evidence: Evidence, usage: Usage) -> float:
-    """Return the time in which the generator had work to do, in cores: its CPU time, without polling if it reports that separately."""
-    reported, cores = evidence.measurement.busy_cores, evidence.cores
-    if reported is not None:
-        return reported
-    return _with_interrupts(evidence, usage, cores.generator, {*cores.target, *cores.backend, *cores.database})
-
-
-def generator_thread_is_full(evidence: Evidence) -> bool:
-    """Return whether a thread of the generator had no time to spare, apart from polling; false if unknown."""
-    usage, reported = evidence.observed.generator_usage, evidence.measurement.busy_cores
-    if usage is None or usage.thread_cores_max is None:
-        return False
-    useful = 1.0 if reported is None or usage.cpu_cores_mean <= 0 else min(reported / usage.cpu_cores_mean, 1.0)
-    return usage.thread_cores_max * useful >= THREAD_FULL
-
-
-def target_cores(evidence: Evidence, usage: Usage) -> float:
-    """Return the time in which the target's cores were busy, in cores: its CPU time plus interrupts on its own cores."""
-    cores = evidence.cores
-    return _with_interrupts(evidence, usage, cores.target, {*cores.generator, *cores.backend, *cores.database, *cores.harness})
-
-
-def target_fill(evidence: Evidence, usage: Usage) -> tuple[float, float]:
-    """Return how many cores the target used and how many it could use.
-
-    The capacity is its cores, or the CPU limit of its container if that is fuller. Interrupts keep cores busy but don't count toward the
-    limit.
-    """
-    cores = (target_cores(evidence, usage), float(target_capacity(evidence)))
-    limit = (usage.cpu_cores_mean, evidence.target_cpus) if evidence.target_cpus else cores
-    return max(cores, limit, key=lambda fill: fill[0] / fill[1])
-
-
-def _with_interrupts(evidence: Evidence, usage: Usage, cpus: Sequence[int], of_others: Collection[int]) -> float:
-    """Return the CPU time including interrupts on these CPUs, if no other program used them.
-
-    Kernels differ in whether they charge interrupts to the running process. The CPU time of the processes without interrupts is also known,
-    so nothing counts twice.
-    """
-    cores = [core for core in evidence.observed.occupancy if core.cpu in cpus]
-    used = usage.cpu_cores_mean
-    if not cores or set(cpus) & set(of_others):
-        return used
-    busy = sum(core.busy for core in cores)
-    if busy - used > OTHERS_SHARE_MAX * evidence.cores.physical(cpus):
-        return used
-    return max(used, min(busy, used) + sum(core.interrupts for core in cores))
-
-
 def throttled(usage: Usage | None) -> float | None:
     """Return the share of periods in which a quota stopped a program, if it is large enough to have been the limit."""
     share = usage.throttled_share if usage else None
     return share if share is not None and share >= THROTTLED_SHARE_MIN else None
 
 
-def _kept_waiting(evidence: Evidence) -> float:
-    """Return the time in which the generator was kept off its cores, in cores.
-
-    On shared cores, the target, its database or the backend causes this wait, so it doesn't count.
-    """
-    usage, cores = evidence.observed.generator_usage, evidence.cores
-    is_alone = not (cores.shared or cores.database_shared or cores.backend_shared)
-    return usage.cpu_wait_cores_mean or 0.0 if usage and is_alone else 0.0
-
-
 def fill(name: str, cores: float, capacity: float, **more: Any) -> dict[str, Any]:
     """Return how much of its cores a program used, as data of a reason. Omits extra values that are ``None``."""
     return {"name": name, "cores": cores, "capacity": capacity, **{key: value for key, value in more.items() if value is not None}}
-
-
-def generator_fill(evidence: Evidence) -> dict[str, Any]:
-    """Return how full the generator was and how long it was kept off its cores; with several load hosts, the fullest one."""
-    if hosts := evidence.measurement.load_hosts:
-        fullest = max(hosts, key=lambda host: host.full)
-        return {"name": "generator", "fullest_thread_cores": fullest.full, "load_host": fullest.name}
-    assert evidence.observed.generator_usage is not None
-    waited, capacity = _kept_waiting(evidence), generator_capacity(evidence)
-    return fill(
-        "generator",
-        generator_cores(evidence, evidence.observed.generator_usage),
-        capacity,
-        host=evidence.observed.load_host.name if evidence.observed.load_host else None,
-        full_thread_of=evidence.observed.generator_usage.threads if generator_thread_is_full(evidence) and capacity > 1 else None,
-        waited_share=waited if waited >= 1 - GENERATOR_BUSY else None,
-    )

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable
 
 from httpbench.model import CoreOccupancy, Frozen, Network, Trial
 from httpbench.stats.disturbance import others_cores
-from httpbench.stats.evidence import Evidence, evidence_of, generator_capacity, target_capacity, target_cores
+from httpbench.stats.evidence import evidence_of
 from httpbench.stats.summary import throughput_rps
 from httpbench.stats.validity import failed_requests, little_ratio
 
@@ -67,17 +67,17 @@ def facts(trial: Trial) -> Facts | None:
     rate = evidence.load.rate_rps
     lag = measurement.schedule_lag_us
     return Facts(
-        target_cores=target_cores(evidence, target) if target else None,
-        target_capacity_cores=target_capacity(evidence),
+        target_cores=evidence.target_cores(target) if target else None,
+        target_capacity_cores=evidence.target_capacity(),
         target_thread_cores_max=target.thread_cores_max if target else None,
         target_polling_threads=seen.target_polling_threads,
-        target_core_max=_fullest(_of(evidence, evidence.cores.target)),
+        target_core_max=_fullest(seen.occupancy, evidence.cores.target),
         target_wait_cores=target.cpu_wait_cores_mean if target else None,
         target_throttled_share=target.throttled_share if target else None,
         generator_cores=generator.cpu_cores_mean if generator else None,
-        generator_capacity_cores=generator_capacity(evidence),
+        generator_capacity_cores=evidence.generator_capacity(),
         generator_thread_cores_max=generator.thread_cores_max if generator else None,
-        generator_core_max=_fullest(seen.load_host.occupancy if seen.load_host else _of(evidence, evidence.cores.generator)),
+        generator_core_max=_fullest(seen.load_host.occupancy) if seen.load_host else _fullest(seen.occupancy, evidence.cores.generator),
         generator_wait_cores=generator.cpu_wait_cores_mean if generator else None,
         others_cores=others_cores(evidence),
         stolen_cores=sum(core.stolen for core in seen.occupancy) if seen.occupancy else None,
@@ -89,10 +89,6 @@ def facts(trial: Trial) -> Facts | None:
     )
 
 
-def _of(evidence: Evidence, cpus: Collection[int]) -> list[CoreOccupancy]:
-    return [core for core in evidence.observed.occupancy if core.cpu in cpus]
-
-
-def _fullest(cores: Iterable[CoreOccupancy]) -> float | None:
-    """Return how busy the busiest of these CPUs was."""
-    return max((core.busy + core.interrupts for core in cores), default=None)
+def _fullest(occupancy: Iterable[CoreOccupancy], cpus: Collection[int] | None = None) -> float | None:
+    """Return how busy the busiest of these CPUs was, by default of all CPUs."""
+    return max((core.busy + core.interrupts for core in occupancy if cpus is None or core.cpu in cpus), default=None)

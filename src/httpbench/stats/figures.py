@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from httpbench.model import Trial
 from httpbench.stats.histogram import RESOLUTION
-from httpbench.stats.paired import Rounds
+from httpbench.stats.paired import Rounds, by_round
 from httpbench.stats.summary import cpu_us_per_request, rss_bytes_peak, throughput_rps
 
 
@@ -23,34 +23,7 @@ class Figure:
 
     def rounds(self, trials: Iterable[Trial]) -> Rounds:
         """Return the value of each round that counts and has one."""
-        found = {trial.plan.round: self.of(trial) for trial in trials if trial.verdict.counts}
-        return {number: value for number, value in found.items() if value is not None}
-
-
-def _throughput_rps(trial: Trial) -> float | None:
-    return throughput_rps(trial.measurement) if trial.measurement else None
-
-
-def _latency_us_p99(trial: Trial) -> float | None:
-    times = trial.measurement.times_us if trial.measurement else None
-    return times.p99 if times else None
-
-
-def _wall_s(trial: Trial) -> float | None:
-    return trial.client.whole.wall_s if trial.client else None
-
-
-def _runs_per_s(trial: Trial) -> float | None:
-    return 1 / trial.client.whole.wall_s if trial.client else None
-
-
-THROUGHPUT = Figure("throughput_rps", _throughput_rps)
-P99 = Figure("latency_us_p99", _latency_us_p99, RESOLUTION)
-CPU = Figure("cpu_us_per_request", cpu_us_per_request)
-WALL = Figure("wall_s", _wall_s)
-"""Wall time of a client's whole process."""
-SPEED = Figure("runs_per_s", _runs_per_s)
-"""Reciprocal of ``WALL``, because ranks need a result that is better when higher."""
+        return by_round(trials, self.of)
 
 
 def _latency(field: str) -> Figure:
@@ -61,6 +34,14 @@ def _latency(field: str) -> Figure:
 
     return Figure(f"latency_us_{field}", of, RESOLUTION)
 
+
+THROUGHPUT = Figure("throughput_rps", lambda trial: throughput_rps(trial.measurement) if trial.measurement else None)
+P99 = _latency("p99")
+CPU = Figure("cpu_us_per_request", cpu_us_per_request)
+WALL = Figure("wall_s", lambda trial: trial.client.whole.wall_s if trial.client else None)
+"""Wall time of a client's whole process."""
+SPEED = Figure("runs_per_s", lambda trial: 1 / trial.client.whole.wall_s if trial.client else None)
+"""Reciprocal of ``WALL``, because ranks need a result that is better when higher."""
 
 BY_NAME = {
     "rps": THROUGHPUT,

@@ -18,8 +18,6 @@ from httpbench.stats.interval import ROUNDS_MIN, ConfidenceInterval, jackknife
 RESOLUTION = 0.001
 """Relative width of a bucket: three significant digits, as in our load generator."""
 
-_LOWEST_NS = 1
-
 CURVE_SHARES = (100, 80, 60, 50, 40, 30, 20, 15)
 """Percentages of samples above the points of a curve below 90%. From 90 to 99%, each is a tenth of these, and so on."""
 
@@ -35,14 +33,9 @@ def merge(encoded: Sequence[str]) -> HdrHistogram:
     if not encoded:
         raise ValueError("nothing to merge")
     parts = [decoded(text) for text in encoded]
-    whole = max(parts, key=lambda part: (part.significant_figures, part.highest_trackable_value))
-    highest = max(part.highest_trackable_value for part in parts)
-    if any(part.highest_trackable_value != highest or part.significant_figures != whole.significant_figures for part in parts):
-        whole = HdrHistogram(_LOWEST_NS, highest, whole.significant_figures)
-        rest = parts
-    else:
-        rest = [part for part in parts if part is not whole]
-    for part in rest:
+    digits = max(part.significant_figures for part in parts)
+    whole = HdrHistogram(1, max(part.highest_trackable_value for part in parts), digits)
+    for part in parts:
         whole.add(part)
     return whole
 

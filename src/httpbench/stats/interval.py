@@ -18,8 +18,9 @@ interval never gets narrower with more rounds: a quarter of the standard deviati
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from collections.abc import Sequence
-from functools import cache
+from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
@@ -67,18 +68,17 @@ def interval(values: Sequence[float]) -> ConfidenceInterval | None:
     logs = [math.log(value) for value in values]
     center = math.fsum(logs) / len(logs)
     variance = math.fsum((log - center) ** 2 for log in logs) / (len(logs) - 1)
-    return around(center, center, math.sqrt(variance / len(logs)), len(logs))
+    return around(center, center, quantile(len(logs)) * math.sqrt(variance / len(logs)))
 
 
-def around(low: float, high: float, log_error: float, rounds: int, resolution: float = 0.0) -> ConfidenceInterval:
-    """Return the interval from e^(low − reach) to e^(high + reach), with reach = t · standard error + resolution.
+def around(low: float, high: float, reach: float) -> ConfidenceInterval:
+    """Return the interval from e^(low − reach) to e^(high + reach).
 
-    ``low`` and ``high`` are centers, which are equal unless they come from :func:`centers`. They and ``log_error`` are logarithms. t has
-    ``rounds`` − 1 degrees of freedom, and ``resolution`` is the relative step of the recorded values.
+    ``low`` and ``high`` are logarithms of centers, which are equal unless they come from :func:`centers`. ``reach`` is t · standard error
+    of the logarithms, plus the relative step of the recorded values.
 
     Source: Student, "The probable error of a mean", Biometrika 6, 1908. Applied to logarithms, it gives the interval of a geometric mean.
     """
-    reach = quantile(rounds) * log_error + resolution
     return ConfidenceInterval(low=math.exp(low - reach), high=math.exp(high + reach))
 
 
@@ -98,12 +98,17 @@ def standard_error(logs: Floats) -> float:
     return float(logs.std(ddof=1) / math.sqrt(len(logs)))
 
 
-@cache
 def quantile(rounds: int) -> float:
-    """Return how many standard errors a 95% interval extends to either side."""
+    """Return how many standard errors a 95% interval over these rounds extends to either side."""
+    return student(rounds - 1)
+
+
+@lru_cache(1000)
+def student(freedom: float, share: float = (1 + CONFIDENCE) / 2) -> float:
+    """Return the value of Student's t with ``freedom`` degrees of freedom that this share of its distribution is below."""
     from scipy.special import stdtrit  # slow to import, and few commands need it
 
-    return float(stdtrit(rounds - 1, (1 + CONFIDENCE) / 2))
+    return float(stdtrit(freedom, share))
 
 
 def p_value(distance: float, log_error: float, freedom: float) -> float:
@@ -132,13 +137,9 @@ def rounds_for(log_deviation: float, half_width: float) -> int | None:
     def is_enough(rounds: int) -> bool:
         return quantile(rounds) * log_deviation / math.sqrt(rounds) <= reach
 
-    if not is_enough(ROUNDS_MAX):
-        return None
-    low, high = ROUNDS_MIN - 1, ROUNDS_MAX
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if is_enough(middle) else (middle, high)
-    return high
+    counts = range(ROUNDS_MIN, ROUNDS_MAX + 1)
+    first = bisect_left(counts, True, key=is_enough)
+    return counts[first] if first < len(counts) else None
 
 
 def jackknife(whole: float, without: Sequence[float], resolution: float) -> ConfidenceInterval | None:
@@ -155,4 +156,4 @@ def jackknife(whole: float, without: Sequence[float], resolution: float) -> Conf
         return None
     logs = np.log(np.asarray(without, dtype=np.float64))
     error = math.sqrt((rounds - 1) / rounds * float(((logs - logs.mean()) ** 2).sum()))
-    return around(math.log(whole), math.log(whole), error, rounds, resolution)
+    return around(math.log(whole), math.log(whole), quantile(rounds) * error + resolution)

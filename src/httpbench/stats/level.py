@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
+import math
 import statistics
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import get_args
 
-from httpbench.model import Bound, Distribution, Figure, Frozen, Measurement, Reason, ReasonKind, Search, Trial, VerdictKind
+from httpbench.model import Distribution, Figure, Frozen, Measurement, Reason, ReasonKind, Search, Trial, VerdictKind
 from httpbench.quantiles import PERCENTILES, samples_needed
 from httpbench.stats.disturbance import disturbance
-from httpbench.stats.evidence import evidence_of, generator_is_busy
+from httpbench.stats.evidence import evidence_of
 from httpbench.stats.search import (
-    Bounds,
     LimitSide,
     Offer,
     RateObservation,
     SearchPhase,
     attainable_width,
     bounds,
-    ends_retested,
     next_offer,
+    retest,
     settled,
 )
 
@@ -33,8 +33,7 @@ DURATION_MAX_S = 60.0
 """Maximum duration of a trial that is extended so that a percentile has enough responses. It determines the lowest rate to try."""
 
 PERCENTILE_MIN = 90.0
-"""Percentile that every trial is long enough for, so that means and maximums also rest on several responses."""
-
+"""Percentile for which every trial is long enough, so that means and maximums also rest on several responses."""
 
 DISTURBED_MAX = 10
 """Number of consecutive disturbed trials that end a search because the machine isn't quiet enough."""
@@ -119,14 +118,20 @@ def misses(search: Search, trial: Trial) -> tuple[Reason, ...]:
     if trial.measurement is None or not trial.verdict.counts:
         return trial.verdict.reasons or (Reason.of(ReasonKind.NOT_MEASURED),)
     times = _times(trial.measurement)
-    found = (_miss(bound, times) for bound in search.level.bounds)
-    return tuple(miss for miss in found if miss is not None)
+    found = []
+    for bound in search.level.bounds:
+        value: float | None = getattr(times, bound.figure, None)
+        if value is None:
+            found.append(Reason.of(ReasonKind.TOO_FEW_RESPONSES, figure=bound.figure))
+        elif value >= bound.limit_us:
+            found.append(Reason.of(ReasonKind.LATENCY_MISSED, figure=bound.figure, latency_us=value))
+    return tuple(found)
 
 
 def observations(search: Search, trials: Sequence[Trial]) -> list[RateObservation]:
     """Return the results of the trials with a rate that count.
 
-    Failed and disturbed trials are omitted because they don't tell anything about their rate.
+    Failed and disturbed trials are omitted because they say nothing about their rate.
     """
     return [
         RateObservation(trial.plan.load.rate_rps, trial.plan.load.duration_s, not misses(search, trial))
@@ -159,6 +164,8 @@ def saturation(search: Search, trials: Sequence[Trial]) -> Saturation:
     known = bounds(found)
     attainable = attainable_width(seen, final)
     curve = [_point(search, rate, _counting(rate, trials, final)) for rate in found]
+    failed = [point.rate_rps for point in curve if point.held < point.trials]
+    held = [point.rate_rps for point in curve if point.held > 0]
     by = tuple(who for trial in trials if trial.plan.load.rate_rps is not None and (who := disturbance(trial)))
     return Saturation(
         rate_rps=known.lower,
@@ -167,20 +174,15 @@ def saturation(search: Search, trials: Sequence[Trial]) -> Saturation:
         attainable_width=attainable if attainable > search.width else None,
         generator_limited=any(point.rate_rps == known.upper and 2 * point.generator_busy > point.trials for point in curve),
         closed_loop_rps=closed_loop_rps(trials),
-        inversions=_inversions(found, known),
+        inversions=tuple(rate for rate, kind in found.items() if kind is LimitSide.LOWER and rate > (known.upper or math.inf)),
         curve=tuple(curve),
-        rate_low_rps=min((known.lower, *_rates(curve, failed=True))) if known.lower is not None else None,
-        rate_high_rps=max((known.upper, *_rates(curve, failed=False))) if known.upper is not None else None,
-        is_retested=bool(found) and ends_retested(seen, final),
+        rate_low_rps=min((known.lower, *failed)) if known.lower is not None else None,
+        rate_high_rps=max((known.upper, *held)) if known.upper is not None else None,
+        is_retested=bool(found) and retest(seen, final) is None,
         disturbed=len(by),
         disturbed_by=by,
         too_disturbed=is_too_disturbed(trials),
     )
-
-
-def _rates(curve: Sequence[RatePoint], *, failed: bool) -> list[float]:
-    """Return the rates at which at least one trial failed, or held."""
-    return [point.rate_rps for point in curve if (point.held < point.trials if failed else point.held > 0)]
 
 
 def closed_loop_rps(trials: Sequence[Trial]) -> float | None:
@@ -194,12 +196,13 @@ def held_in_most(point: RatePoint) -> bool:
 
 
 def _counting(rate: float, trials: Sequence[Trial], final: SearchPhase) -> list[Trial]:
-    at_rate = [trial for trial in trials if trial.plan.load.rate_rps == rate and _says_something(trial)]
-    return [trial for trial in at_rate if trial.plan.load.duration_s >= final.duration_s(rate)]
+    loads = ((trial, trial.plan.load) for trial in trials if _says_something(trial))
+    return [trial for trial, load in loads if load.rate_rps == rate and load.duration_s >= final.duration_s(rate)]
 
 
 def _point(search: Search, rate: float, trials: Sequence[Trial]) -> RatePoint:
     missed = [misses(search, trial) for trial in trials]
+    reasons = [reason for each in missed for reason in each]
     times = [_times(trial.measurement) for trial in trials if trial.measurement is not None]
     evidence = [evidence_of(trial) for trial in trials]
     return RatePoint(
@@ -207,13 +210,9 @@ def _point(search: Search, rate: float, trials: Sequence[Trial]) -> RatePoint:
         trials=len(trials),
         held=sum(not each for each in missed),
         times_us={figure: value for figure in get_args(Figure) if (value := _median(times, figure)) is not None},
-        misses=_each_once(reason for each in missed for reason in each),
-        generator_busy=sum(one is not None and generator_is_busy(one) for one in evidence),
+        misses=tuple(reason for place, reason in enumerate(reasons) if reason not in reasons[:place]),
+        generator_busy=sum(one is not None and one.generator_is_busy() for one in evidence),
     )
-
-
-def _inversions(found: dict[float, LimitSide], known: Bounds) -> tuple[float, ...]:
-    return tuple(rate for rate, kind in found.items() if kind is LimitSide.LOWER and known.upper is not None and rate > known.upper)
 
 
 def _times(measurement: Measurement) -> Distribution | None:
@@ -223,18 +222,3 @@ def _times(measurement: Measurement) -> Distribution | None:
 def _median(times: Sequence[Distribution | None], figure: str) -> float | None:
     values = [value for one in times if one is not None and (value := getattr(one, figure)) is not None]
     return statistics.median(values) if values else None
-
-
-def _each_once(reasons: Iterable[Reason]) -> tuple[Reason, ...]:
-    found: list[Reason] = []
-    for reason in reasons:
-        if reason not in found:
-            found.append(reason)
-    return tuple(found)
-
-
-def _miss(bound: Bound, times: Distribution | None) -> Reason | None:
-    value: float | None = getattr(times, bound.figure, None)
-    if value is None:
-        return Reason.of(ReasonKind.TOO_FEW_RESPONSES, figure=bound.figure)
-    return Reason.of(ReasonKind.LATENCY_MISSED, figure=bound.figure, latency_us=value) if value >= bound.limit_us else None

@@ -60,20 +60,25 @@ def next_step(trials: Sequence[Trial]) -> NextStep | None:
     invalid = [trial for trial in trials if trial.verdict.kind is VerdictKind.INVALID and trial.measurement]
     if not invalid or any(trial.verdict.counts for trial in trials):
         return None
-    load, errors = invalid[0].plan.load, _errors(invalid)
-    if any(reason.kind is ReasonKind.TARGET_DIED_UNDER_LOAD for trial in invalid for reason in trial.verdict.reasons):
+    load = invalid[0].plan.load
+    measured = [trial.measurement for trial in invalid if trial.measurement]
+    errors = sum((Counter(each.errors) for each in measured), Counter[str]())
+    reasons = {reason.kind for trial in invalid for reason in trial.verdict.reasons}
+    if ReasonKind.TARGET_DIED_UNDER_LOAD in reasons:
         return NextStep(step=StepKind.READ_LOG, connections=1)
-    if any(reason.kind in FROM_MEMORY for trial in invalid for reason in trial.verdict.reasons):
+    if reasons & FROM_MEMORY:
         return NextStep(step=StepKind.ASK_DATABASE, target=invalid[0].plan.target)
-    if any(errors[kind] for kind in WRONG_RESPONSES) or any(map(_was_wrong, invalid)):
+    has_wrong_samples = any(each.sampled_bodies and each.sampled_bodies.problems for each in measured)
+    if errors.keys() & WRONG_RESPONSES or reasons & WRONG or has_wrong_samples:
         return _about_wrong_responses(invalid[0])
     lost = any(kind.startswith(("timeout", "connect", "reset", "closed")) for kind in errors)
     queue = min((trial.accept_queue for trial in invalid if trial.accept_queue), default=None)
-    if queue is not None and queue < load.connections and (lost or _has_overflowed(invalid)):
+    has_overflowed = any(trial.observed.network and trial.observed.network.listen_overflows for trial in invalid)
+    if queue is not None and queue < load.connections and (lost or has_overflowed):
         return NextStep(step=StepKind.FIT_ACCEPT_QUEUE, connections=queue)
     if errors["timeout"]:
         return NextStep(step=StepKind.ALLOW_LATE, timeout_now_s=load.timeout_s, timeout_s=load.timeout_s * TIMEOUT_FACTOR)
-    achieved = min(trial.measurement.throughput_rps for trial in invalid if trial.measurement)
+    achieved = min(each.throughput_rps for each in measured)
     if load.rate_rps and not lost and achieved >= 1:
         return NextStep(step=StepKind.OFFER_LESS, rate_rps=achieved * RATE_FACTOR)
     if load.connections > 1:
@@ -87,21 +92,3 @@ def _about_wrong_responses(trial: Trial) -> NextStep:
     if trial.plan.target.startswith("command/"):
         return NextStep(step=StepKind.COMPARE_RESPONSE)
     return NextStep(step=StepKind.VERIFY, target=trial.plan.target)
-
-
-def _was_wrong(trial: Trial) -> bool:
-    """Return whether a reason reports wrong responses, which the generator's errors may not show."""
-    sampled = trial.measurement.sampled_bodies if trial.measurement else None
-    return any(reason.kind in WRONG for reason in trial.verdict.reasons) or bool(sampled and sampled.problems)
-
-
-def _errors(trials: Sequence[Trial]) -> Counter[str]:
-    """Count the errors of all rounds by kind."""
-    found: Counter[str] = Counter()
-    for trial in trials:
-        found.update({kind: count for kind, count in (trial.measurement.errors if trial.measurement else {}).items() if count})
-    return found
-
-
-def _has_overflowed(trials: Sequence[Trial]) -> bool:
-    return any(trial.network and trial.network.listen_overflows for trial in trials)

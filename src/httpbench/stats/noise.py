@@ -14,7 +14,7 @@ intervals. Other loads may differ.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -49,17 +49,11 @@ def noise_of(run: Run, trials: Sequence[Trial]) -> Noise | None:
     rounds = len(ratios[THROUGHPUT.name])
     if rounds < ROUNDS_MIN:
         return None
-    load, environment = trials[0].plan.load, run.environment
+    load = trials[0].plan.load
     return Noise(
         run=run.id,
         made_at=run.started_at,
-        hostname=environment.hostname,
-        cpu_model=environment.cpu_model,
-        kernel=environment.kernel,
-        tuning=environment.tuning,
-        httpbench_version=environment.httpbench_version,
-        cpus_allowed=environment.cpus_allowed,
-        cpu_quota_cores=environment.cpu_quota_cores,
+        **run.environment.model_dump(include=set(Noise.model_fields)),
         target=min(ids, key=len),
         connections=load.connections,
         load=load,
@@ -85,17 +79,12 @@ def floor(noise: Noise, figure: str, rounds: int) -> float | None:
 
 def other_load(noise: Noise, load: Load, workload: Workload) -> str | None:
     """Return how a load differs from that of the A/A pairs, e.g. ``connections 64 → 256``; ``None`` if it doesn't."""
-    return ", ".join(_differences(noise, load, workload)) or None
-
-
-def _differences(noise: Noise, load: Load, workload: Workload) -> Iterator[str]:
     measured = noise.load or Load(connections=noise.connections)
-    for field, name in LOAD_ALIKE.items():
-        before, after = getattr(measured, field), getattr(load, field)
-        if before != after:
-            yield f"{name} {_text(before)} → {_text(after)}"
+    changes = {name: (getattr(measured, field), getattr(load, field)) for field, name in LOAD_ALIKE.items()}
+    differences = [f"{name} {_text(before)} → {_text(after)}" for name, (before, after) in changes.items() if before != after]
     if workload.kind is not Kind.SERVER or workload.parts or workload.request != noise.request:
-        yield f"workload {noise.workload} → {workload.name}"
+        differences.append(f"workload {noise.workload} → {workload.name}")
+    return ", ".join(differences) or None
 
 
 def _text(value: float | None) -> str:

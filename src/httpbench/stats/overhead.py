@@ -12,14 +12,14 @@ took.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
 from httpbench.model import Distribution, Frozen, Trial
 from httpbench.stats.histogram import RESOLUTION
 from httpbench.stats.interval import ROUNDS_MIN, ConfidenceInterval, quantile
-from httpbench.stats.paired import compare
+from httpbench.stats.paired import by_round, compare
 
 FIGURES = ("p50", "p90", "p95", "p99", "p99_9", "p99_99", "max", "tm99_9", "stddev")
 """Statistics of a distribution of times, in table order."""
@@ -45,7 +45,7 @@ def overhead(ours: Sequence[Trial], baseline: Sequence[Trial]) -> dict[str, Diff
 
     Statistics without a common round are omitted.
     """
-    return {name: found for name in FIGURES if (found := _difference(_rounds(ours, name), _rounds(baseline, name))) is not None}
+    return {name: found for name in FIGURES if (found := _difference(ours, baseline, name)) is not None}
 
 
 def added_us(ours: Trial, baseline: Trial) -> dict[str, float]:
@@ -59,10 +59,7 @@ def share_of(
     ours: Sequence[Trial], baseline: Sequence[Trial], figure: Callable[[Trial], float | None]
 ) -> tuple[float, float | None] | None:
     """Return the ratio of a result to the baseline's, and half the width of its interval; ``None`` without a common round."""
-    mine, theirs = (
-        {trial.plan.round: value for trial in side if trial.verdict.counts and (value := figure(trial))} for side in (ours, baseline)
-    )
-    found = compare(mine, theirs)
+    found = compare(by_round(ours, figure), by_round(baseline, figure))
     if found is None:
         return None
     return found.ratio, (found.interval.high - found.interval.low) / 2 if found.interval else None
@@ -72,12 +69,8 @@ def _times(trial: Trial) -> Distribution | None:
     return trial.measurement.times_us if trial.measurement and trial.verdict.counts else None
 
 
-def _rounds(trials: Sequence[Trial], name: str) -> dict[int, float]:
-    found = {trial.plan.round: getattr(_times(trial), name, None) for trial in trials}
-    return {number: value for number, value in found.items() if value is not None}
-
-
-def _difference(ours: Mapping[int, float], theirs: Mapping[int, float]) -> Difference | None:
+def _difference(proxy: Sequence[Trial], baseline: Sequence[Trial], name: str) -> Difference | None:
+    ours, theirs = (by_round(side, lambda trial: getattr(_times(trial), name, None)) for side in (proxy, baseline))
     common = sorted(ours.keys() & theirs.keys())
     ratio = compare(ours, theirs, RESOLUTION)
     if not common or ratio is None:

@@ -11,11 +11,11 @@ A comparison is a claim only if its p-value, corrected for the number of compari
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import numpy as np
 
-from httpbench.model import Frozen
+from httpbench.model import Frozen, Trial
 from httpbench.stats.interval import (
     CONFIDENCE,
     ROUNDS_MIN,
@@ -25,6 +25,7 @@ from httpbench.stats.interval import (
     centers,
     nearest_to_zero,
     p_value,
+    quantile,
     standard_error,
 )
 
@@ -65,6 +66,11 @@ class Comparison(Frozen):
         return self.p_adjusted is not None and self.p_adjusted <= 1 - CONFIDENCE
 
 
+def by_round(trials: Iterable[Trial], figure: Callable[[Trial], float | None]) -> dict[int, float]:
+    """Return the result of each round that counts and has one."""
+    return {trial.plan.round: value for trial in trials if trial.verdict.counts and (value := figure(trial)) is not None}
+
+
 def compare(ours: Rounds, theirs: Rounds, resolution: float = 0.0) -> Comparison | None:
     """Compare two targets over the rounds that both have; ``None`` if there is no round in which both results are above zero.
 
@@ -74,17 +80,19 @@ def compare(ours: Rounds, theirs: Rounds, resolution: float = 0.0) -> Comparison
     ratios = log_ratios(ours, theirs)
     if not len(ratios):
         return None
-    center, rounds = float(ratios.mean()), len(ratios)
-    if rounds < ROUNDS_MIN:
-        return Comparison(ratio=math.exp(center), interval=None, rounds=rounds, p=None, p_adjusted=None, p_rank=None)
-    p = _p(ratios, resolution)
+    rounds = len(ratios)
+    p = interval = None
+    if rounds >= ROUNDS_MIN:
+        error = standard_error(ratios)
+        p = p_value(distance(ratios, resolution), error, rounds - 1)
+        interval = around(*centers(ratios), quantile(rounds) * error + resolution)
     return Comparison(
-        ratio=math.exp(center),
-        interval=around(*centers(ratios), standard_error(ratios), rounds, resolution),
+        ratio=math.exp(float(ratios.mean())),
+        interval=interval,
         rounds=rounds,
         p=p,
         p_adjusted=p,
-        p_rank=rank_test(ratios) if rounds >= RANK_ROUNDS_MIN else None,
+        p_rank=rank_test(ratios),
     )
 
 
@@ -105,28 +113,27 @@ def holm(p_values: Sequence[float]) -> list[float]:
         >>> holm([0.01, 0.04, 0.03])
         [0.03, 0.06, 0.06]
     """
-    order = sorted(range(len(p_values)), key=p_values.__getitem__)
-    adjusted = [0.0] * len(p_values)
-    least = 0.0
-    for place, index in enumerate(order):
-        least = max(least, min((len(order) - place) * p_values[index], 1.0))
-        adjusted[index] = least
-    return adjusted
+    order = np.argsort(p_values, kind="stable")
+    adjusted = np.empty(len(order))
+    adjusted[order] = np.maximum.accumulate(np.minimum(np.arange(len(order), 0, -1) * np.asarray(p_values)[order], 1.0))
+    return adjusted.tolist()
 
 
-def _p(ratios: Floats, resolution: float) -> float:
-    distance = max(abs(nearest_to_zero(*centers(ratios))) - max(resolution, ROUNDING), 0.0)
-    return p_value(distance, standard_error(ratios), len(ratios) - 1)
+def distance(ratios: Floats, resolution: float) -> float:
+    """Return how far log ratios are from zero, beyond the resolution, whichever seventh of the rounds is left out."""
+    return max(abs(nearest_to_zero(*centers(ratios))) - max(resolution, ROUNDING), 0.0)
 
 
-def rank_test(ratios: Floats) -> float:
-    """Return the p-value of Wilcoxon's signed-rank test.
+def rank_test(ratios: Floats) -> float | None:
+    """Return the p-value of Wilcoxon's signed-rank test; ``None`` for fewer than six rounds.
 
     Rounds without any difference are left out, as in the original. The p-value is exact, or a normal approximation if distances tie:
     enumerating all signs, as scipy would do by default, takes seconds.
 
     Source: F. Wilcoxon, "Individual comparisons by ranking methods", Biometrics Bulletin 1, 1945.
     """
+    if len(ratios) < RANK_ROUNDS_MIN:
+        return None
     from scipy.stats import wilcoxon  # imported here because it takes longer to load than everything else
 
     apart = ratios[np.abs(ratios) > ROUNDING]

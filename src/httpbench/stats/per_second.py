@@ -21,12 +21,11 @@ def per_second(measurement: Measurement) -> PerSecond | None:
     seconds = _seconds(measurement.intervals)
     if not seconds:
         return None
-    sizes = [[part.bytes_received for part in parts] for parts in seconds]
-    bytes_received = [sum(size for size in parts if size is not None) for parts in sizes] if _all_known(sizes) else None
+    has_sizes = all(part.bytes_received is not None for parts in seconds for part in parts)
     return PerSecond(
         seconds=len(seconds),
         requests=over_seconds([sum(part.completed for part in parts) for parts in seconds]),
-        bytes_received=over_seconds(bytes_received) if bytes_received else None,
+        bytes_received=over_seconds([sum(part.bytes_received or 0 for part in parts) for parts in seconds]) if has_sizes else None,
     )
 
 
@@ -57,7 +56,3 @@ def _seconds(intervals: Sequence[Interval]) -> list[list[Interval]]:
             return []
         seconds.setdefault(second, []).append(part)
     return [parts for parts in seconds.values() if sum(part.duration_s for part in parts) >= 1 - TOLERANCE_S]
-
-
-def _all_known(sizes: Sequence[Sequence[int | None]]) -> bool:
-    return all(size is not None for parts in sizes for size in parts)

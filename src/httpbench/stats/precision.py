@@ -19,10 +19,10 @@ import numpy as np
 
 from httpbench.model import Trial
 from httpbench.stats.interval import LEFT_OUT, ROUNDS_MIN, Floats, centers, quantile, rounds_for, standard_error
-from httpbench.stats.paired import Rounds, log_ratios
+from httpbench.stats.paired import Rounds, by_round, log_ratios
 from httpbench.stats.summary import cells
 
-BETWEEN_CENTRES = 0.25
+BETWEEN_CENTERS = 0.25
 """Half the distance between the centers of a comparison's interval for normal rounds, in standard deviations."""
 
 
@@ -42,7 +42,7 @@ class Width:
         enough = rounds_for(self.log_deviation, half_width)
         if not self.is_ratio or enough is None or enough < LEFT_OUT:
             return enough
-        left = math.log1p(half_width) - BETWEEN_CENTRES * self.log_deviation
+        left = math.log1p(half_width) - BETWEEN_CENTERS * self.log_deviation
         return rounds_for(self.log_deviation, math.expm1(left)) if left > 0 else None
 
 
@@ -51,8 +51,7 @@ def headline(trials: Iterable[Trial]) -> Rounds:
 
     This is correct responses per second, or with a rate the p99 of the times in µs.
     """
-    found = ((trial.plan.round, _headline(trial)) for trial in trials if trial.verdict.counts)
-    return {number: value for number, value in found if value is not None}
+    return by_round(trials, _headline)
 
 
 def widest(trials: Sequence[Trial], baseline: str) -> Width | None:

@@ -31,8 +31,8 @@ from itertools import combinations
 import numpy as np
 import numpy.typing as npt
 
-from httpbench.stats.interval import CONFIDENCE, ROUNDS_MIN, ConfidenceInterval, Floats, centers, nearest_to_zero, p_value
-from httpbench.stats.paired import RANK_ROUNDS_MIN, ROUNDING, ROUNDS_PATIENCE, Comparison, Rounds, holm, log_ratios, rank_test
+from httpbench.stats.interval import CONFIDENCE, ROUNDS_MIN, ConfidenceInterval, Floats, around, centers, p_value, student
+from httpbench.stats.paired import ROUNDING, ROUNDS_PATIENCE, Comparison, Rounds, distance, holm, log_ratios, rank_test
 
 ROWS_MIN = 4
 """Minimum number of rows for separating their noise. With fewer rows, each pair is compared on its own."""
@@ -70,18 +70,12 @@ class Pair:
 
     def p(self, rounds: int) -> float:
         """Return how often equal targets would be this far apart in this number of equally noisy rounds."""
-        distance = max(abs(nearest_to_zero(*centers(self.logs))) - max(self.resolution, ROUNDING), 0.0)
-        return p_value(distance, self._error(rounds), self._freedom(rounds))
+        return p_value(distance(self.logs, self.resolution), self._error(rounds), self._freedom(rounds))
 
     def interval(self) -> ConfidenceInterval:
         """Return the 95% interval of the ratio, whichever seventh of the rounds is left out."""
-        from scipy.special import stdtrit  # slow to import, and few commands need it
-
         rounds = len(self.logs)
-        quantile = float(stdtrit(self._freedom(rounds), (1 + CONFIDENCE) / 2))
-        reach = quantile * self._error(rounds) + self.resolution
-        low, high = centers(self.logs)
-        return ConfidenceInterval(low=math.exp(low - reach), high=math.exp(high + reach))
+        return around(*centers(self.logs), student(self._freedom(rounds)) * self._error(rounds) + self.resolution)
 
     def _error(self, rounds: int) -> float:
         return math.sqrt(sum(self.variances) / rounds)
@@ -129,7 +123,7 @@ class AllPairs:
             rounds=len(pair.logs),
             p=self._p[key],
             p_adjusted=self._adjusted[key],
-            p_rank=rank_test(pair.logs) if len(pair.logs) >= RANK_ROUNDS_MIN else None,
+            p_rank=rank_test(pair.logs),
         )
 
     def rounds_to_rank(self) -> int | None:
@@ -164,20 +158,16 @@ def pooled(rows: Sequence[Rounds]) -> list[int]:
 def _pairs(rows: Sequence[Rounds], resolution: float) -> Iterator[Pair]:
     common = set.intersection(*(set(row) for row in rows)) if rows else set()
     if len(rows) < ROWS_MIN or len(common) < ROUNDS_MIN or min(row[number] for row in rows for number in common) <= 0:
-        yield from _pairs_alone(rows, resolution)
+        for one, other in combinations(range(len(rows)), 2):
+            ratios = log_ratios(rows[one], rows[other])
+            if len(ratios) >= ROUNDS_MIN:
+                yield Pair(one, other, ratios, (float(ratios.var(ddof=1)),), (0.0,), resolution)
         return
     logs = np.log(np.array([[row[number] for number in sorted(common)] for row in rows], dtype=np.float64))
     variances, priors = (found.tolist() for found in moderated(logs))
     for one, other in combinations(range(len(rows)), 2):
         both = (variances[one], variances[other])
         yield Pair(one, other, logs[one] - logs[other], both, (priors[one], priors[other]), resolution)
-
-
-def _pairs_alone(rows: Sequence[Rounds], resolution: float) -> Iterator[Pair]:
-    for one, other in combinations(range(len(rows)), 2):
-        logs = log_ratios(rows[one], rows[other])
-        if len(logs) >= ROUNDS_MIN:
-            yield Pair(one, other, logs, (float(logs.var(ddof=1)),), (0.0,), resolution)
 
 
 def moderated(logs: Floats) -> tuple[Floats, Floats]:

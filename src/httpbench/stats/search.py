@@ -40,10 +40,8 @@ RATE_MAX_RPS = 1e8
 RATE_DIGITS = 4
 """Significant digits of the rates to try: a tenth of the smallest useful width."""
 
-
 STRIDES_MAX = 6
 """Maximum number of doublings of a stride. With a width of 5%, the longest stride is a factor of 23."""
-
 
 RETEST_TRIALS = 4
 """Maximum number of trials at an end whose trials disagree, as a multiple of `trials`, plus one."""
@@ -144,18 +142,14 @@ def _standing(held: Sequence[bool], trials: int) -> LimitSide:
     return next((kind for kind in looks if kind is not LimitSide.UNDECIDED), LimitSide.UNDECIDED)
 
 
-def settled(observations: Iterable[RateObservation], phase: SearchPhase) -> dict[float, LimitSide]:
+def settled(observations: Sequence[RateObservation], phase: SearchPhase) -> dict[float, LimitSide]:
     """Classify each rate at the end of a search, ascending: as :func:`places`, but by the majority of all trials of a decided rate.
 
     Some retests may not have been decided.
     """
     results = _results(observations, phase)
-    standing = {rate: _standing(results[rate], phase.trials) for rate in sorted(results)}
-    return {rate: kind if kind is LimitSide.UNDECIDED else _majority(results[rate]) for rate, kind in standing.items()}
-
-
-def _majority(held: Sequence[bool]) -> LimitSide:
-    return LimitSide.UPPER if held.count(False) > EXCEED_RATIO * len(held) else LimitSide.LOWER
+    found = places(observations, phase)
+    return {rate: kind if kind is LimitSide.UNDECIDED else place(results[rate], trials=1) for rate, kind in found.items()}
 
 
 def bounds(found: dict[float, LimitSide]) -> Bounds:
@@ -173,13 +167,11 @@ def next_offer(
     for phase in phases:
         found = places(observations, phase)
         known = bounds(found)
-        rate = (
-            None if known.is_within(attainable_width(observations, phase)) else _next_rate(found, known, hints, phase.width, rate_min_rps)
-        )
-        if rate is not None:
+        is_complete = known.is_within(attainable_width(observations, phase))
+        if not is_complete and (rate := _next_rate(found, known, hints, phase.width, rate_min_rps)) is not None:
             return Offer(rate, phase.duration_s(rate))
         hints = [rate for rate in (known.lower, known.upper) if rate is not None]
-    return _retest(observations, phases[-1])
+    return retest(observations, phases[-1])
 
 
 def attainable_width(observations: Sequence[RateObservation], phase: SearchPhase) -> float:
@@ -195,12 +187,7 @@ def attainable_width(observations: Sequence[RateObservation], phase: SearchPhase
     return max(phase.width, held[-1] / failed[-1] - 1)
 
 
-def ends_retested(observations: Sequence[RateObservation], phase: SearchPhase) -> bool:
-    """Return whether both ends of the interval were tried again and are decided."""
-    return _retest(observations, phase) is None
-
-
-def _retest(observations: Sequence[RateObservation], phase: SearchPhase) -> Offer | None:
+def retest(observations: Sequence[RateObservation], phase: SearchPhase) -> Offer | None:
     """Return a retest of the less recently tried end, so that the ends take turns; ``None`` when both are done."""
     results = _results(observations, phase)
     known = bounds(places(observations, phase))
@@ -211,37 +198,18 @@ def _retest(observations: Sequence[RateObservation], phase: SearchPhase) -> Offe
 
 
 def _next_rate(found: dict[float, LimitSide], known: Bounds, hints: Sequence[float], width: float, rate_min_rps: float) -> float | None:
-    if (open_rate := _undecided(found, known)) is not None:
-        return open_rate
-    if (hint := next((rate for rate in hints if rate not in found and _is_between(rate, known)), None)) is not None:
-        return hint
+    undecided = (rate for rate, kind in found.items() if kind is LimitSide.UNDECIDED)
+    for rate in (*undecided, *(hint for hint in hints if hint not in found)):
+        if (known.lower is None or rate > known.lower) and (known.upper is None or rate < known.upper):
+            return rate
     if known.lower is None:
         assert known.upper is not None, "a rate that was tried and decided is a bound"
-        return _stride_down(found, known.upper, width, rate_min_rps)
+        lower_rate = max(known.upper / _stride(found, LimitSide.UPPER, width), rate_min_rps)
+        return _rounded(lower_rate) if known.upper > rate_min_rps else None
     if known.upper is None:
-        return _stride_up(found, known.lower, width)
+        higher_rate = min(known.lower * _stride(found, LimitSide.LOWER, width), RATE_MAX_RPS)
+        return _rounded(higher_rate) if known.lower < RATE_MAX_RPS else None
     return _rounded(math.sqrt(known.lower * known.upper))
-
-
-def _undecided(found: dict[float, LimitSide], known: Bounds) -> float | None:
-    """Return a rate whose missing trials could still change the result."""
-    return next((rate for rate, kind in found.items() if kind is LimitSide.UNDECIDED and _is_between(rate, known)), None)
-
-
-def _is_between(rate: float, known: Bounds) -> bool:
-    return (known.lower is None or rate > known.lower) and (known.upper is None or rate < known.upper)
-
-
-def _stride_down(found: dict[float, LimitSide], upper: float, width: float, rate_min_rps: float) -> float | None:
-    if upper <= rate_min_rps:
-        return None
-    return _rounded(max(upper / _stride(found, LimitSide.UPPER, width), rate_min_rps))
-
-
-def _stride_up(found: dict[float, LimitSide], lower: float, width: float) -> float | None:
-    if lower >= RATE_MAX_RPS:
-        return None
-    return _rounded(min(lower * _stride(found, LimitSide.LOWER, width), RATE_MAX_RPS))
 
 
 def _stride(found: dict[float, LimitSide], kind: LimitSide, width: float) -> float:

@@ -28,7 +28,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from httpbench.model import Measurement, Reason, ReasonKind, Settling, Trial
-from httpbench.stats.interval import Floats, quantile
+from httpbench.stats.interval import Floats, quantile, standard_error
 from httpbench.stats.validity import EDGE_REQUESTS
 
 LOOKED_AT_MIN = 10
@@ -93,7 +93,7 @@ def _change(earlier: Floats, later: Floats) -> _Change | None:
     mean = float(earlier.mean() + later.mean()) / 2
     if mean <= 0:
         return None
-    half_width = quantile(len(earlier) + len(later) - 1) * math.hypot(_error(earlier), _error(later))
+    half_width = quantile(len(earlier) + len(later) - 1) * math.hypot(standard_error(earlier), standard_error(later))
     return _Change(float(later.mean() - earlier.mean()) / mean, half_width / mean)
 
 
@@ -101,11 +101,6 @@ def _keeps(part: Floats, window_s: float, rate_rps: float) -> bool:
     """Return whether a part has as many responses as were due, allowing for its edges."""
     tolerance = SHIFT_MAX * rate_rps + EDGE_REQUESTS / (len(part) * window_s)
     return abs(float(part.mean()) - rate_rps) <= tolerance and float(part.max()) > 0
-
-
-def _error(values: Floats) -> float:
-    """Return the standard error of the mean."""
-    return float(values.std(ddof=1)) / math.sqrt(len(values))
 
 
 def truncation(values: Sequence[float]) -> int:
@@ -135,20 +130,24 @@ def changed(measurement: Measurement) -> Reason | None:
     dropped = truncation(rates)
     rest_rates = np.asarray(rates[dropped:])
     mean, rest = float(np.mean(rates)), float(rest_rates.mean())
-    if abs(mean - rest) <= max(SHIFT_MAX * rest, SOUGHT_ERRORS_MAX * _error(rest_rates)):
+    if abs(mean - rest) <= max(SHIFT_MAX * rest, SOUGHT_ERRORS_MAX * standard_error(rest_rates)):
         return None
     rest_s = sum(interval.duration_s for interval in whole[dropped:])
     return Reason.of(ReasonKind.RATE_CHANGED, last_rps=rest, last_s=rest_s, overall_rps=mean)
 
 
 def unsteady(trial: Trial) -> Reason | None:
-    """Return why a trial isn't steady; ``None`` if it is steady, if that is unknown, or if the rate was meant to rise."""
+    """Return why a trial isn't steady; ``None`` if it is steady, if that is unknown, or if the rate was meant to rise.
+
+    A warm-up that ran out of time is a reason if throughput still changed by more than 2% and by more than the noise.
+    """
     if trial.measurement is None or trial.plan.load.rate_from_rps is not None:
         return None
     if changed_by := changed(trial.measurement):
         return changed_by
     settling = _unfinished(trial)
-    if settling is None or not _still_changed(settling):
+    change = _last_change(settling) if settling else None
+    if settling is None or change is None or abs(change.size) <= max(SHIFT_MAX, change.half_width):
         return None
     return Reason.of(ReasonKind.WARMUP_STILL_CHANGED, warmup_s=settling.duration_s)
 
@@ -169,12 +168,6 @@ def _unfinished(trial: Trial) -> Settling | None:
     if settling is None or trial.measurement is None or trial.plan.load.rate_from_rps is not None:
         return None
     return None if settling.is_steady or not settling.throughput_rps else settling
-
-
-def _still_changed(settling: Settling) -> bool:
-    """Return whether throughput changed by more than 2% and by more than the noise."""
-    change = _last_change(settling)
-    return change is not None and abs(change.size) > max(SHIFT_MAX, change.half_width)
 
 
 def _last_change(settling: Settling) -> _Change | None:

@@ -2,7 +2,7 @@
 
 The unit of replication is the round, not the request. A million requests to one started process share its memory layout, its place in the
 cache and the state of the machine, so an interval over requests would be narrow and wrong. Rounds that don't count (invalid, failed or
-disturbed) never enter a median; the summary reports how many count. No result is a best-of.
+disturbed) never enter a median; the summary reports how many count. No result is the best of several rounds.
 """
 
 from __future__ import annotations
@@ -43,6 +43,9 @@ NOT_THE_TARGETS_ALONE = (VerdictKind.GENERATOR, VerdictKind.BOTH)
 WORST_FIRST = (VerdictKind.INVALID, VerdictKind.FAILED, VerdictKind.DISTURBED)
 """Verdicts of rounds that don't count, in order of precedence for the row."""
 
+USED = ("cpu_cores_peak", "pss_bytes_peak", "rss_bytes_mean", "pss_bytes_mean")
+"""Results that are fields of the target's usage."""
+
 
 class Estimate(Frozen):
     """A result over the rounds that have it."""
@@ -70,6 +73,8 @@ class Estimate(Frozen):
         spread = (high - low) / 2 / median if len(present) > 1 and median > 0 else None
         return cls(median=median, min=low, max=high, spread=spread, rounds=len(present), interval=interval(sorted(present)))
 
+
+Cell = tuple[str, Scaling, str, str, Load]
 
 OverRounds = Annotated[Estimate | None, Field(description="Estimate over rounds. Null: a round lacks it.")]
 
@@ -160,18 +165,23 @@ class Summary(Frozen):
     pss_bytes_mean: Estimate | None = None
     """Mean memory of the target with shared pages split among processes, in bytes. Null: the kernel does not report it."""
 
-    @property
-    def cell(self) -> tuple[str, Scaling, str, str, Load]:
-        """Return the fields of the plan that all rounds of the cell share."""
-        return (self.target, self.scaling, self.workload, self.load_generator, self.load)
-
 
 def cells(trials: Iterable[Trial]) -> list[list[Trial]]:
     """Group trials by cell in order of first appearance, sorted by round and then by attempt."""
-    found: dict[tuple[str, Scaling, str, str, Load], list[Trial]] = {}
+    found: dict[Cell, list[Trial]] = {}
     for trial in trials:
         found.setdefault(trial.plan.cell, []).append(trial)
     return [sorted(rounds, key=lambda trial: (trial.plan.round, trial.plan.attempt)) for rounds in found.values()]
+
+
+def last_attempts(trials: Iterable[Trial]) -> list[Trial]:
+    """Return the last attempt for each cell and round, ordered by their first attempts. Only a disturbed attempt is repeated."""
+    found: dict[tuple[Cell, int], Trial] = {}
+    for trial in trials:
+        place = (trial.plan.cell, trial.plan.round)
+        if place not in found or trial.plan.attempt > found[place].plan.attempt:
+            found[place] = trial
+    return list(found.values())
 
 
 def summarize(trials: Sequence[Trial], *, invalid: bool = False) -> Summary:
@@ -186,6 +196,7 @@ def summarize(trials: Sequence[Trial], *, invalid: bool = False) -> Summary:
     plan = trials[0].plan
     counting = [trial for trial in trials if trial.measurement or trial.client] if invalid else _counting(trials)
     clients = [trial.client for trial in counting if trial.client is not None]
+    usages = [trial.observed.target_usage for trial in counting if trial.observed.target_usage is not None]
     return Summary(
         target=plan.target,
         scaling=plan.scaling,
@@ -203,19 +214,16 @@ def summarize(trials: Sequence[Trial], *, invalid: bool = False) -> Summary:
         service_time_us=_latency(_service_times_us(counting)),
         response_time_us=_latency(_response_times_us(counting)),
         rate_held_rps=Estimate.of(_rate_held_rps(trial) for trial in trials),
-        cpu_cores=_used(counting, lambda usage: usage.cpu_cores_mean),
-        cpu_cores_peak=_used(counting, lambda usage: usage.cpu_cores_peak),
+        cpu_cores=Estimate.of(_cores(trial.observed.target_usage) for trial in counting),
         cpu_us_per_request=Estimate.of(cpu_us_per_request(trial) for trial in counting),
-        generator_cpu_cores=Estimate.of(trial.generator_usage.cpu_cores_mean for trial in counting if trial.generator_usage),
-        generator_cpu_us_per_request=Estimate.of(_us_per_request(trial.generator_usage, trial) for trial in counting),
-        backend_cpu_cores=Estimate.of(trial.backend_usage.cpu_cores_mean for trial in counting if trial.backend_usage),
-        backend_cpu_us_per_request=Estimate.of(_us_per_request(trial.backend_usage, trial) for trial in counting),
-        database_cpu_cores=Estimate.of(trial.database_usage.cpu_cores_mean for trial in counting if trial.database_usage),
-        database_cpu_us_per_request=Estimate.of(_us_per_request(trial.database_usage, trial) for trial in counting),
+        generator_cpu_cores=Estimate.of(_cores(trial.observed.generator_usage) for trial in counting),
+        generator_cpu_us_per_request=Estimate.of(_us_per_request(trial.observed.generator_usage, trial) for trial in counting),
+        backend_cpu_cores=Estimate.of(_cores(trial.observed.backend_usage) for trial in counting),
+        backend_cpu_us_per_request=Estimate.of(_us_per_request(trial.observed.backend_usage, trial) for trial in counting),
+        database_cpu_cores=Estimate.of(_cores(trial.observed.database_usage) for trial in counting),
+        database_cpu_us_per_request=Estimate.of(_us_per_request(trial.observed.database_usage, trial) for trial in counting),
         rss_bytes_peak=Estimate.of(rss_bytes_peak(trial) for trial in counting),
-        pss_bytes_peak=_used(counting, lambda usage: usage.pss_bytes_peak),
-        rss_bytes_mean=_used(counting, lambda usage: usage.rss_bytes_mean),
-        pss_bytes_mean=_used(counting, lambda usage: usage.pss_bytes_mean),
+        **{name: Estimate.of(getattr(usage, name) for usage in usages) for name in USED},
     )
 
 
@@ -225,12 +233,15 @@ def with_merged(summary: Summary, trials: Sequence[Trial]) -> Summary:
     Merging takes milliseconds per summary, so call this only to show the merged histograms.
     """
     counting = _counting(trials)
-    return summary.model_copy(
-        update={
-            "service_time_us": _with_merged(summary.service_time_us, _service_times_us(counting)),
-            "response_time_us": _with_merged(summary.response_time_us, _response_times_us(counting)),
-        }
-    )
+    update = {
+        name: latency.model_copy(update={"merged": merged(rounds), "merged_intervals": merged_intervals(rounds)})
+        for name, latency, rounds in (
+            ("service_time_us", summary.service_time_us, _service_times_us(counting)),
+            ("response_time_us", summary.response_time_us, _response_times_us(counting)),
+        )
+        if latency is not None
+    }
+    return summary.model_copy(update=update)
 
 
 def overall(trials: Sequence[Trial]) -> Verdict:
@@ -243,7 +254,8 @@ def overall(trials: Sequence[Trial]) -> Verdict:
     dropped = [trial.verdict for trial in trials if not trial.verdict.counts]
     if not counting:
         kind = next(kind for kind in WORST_FIRST if kind in {verdict.kind for verdict in dropped})
-        reasons = _notes_on_dropped(dropped, len(trials)) if any(map(_is_disturbed, dropped)) else _reasons(dropped)
+        has_disturbed = any(map(_is_disturbed, dropped))
+        reasons = _notes_on_dropped(dropped, len(trials)) if has_disturbed else _reasons(verdict.reasons for verdict in dropped)
         return Verdict(kind=kind, reasons=tuple(reasons))
     kinds = Counter(verdict.kind for verdict in counting)
     kind = next((kind for kind in NOT_THE_TARGETS_ALONE if kind in kinds), kinds.most_common(1)[0][0])
@@ -256,8 +268,8 @@ def overall(trials: Sequence[Trial]) -> Verdict:
             notes.append(Reason.of(how, reason=found[0].dumped, found=len(found), rounds=len(counting)))
     notes += _notes_on_dropped(dropped, len(trials))
     notes += withheld_in_rounds([trial for trial in trials if trial.verdict.counts])
-    of_kind = [trial for trial in trials if trial.verdict.kind is kind]
-    own = _own_reasons(of_kind)
+    of_kind = [_without_withheld(trial) for trial in trials if trial.verdict.kind is kind]
+    own = _reasons(of_kind, len(of_kind))
     return Verdict(kind=kind, reasons=(*notes, *own[:1], *(reason for reason in own[1:] if _first_of(reason).kind in ENDINGS)))
 
 
@@ -277,14 +289,14 @@ def _throughput_rps(trial: Trial) -> float | None:
 def rss_bytes_peak(trial: Trial) -> int | None:
     if trial.client is not None:
         return trial.client.whole.rss_bytes_peak
-    return trial.target_usage.rss_bytes_peak if trial.target_usage else None
+    return trial.observed.target_usage.rss_bytes_peak if trial.observed.target_usage else None
 
 
 def cpu_us_per_request(trial: Trial) -> float | None:
     """Return the target's CPU time per complete response of a trial, in µs; for a client, without start-up."""
     if trial.client is not None:
         return trial.client.cpu_us_per_request
-    return _us_per_request(trial.target_usage, trial)
+    return _us_per_request(trial.observed.target_usage, trial)
 
 
 def throughput_rps(measurement: Measurement) -> float:
@@ -292,6 +304,10 @@ def throughput_rps(measurement: Measurement) -> float:
     if measurement.steps:
         return measurement.steps[-1].completed / measurement.steps[-1].duration_s
     return measurement.throughput_rps
+
+
+def _cores(usage: Usage | None) -> float | None:
+    return usage.cpu_cores_mean if usage else None
 
 
 def _us_per_request(usage: Usage | None, trial: Trial) -> float | None:
@@ -326,10 +342,6 @@ def _measured(trials: Sequence[Trial], figure: Callable[[Measurement], float | N
     return Estimate.of(figure(trial.measurement) for trial in trials if trial.measurement is not None)
 
 
-def _used(trials: Sequence[Trial], figure: Callable[[Usage], float | None]) -> Estimate | None:
-    return Estimate.of(figure(trial.target_usage) for trial in trials if trial.target_usage is not None)
-
-
 def _latency(rounds: Sequence[Distribution | None]) -> Latency | None:
     present = [distribution for distribution in rounds if distribution is not None]
     if not present:
@@ -340,17 +352,11 @@ def _latency(rounds: Sequence[Distribution | None]) -> Latency | None:
     return Latency(**figures, merged=None, merged_intervals={})
 
 
-def _with_merged(latency: Latency | None, rounds: Sequence[Distribution | None]) -> Latency | None:
-    if latency is None:
-        return None
-    return latency.model_copy(update={"merged": merged(rounds), "merged_intervals": merged_intervals(rounds)})
-
-
 def _notes_on_dropped(dropped: Sequence[Verdict], rounds: int) -> Iterator[Reason]:
     """Explain why rounds don't count, with one example for disturbed rounds: a note below the tables lists all disturbers."""
     lost, disturbed = ([one for one in dropped if _is_disturbed(one) is wanted] for wanted in (False, True))
     if lost:
-        reasons = [reason.dumped for reason in _reasons(lost, len(lost))]
+        reasons = [reason.dumped for reason in _reasons((verdict.reasons for verdict in lost), len(lost))]
         yield Reason.of(ReasonKind.ROUNDS_INVALID, found=len(lost), rounds=rounds, reasons=reasons)
     if disturbed:
         example = disturbed[0].reasons[0].dumped if disturbed[0].reasons else None
@@ -361,27 +367,24 @@ def _is_disturbed(verdict: Verdict) -> bool:
     return verdict.kind is VerdictKind.DISTURBED
 
 
-def _own_reasons(trials: Sequence[Trial]) -> tuple[Reason, ...]:
-    """Return each reason once, in order, without those that a note states for all rounds together."""
-    own = [trial.verdict.model_copy(update={"reasons": tuple(_without_withheld(trial))}) for trial in trials]
-    return _reasons(own, len(own))
-
-
 def _without_withheld(trial: Trial) -> Sequence[Reason]:
-    """Drop the reasons about withheld CPU time. Earlier versions stored them as text, after the other reasons."""
+    """Return the reasons of a trial without those about withheld CPU time, which a note states for all rounds together.
+
+    Earlier versions stored them as text, after the other reasons.
+    """
     reasons = trial.verdict.reasons
     if all(reason.kind is ReasonKind.TEXT for reason in reasons) and (evidence := evidence_of(trial)):
         return reasons[: max(len(reasons) - len(withheld(evidence)), 0)]
     return [reason for reason in reasons if reason.kind not in WITHHELD]
 
 
-def _reasons(verdicts: Sequence[Verdict], rounds: int | None = None) -> tuple[Reason, ...]:
+def _reasons(by_round: Iterable[Sequence[Reason]], rounds: int | None = None) -> tuple[Reason, ...]:
     """Return each reason once, in order, with the number of rounds that have it unless that is ``rounds``.
 
     Reasons that differ only in their numbers are merged.
     """
     families: dict[str, list[Reason]] = {}
-    for reason in (reason for verdict in verdicts for reason in verdict.reasons):
+    for reason in (reason for reasons in by_round for reason in reasons):
         families.setdefault(reason.family, []).append(reason)
     return tuple(_repeated(found, known=len(found) == rounds) for found in families.values())
 

@@ -19,7 +19,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from httpbench.model import Frozen
-from httpbench.stats.interval import CONFIDENCE, ROUNDS_MIN, ConfidenceInterval, centers, standard_error
+from httpbench.stats.interval import CONFIDENCE, ROUNDS_MIN, ConfidenceInterval, around, centers, standard_error, student
 
 
 class Change(Frozen):
@@ -53,7 +53,6 @@ def change(base: Sequence[float], head: Sequence[float], comparisons: int = 1, r
     if not all(len(each) for each in logs):
         return None
     means = [float(each.mean()) for each in logs]
-    center = means[1] - means[0]
     interval = None
     if min(len(each) for each in logs) >= ROUNDS_MIN:
         errors = [standard_error(each) for each in logs]
@@ -61,11 +60,11 @@ def change(base: Sequence[float], head: Sequence[float], comparisons: int = 1, r
         (base_low, base_high), (head_low, head_high) = (centers(each) for each in logs)
         low = min(head_low - means[0], means[1] - base_high)
         high = max(head_high - means[0], means[1] - base_low)
-        interval = ConfidenceInterval(low=math.exp(low - reach), high=math.exp(high + reach))
+        interval = around(low, high, reach)
     return Change(
         base=math.exp(means[0]),
         head=math.exp(means[1]),
-        ratio=math.exp(center),
+        ratio=math.exp(means[1] - means[0]),
         interval=interval,
         rounds_base=len(logs[0]),
         rounds_head=len(logs[1]),
@@ -78,7 +77,5 @@ def _reach(errors: Sequence[float], rounds: Sequence[int], comparisons: int) -> 
     total = sum(variances)
     if total == 0:
         return 0.0
-    from scipy.special import stdtrit  # slow to import, and few commands need it
-
     freedom = total**2 / sum(variance**2 / (count - 1) for variance, count in zip(variances, rounds, strict=True))
-    return float(stdtrit(freedom, 1 - (1 - CONFIDENCE) / comparisons / 2)) * math.sqrt(total)
+    return student(freedom, 1 - (1 - CONFIDENCE) / comparisons / 2) * math.sqrt(total)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Literal
 
 from httpbench.model import Arrivals, Load, Measurement, Reason, ReasonKind, Step, Workload
-from httpbench.stats.evidence import ERROR_SHARE_LIMIT, Evidence, generator_fill, generator_is_busy
+from httpbench.stats.evidence import ERROR_SHARE_LIMIT, Evidence
 
 ACHIEVED_SHARE_MIN = 0.99
 """Minimum ratio of the achieved to the offered rate. Below it, the target got fewer requests than the table claims. The 1% covers requests
@@ -73,9 +73,8 @@ def _wrong_responses(evidence: Evidence) -> Iterator[Reason]:
 
 def _wrong_samples(evidence: Evidence) -> Iterator[Reason]:
     sampled = evidence.measurement.sampled_bodies
-    if sampled is None or not sampled.problems:
-        return
-    yield Reason.of(ReasonKind.WRONG_SAMPLES, wrong=sampled.wrong, checked=sampled.checked, problems=list(sampled.problems))
+    if sampled and sampled.problems:
+        yield Reason.of(ReasonKind.WRONG_SAMPLES, wrong=sampled.wrong, checked=sampled.checked, problems=list(sampled.problems))
 
 
 def failed_requests(measurement: Measurement) -> int:
@@ -125,28 +124,19 @@ def response_size(workload: Workload, response_bytes: int | None = None) -> tupl
 
 
 def _rate_not_reached(evidence: Evidence) -> Iterator[Reason]:
-    offered = evidence.load.rate_rps
+    offered, measurement = evidence.load.rate_rps, evidence.measurement
     if offered is None:
         return
-    if evidence.measurement.steps:
-        yield from _highest_not_held(evidence.measurement.steps, evidence.load)
+    if measurement.steps:
+        held = rate_held(measurement.steps, evidence.load.arrivals)
+        # The results at the highest rate are valid only if every step was achieved.
+        if len(measurement.steps) != evidence.load.steps or held != offered:
+            yield Reason.of(ReasonKind.RATE_NOT_HELD, held_rps=held, offered_rps=offered, share_min=ACHIEVED_SHARE_MIN)
         return
-    achieved, duration_s = evidence.measurement.throughput_rps, evidence.measurement.duration_s
-    if not is_achieved(due_requests(evidence.measurement, evidence.load), achieved * duration_s):
-        yield Reason.of(ReasonKind.RATE_NOT_REACHED, offered_rps=offered, achieved_rps=achieved)
-        if generator_is_busy(evidence):
-            yield Reason.of(ReasonKind.GENERATOR_SHORT, programs=[generator_fill(evidence)])
-
-
-def _highest_not_held(steps: tuple[Step, ...], load: Load) -> Iterator[Reason]:
-    """Report the highest rate that was achieved if a step of a rising rate failed.
-
-    The results at the highest rate are valid only if every step was achieved.
-    """
-    held = rate_held(steps, load.arrivals)
-    if len(steps) == load.steps and held == load.rate_rps:
-        return
-    yield Reason.of(ReasonKind.RATE_NOT_HELD, held_rps=held, offered_rps=load.rate_rps or 0, share_min=ACHIEVED_SHARE_MIN)
+    if not is_achieved(due_requests(measurement, evidence.load), measurement.throughput_rps * measurement.duration_s):
+        yield Reason.of(ReasonKind.RATE_NOT_REACHED, offered_rps=offered, achieved_rps=measurement.throughput_rps)
+        if evidence.generator_is_busy():
+            yield Reason.of(ReasonKind.GENERATOR_SHORT, programs=[evidence.generator_fill()])
 
 
 def is_achieved(due: float, responses: float) -> bool:

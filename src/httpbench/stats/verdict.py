@@ -16,24 +16,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
-from httpbench.model import ENDINGS, Observed, Reason, ReasonKind, Timing, Trial, Usage, Verdict, VerdictKind
+from httpbench.model import ENDINGS, Observed, Reason, ReasonKind, Trial, Usage, Verdict, VerdictKind
 from httpbench.stats.disturbance import disturbances
-from httpbench.stats.evidence import (
-    THREAD_FULL,
-    Evidence,
-    backend_capacity,
-    evidence_of,
-    fill,
-    generator_fill,
-    generator_is_busy,
-    generator_is_nearly_busy,
-    is_baseline,
-    target_capacity,
-    target_cores,
-    target_fill,
-    throttled,
-)
-from httpbench.stats.polling import limit_of_polling
+from httpbench.stats.evidence import GENERATOR_NEARLY_BUSY, THREAD_FULL, Evidence, evidence_of, fill, is_baseline, throttled
 from httpbench.stats.validity import is_incorrect, untrue
 from httpbench.stats.withheld import withheld
 
@@ -64,6 +49,10 @@ threshold for other programs."""
 LINK_FULL_MIN = 0.90
 """Share of a link's capacity above which the link may be why neither side was busy. Equal to the threshold for a busy target. What the
 kernel counts as sent lacks the headers of segments that the link cuts from larger packets, about 4%."""
+
+POLLING_THREADS_MIN = 0.5
+"""Number of threads busy without requests at which a target counts as polling. A polling thread is always busy, any other one hardly ever.
+"""
 
 WAITING_SHARE_MIN = 0.05
 """Share of its cores' time that a target must spend waiting for a CPU before the verdict mentions it. Waiting isn't a limit by itself,
@@ -112,7 +101,9 @@ def draw(trial: Trial) -> Verdict:
     """
     incidents = trial.observed.incidents
     if trial.client is not None:
-        return _of_client(trial.client.whole, incidents)
+        is_busy = trial.client.whole.cpu_s >= CLIENT_BUSY_SHARE * trial.client.whole.wall_s
+        kind = VerdictKind.INVALID if incidents else VerdictKind.TARGET if is_busy else VerdictKind.IDLE
+        return Verdict(kind=kind, reasons=incidents)
     evidence = evidence_of(trial)
     if evidence is None:
         has_failed = any(each.kind in FAILURES for each in incidents)
@@ -125,12 +116,6 @@ def draw(trial: Trial) -> Verdict:
         kind = VerdictKind.INVALID
     is_accepted = kind is VerdictKind.DISTURBED and trial.criteria.accepts_disturbed
     return Verdict(kind=kind, reasons=(*before, *limit.reasons, *after), is_accepted=is_accepted)
-
-
-def _of_client(timing: Timing, incidents: tuple[Reason, ...]) -> Verdict:
-    if incidents:
-        return Verdict(kind=VerdictKind.INVALID, reasons=incidents)
-    return Verdict(kind=VerdictKind.TARGET if timing.cpu_s >= CLIENT_BUSY_SHARE * timing.wall_s else VerdictKind.IDLE)
 
 
 def _out_of_memory(observed: Observed) -> Iterator[Reason]:
@@ -150,36 +135,30 @@ def judge(evidence: Evidence) -> Verdict:
         verdict = Verdict(kind=VerdictKind.DISTURBED, reasons=(*disturbed, *wrong), is_accepted=accepts_disturbed)
     else:
         verdict = _limit(evidence)
-    also = tuple(each.reason for each in withheld(evidence).values())
+    also = tuple(reason for _, reason in withheld(evidence).values())
     return verdict.model_copy(update={"reasons": (*verdict.reasons, *also)})
 
 
 def _limit(evidence: Evidence) -> Verdict:
     target, generator = evidence.observed.target_usage, evidence.observed.generator_usage
     if generator is None:
-        return Verdict(kind=VerdictKind.UNKNOWN, reasons=(Reason.of(ReasonKind.NOT_SAMPLED),))
+        return _verdict(VerdictKind.UNKNOWN, ReasonKind.NOT_SAMPLED)
     if target is None:
-        return _limit_beside_unknown(evidence)
-    if limit := _limit_of_shared_cores(evidence, target, generator):
+        programs = [evidence.generator_fill(), {"name": "target"}]
+        if evidence.generator_is_busy():
+            return _verdict(VerdictKind.GENERATOR, ReasonKind.GENERATOR_BOUND, programs=programs)
+        return _verdict(VerdictKind.UNKNOWN, ReasonKind.TARGET_NOT_SAMPLED, programs=programs)
+    sharing = _sharing(evidence, target, generator) if evidence.cores.shared else []
+    if limit := _limit_of_shared_cores(evidence, sharing, VerdictKind.SHARED, ReasonKind.SHARED_CORES_FULL):
         return limit
     if limit := _limit_of_either(evidence, target):
         return limit
-    backend, database = evidence.observed.backend_usage, evidence.observed.database_usage
-    if backend is not None and (limit := _limit_of_backend(evidence, backend, generator)):
+    if limit := _limit_behind_target(evidence, generator):
         return limit
-    if database is not None and (limit := _limit_of_database(evidence, database, generator)):
-        return limit
-    if network := (*_full_links(evidence), *_losses(evidence)):
+    if evidence.load.rate_rps is None and (network := (*_full_links(evidence), *_losses(evidence))):
         return Verdict(kind=VerdictKind.NETWORK, reasons=network)
-    return Verdict(kind=VerdictKind.IDLE, reasons=(_why_idle(evidence, target, generator),))
-
-
-def _limit_beside_unknown(evidence: Evidence) -> Verdict:
-    """Return the limit of a trial if the CPU time of the target is unknown; a full generator is still the limit."""
-    programs = [generator_fill(evidence), {"name": "target"}]
-    if generator_is_busy(evidence):
-        return _verdict(VerdictKind.GENERATOR, ReasonKind.GENERATOR_BOUND, programs=programs)
-    return _verdict(VerdictKind.UNKNOWN, ReasonKind.TARGET_NOT_SAMPLED, programs=programs)
+    idle = ReasonKind.NEITHER_BUSY if evidence.load.rate_rps is None else ReasonKind.RATE_LEFT_IDLE
+    return _verdict(VerdictKind.IDLE, idle, **(_together(evidence, sharing) if sharing else {"programs": _each(evidence, target)}))
 
 
 def _verdict(kind: VerdictKind, why: ReasonKind, **data: Any) -> Verdict:
@@ -189,47 +168,56 @@ def _verdict(kind: VerdictKind, why: ReasonKind, **data: Any) -> Verdict:
 def _limit_of_either(evidence: Evidence, target: Usage) -> Verdict | None:
     """Return the target, the generator or both as the limit; ``None`` if neither was full."""
     programs = _each(evidence, target)
-    used, capacity = target_fill(evidence, target)
+    used, capacity = evidence.target_fill(target)
     share = used / capacity
     has_full_thread = target.thread_cores_max is not None and target.thread_cores_max >= THREAD_FULL
     looks_full = share >= BOTH_TARGET or has_full_thread
-    if looks_full and not throttled(target) and (limit := limit_of_polling(evidence, programs)):
+    if looks_full and not throttled(target) and (limit := _limit_of_polling(evidence, programs)):
         return limit
-    if share >= TARGET_FULL and not generator_is_busy(evidence):
+    if share >= TARGET_FULL and not evidence.generator_is_busy():
         return Verdict(kind=VerdictKind.TARGET, reasons=_quota(evidence, target, capacity))
     if throttled(target) and throttled(evidence.observed.generator_usage):
         return _verdict(VerdictKind.SHARED, ReasonKind.QUOTA_STOPPED_BOTH, programs=programs)
-    if (share >= BOTH_TARGET or has_full_thread or throttled(target)) and generator_is_nearly_busy(evidence):
+    if (looks_full or throttled(target)) and evidence.generator_is_busy(GENERATOR_NEARLY_BUSY):
         return _verdict(VerdictKind.BOTH, ReasonKind.BOTH_NEARLY_FULL, programs=programs)
     if share >= TARGET_BUSY:
         return Verdict(kind=VerdictKind.TARGET, reasons=_quota(evidence, target, capacity))
     if has_full_thread:
-        return Verdict(kind=VerdictKind.TARGET, reasons=(_full_thread(evidence, target),))
+        mean, most = evidence.target_cores(target) / evidence.target_capacity(), target.thread_cores_max
+        return _verdict(VerdictKind.TARGET, ReasonKind.THREAD_FULL, threads=target.threads, thread_cores_max=most, mean_share=mean)
     if throttled(target):
         return Verdict(kind=VerdictKind.TARGET)  # `withheld` always reports this reason
-    if generator_is_busy(evidence):
+    if evidence.generator_is_busy():
         return _verdict(VerdictKind.GENERATOR, ReasonKind.GENERATOR_BOUND, programs=programs)
     return None
 
 
+def _limit_of_polling(evidence: Evidence, programs: list[dict[str, Any]]) -> Verdict | None:
+    """Return the verdict if the target looks full only because it polls, else ``None``. ``programs``: how full each program was.
+
+    A server that checks its sockets or rings in a loop (``epoll_wait`` with a timeout of 0, a kernel thread of io_uring) uses a whole core
+    even when it has nothing to do. Each trial counts the threads that are busy without requests. This doesn't detect a server that polls
+    for a moment after each request and then sleeps.
+    """
+    busy = evidence.observed.target_polling_threads
+    if busy is None or busy < POLLING_THREADS_MIN:
+        return None
+    is_nearly_full = evidence.generator_is_busy(GENERATOR_NEARLY_BUSY)
+    kind = VerdictKind.BOTH if is_nearly_full else VerdictKind.UNKNOWN
+    return _verdict(kind, ReasonKind.POLLS, threads=busy, generator_is_nearly_full=is_nearly_full, programs=programs)
+
+
 def _quota(evidence: Evidence, target: Usage, capacity: float) -> tuple[Reason, ...]:
     """Report that a target used up the CPU limit of its container, unless the throttled periods already show it."""
-    if capacity >= target_capacity(evidence) or throttled(target):
+    if capacity >= evidence.target_capacity() or throttled(target):
         return ()
     return (Reason.of(ReasonKind.TARGET_QUOTA_USED, programs=[fill("target", target.cpu_cores_mean, capacity)]),)
 
 
-def _full_thread(evidence: Evidence, target: Usage) -> Reason:
-    mean = target_cores(evidence, target) / target_capacity(evidence)
-    return Reason.of(ReasonKind.THREAD_FULL, threads=target.threads, thread_cores_max=target.thread_cores_max, mean_share=mean)
-
-
 def _full_links(evidence: Evidence) -> Iterator[Reason]:
-    """Yield the full network link of each machine, unless the offered rate was reached."""
-    if evidence.load.rate_rps is not None:
-        return
+    """Yield the full network link of each machine."""
     there = evidence.observed.load_host
-    for network, host in ((evidence.observed.network, None), (there.network if there else None, there.name if there else None)):
+    for network, host in ((evidence.observed.network, None), (there.network, there.name) if there else (None, None)):
         link = network.fullest_link if network else None
         if link is not None and link.share >= LINK_FULL_MIN:
             yield Reason.of(
@@ -238,74 +226,45 @@ def _full_links(evidence: Evidence) -> Iterator[Reason]:
 
 
 def _losses(evidence: Evidence) -> Iterator[Reason]:
-    """Yield the packet losses if the wait for them was long enough to be the limit, unless the offered rate was reached."""
+    """Yield the packet losses if the wait for them was long enough to be the limit."""
     sides = (evidence.observed.network, evidence.observed.load_host.network if evidence.observed.load_host else None)
     timeouts = sum(side.retransmission_timeouts or 0 for side in sides if side)
-    if not timeouts or evidence.load.rate_rps is not None:
-        return
     share = timeouts * RETRANSMISSION_S / (evidence.load.connections * evidence.measurement.duration_s)
     if share >= LOST_SHARE_MIN:
         yield Reason.of(ReasonKind.RETRANSMISSIONS, timeouts=timeouts, time_share_min=min(share, 1))
-
-
-def _limit_of_backend(evidence: Evidence, backend: Usage, generator: Usage) -> Verdict | None:
-    """Return the limit if the backend was full, or if the backend and the generator filled the cores they share.
-
-    Called for a proxy that wasn't busy itself.
-    """
-    cores = evidence.cores
-    if not cores.backend_shared:
-        capacity = backend_capacity(evidence)
-        if backend.cpu_cores_mean < TARGET_BUSY * capacity:
-            return None
-        host = evidence.observed.load_host.name if evidence.observed.load_host and evidence.observed.load_host.backend_cores else None
-        programs = [fill("backend", backend.cpu_cores_mean, capacity, host=host)]
-        return _verdict(VerdictKind.BACKEND, ReasonKind.BACKEND_BOUND, programs=programs)
-    capacity = cores.physical({*cores.backend, *cores.generator})
-    if backend.cpu_cores_mean + generator.cpu_cores_mean < MACHINE_BUSY * capacity:
-        return None
-    return _verdict(VerdictKind.BACKEND, ReasonKind.BACKEND_SHARED, **_pair(generator, "backend", backend, capacity))
-
-
-def _limit_of_database(evidence: Evidence, database: Usage, generator: Usage) -> Verdict | None:
-    """Return the limit if the database was full, alone or together with the generator on the cores they share.
-
-    Called for a target that wasn't busy itself.
-    """
-    cores = evidence.cores
-    capacity = cores.physical({*cores.database, *cores.generator} if cores.database_shared else cores.database)
-    if (share := throttled(database)) is not None:
-        return _verdict(VerdictKind.DATABASE, ReasonKind.DATABASE_THROTTLED, periods_share=share)
-    if not cores.database_shared and database.cpu_cores_mean >= TARGET_BUSY * capacity:
-        return _verdict(VerdictKind.DATABASE, ReasonKind.DATABASE_BOUND, programs=[fill("database", database.cpu_cores_mean, capacity)])
-    if cores.database_shared and database.cpu_cores_mean + generator.cpu_cores_mean >= MACHINE_BUSY * capacity:
-        return _verdict(VerdictKind.DATABASE, ReasonKind.DATABASE_SHARED, **_pair(generator, "database", database, capacity))
-    return None
-
-
-def _pair(generator: Usage, name: str, usage: Usage, capacity: int) -> dict[str, Any]:
-    """Return how much the generator and another program used of the cores they share, as data of a reason."""
-    programs = [{"name": "generator", "cores": generator.cpu_cores_mean}, {"name": name, "cores": usage.cpu_cores_mean}]
-    return {"programs": programs, "shared_cores": capacity}
-
-
-def _limit_of_shared_cores(evidence: Evidence, target: Usage, generator: Usage) -> Verdict | None:
-    """Return the shared cores as the limit if their programs filled them; ``None`` if they weren't shared or weren't full.
-
-    It doesn't matter which program used most of them.
-    """
-    if not evidence.cores.shared:
-        return None
-    sharing = _sharing(evidence, target, generator)
-    if sum(each.usage.cpu_cores_mean for each in sharing) < MACHINE_BUSY * _shared_capacity(evidence, sharing):
-        return None
-    return _verdict(VerdictKind.SHARED, ReasonKind.SHARED_CORES_FULL, **_together(evidence, sharing))
 
 
 class _Program(NamedTuple):
     name: str
     cpus: tuple[int, ...]
     usage: Usage
+
+
+def _limit_behind_target(evidence: Evidence, generator: Usage) -> Verdict | None:
+    """Return the backend or the database as the limit, alone or together with the generator on the cores they share.
+
+    Called for a target that wasn't busy itself.
+    """
+    seen, cores = evidence.observed, evidence.cores
+    if (backend := seen.backend_usage) is not None:
+        if cores.backend_shared:
+            sharing = [_Program("generator", cores.generator, generator), _Program("backend", cores.backend, backend)]
+            if limit := _limit_of_shared_cores(evidence, sharing, VerdictKind.BACKEND, ReasonKind.BACKEND_SHARED):
+                return limit
+        elif backend.cpu_cores_mean >= TARGET_BUSY * (capacity := evidence.backend_capacity()):
+            host = seen.load_host.name if seen.load_host and seen.load_host.backend_cores else None
+            programs = [fill("backend", backend.cpu_cores_mean, capacity, host=host)]
+            return _verdict(VerdictKind.BACKEND, ReasonKind.BACKEND_BOUND, programs=programs)
+    if (database := seen.database_usage) is None:
+        return None
+    if (share := throttled(database)) is not None:
+        return _verdict(VerdictKind.DATABASE, ReasonKind.DATABASE_THROTTLED, periods_share=share)
+    if cores.database_shared:
+        sharing = [_Program("generator", cores.generator, generator), _Program("database", cores.database, database)]
+        return _limit_of_shared_cores(evidence, sharing, VerdictKind.DATABASE, ReasonKind.DATABASE_SHARED)
+    if database.cpu_cores_mean >= TARGET_BUSY * (capacity := cores.physical(cores.database)):
+        return _verdict(VerdictKind.DATABASE, ReasonKind.DATABASE_BOUND, programs=[fill("database", database.cpu_cores_mean, capacity)])
+    return None
 
 
 def _sharing(evidence: Evidence, target: Usage, generator: Usage) -> list[_Program]:
@@ -320,19 +279,22 @@ def _sharing(evidence: Evidence, target: Usage, generator: Usage) -> list[_Progr
     return both + [_Program(name, cpus, usage) for name, cpus, usage in others if usage is not None and shared & {*cpus}]
 
 
-def _shared_capacity(evidence: Evidence, sharing: Sequence[_Program]) -> int:
-    return evidence.cores.physical({cpu for each in sharing for cpu in each.cpus})
+def _limit_of_shared_cores(evidence: Evidence, sharing: Sequence[_Program], kind: VerdictKind, why: ReasonKind) -> Verdict | None:
+    """Return the limit if these programs filled the cores they share, whichever of them used most."""
+    data = _together(evidence, sharing)
+    is_full = sharing and sum(each.usage.cpu_cores_mean for each in sharing) >= MACHINE_BUSY * data["shared_cores"]
+    return _verdict(kind, why, **data) if is_full else None
 
 
 def _together(evidence: Evidence, sharing: Sequence[_Program]) -> dict[str, Any]:
     """Return how full the shared cores of these programs were, as data of a reason."""
     programs = [{"name": each.name, "cores": each.usage.cpu_cores_mean} for each in sharing]
-    return {"programs": programs, "shared_cores": _shared_capacity(evidence, sharing)}
+    return {"programs": programs, "shared_cores": evidence.cores.physical({cpu for each in sharing for cpu in each.cpus})}
 
 
 def _each(evidence: Evidence, target: Usage) -> list[dict[str, Any]]:
     """Return how full the generator and the target were, as data of a reason."""
-    cores, capacity = target_fill(evidence, target)
+    cores, capacity = evidence.target_fill(target)
     waited = target.cpu_wait_cores_mean or 0.0
     own = fill(
         "target",
@@ -341,11 +303,4 @@ def _each(evidence: Evidence, target: Usage) -> list[dict[str, Any]]:
         fullest_thread_cores=target.thread_cores_max if capacity > 1 else None,
         waited_share=waited if waited >= WAITING_SHARE_MIN * capacity else None,
     )
-    return [generator_fill(evidence), own]
-
-
-def _why_idle(evidence: Evidence, target: Usage, generator: Usage) -> Reason:
-    kind = ReasonKind.NEITHER_BUSY if evidence.load.rate_rps is None else ReasonKind.RATE_LEFT_IDLE
-    if evidence.cores.shared:
-        return Reason.of(kind, **_together(evidence, _sharing(evidence, target, generator)))
-    return Reason.of(kind, programs=_each(evidence, target))
+    return [evidence.generator_fill(), own]

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from operator import itemgetter
 
 from httpbench.model import Reason, ReasonKind, Trial
 from httpbench.stats.disturbance import disturbances
@@ -15,37 +15,31 @@ from httpbench.stats.evidence import Evidence, evidence_of, throttled
 STEAL_SHARE_MIN = 0.05
 """Share of a core taken by other virtual machines above which steal is always reported."""
 
-
-WITHHELD = frozenset((ReasonKind.QUOTA_STOPPED_TARGET, ReasonKind.STEAL))
+WITHHELD = (ReasonKind.QUOTA_STOPPED_TARGET, ReasonKind.STEAL)
 """Kinds of these reasons."""
 
-
-@dataclass(frozen=True, slots=True)
-class Withheld:
-    """One way in which CPU time was withheld."""
-
-    share: float
-    reason: Reason
+DISTURBING_STEAL = (ReasonKind.STOLEN, ReasonKind.STOLEN_ON_HOST)
+"""Kinds of disturbances by steal, which already report it."""
 
 
-def withheld(evidence: Evidence) -> dict[str, Withheld]:
-    """Return how much CPU time was withheld in each way, omitting amounts too small to matter."""
+def withheld(evidence: Evidence) -> dict[ReasonKind, tuple[float, Reason]]:
+    """Return the share of CPU time that was withheld in each way, with the reason, omitting shares too small to matter."""
     found = {}
     if share := throttled(evidence.observed.target_usage):
-        found["quota"] = Withheld(share, Reason.of(ReasonKind.QUOTA_STOPPED_TARGET, periods_share=share))
+        found[ReasonKind.QUOTA_STOPPED_TARGET] = (share, Reason.of(ReasonKind.QUOTA_STOPPED_TARGET, periods_share=share))
     stolen = [core for core in evidence.observed.occupancy if core.stolen >= STEAL_SHARE_MIN]
-    if stolen and not any(each.is_steal for each in disturbances(evidence)):
+    if stolen and not any(each.reason.kind in DISTURBING_STEAL for each in disturbances(evidence)):
         taken = [{"cpu": core.cpu, "share": core.stolen} for core in stolen]
-        found["steal"] = Withheld(max(core.stolen for core in stolen), Reason.of(ReasonKind.STEAL, cores=taken))
+        found[ReasonKind.STEAL] = (max(core.stolen for core in stolen), Reason.of(ReasonKind.STEAL, cores=taken))
     return found
 
 
 def withheld_in_rounds(trials: Sequence[Trial]) -> Iterator[Reason]:
     """Yield the worst round of each way in which CPU time was withheld, with the number of affected rounds."""
     known = [withheld(evidence) for trial in trials if (evidence := evidence_of(trial))]
-    for way in ("quota", "steal"):
+    for way in WITHHELD:
         rounds = [found[way] for found in known if way in found]
         if rounds:
-            worst = max(rounds, key=lambda each: each.share)
+            _, worst = max(rounds, key=itemgetter(0))
             counts = {"found": len(rounds), "rounds": len(known)}
-            yield Reason.of(ReasonKind.WORST_ROUND, reason=worst.reason.dumped, **counts) if len(known) > 1 else worst.reason
+            yield Reason.of(ReasonKind.WORST_ROUND, reason=worst.dumped, **counts) if len(known) > 1 else worst

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from httpbench.store.figures import RunFigures, TrialFigures
-from httpbench.store.names import WAYS
-from httpbench.store.store import RunLine, Store
+from httpbench.store.store import WAYS, RunLine, Store
 
 __all__ = ["WAYS", "RunFigures", "RunLine", "Store", "TrialFigures"]

@@ -6,16 +6,22 @@ A search reads only indexes. Documents are read only for the runs on the page.
 from __future__ import annotations
 
 import json
-import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from httpbench.host.owner import Owner
-from httpbench.model import RunStatus
-from httpbench.store.store import MADE, PLANNED, Store, status_of
+from httpbench.store.store import RunLine, Store
 
 TARGETS_MAX = 500
 """Maximum number of targets in a list."""
+
+CONDITIONS = {
+    "name": "instr(lower(name), lower(?)) > 0",
+    "commit": "instr(git_commit, lower(?)) = 1",
+    "tag": "EXISTS (SELECT 1 FROM json_each(tags) WHERE value = ?)",
+    "since": "substr(started_at, 1, 10) >= ?",
+    "until": "substr(started_at, 1, 10) <= ?",
+}
+"""SQL conditions of a filter's fields, besides ``target``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,22 +42,6 @@ class Wanted:
 
 
 @dataclass(frozen=True, slots=True)
-class ListedRun:
-    """A run in a list."""
-
-    id: str
-    started_at: str
-    status: RunStatus
-    name: str | None
-    git_commit: str | None
-    tags: tuple[str, ...]
-    targets: tuple[str, ...]
-    trials_done: int
-    trials_planned: int
-    command: str
-
-
-@dataclass(frozen=True, slots=True)
 class ListedTarget:
     """A target in a list."""
 
@@ -62,61 +52,16 @@ class ListedTarget:
     last_started_at: str
 
 
-@dataclass(frozen=True, slots=True)
-class StoredState:
-    """The progress of a run."""
-
-    id: str
-    status: RunStatus
-    trials: int
-    """Number of stored trials, including repeats."""
-    trials_done: int
-    trials_planned: int
-
-
-def runs(store: Store, wanted: Wanted, *, first: int, limit: int) -> tuple[list[ListedRun], int]:
+def runs(store: Store, wanted: Wanted, *, first: int, limit: int) -> tuple[list[RunLine], int]:
     """Return a page of the matching runs, newest first, and the number of all matching runs."""
     where, values = _condition(store, wanted)
     ((count,),) = store.select(f"SELECT count(*) FROM run WHERE {where}", values)
-    found = store.select(
-        f"""
-        SELECT id, started_at, status, boot_id, pid, pid_start_ticks, name, git_commit, tags,
-               (SELECT json_group_array(key) FROM json_each(document, '$.targets')),
-               {MADE}, {PLANNED}, coalesce(json_extract(document, '$.command'), '[]')
-        FROM run WHERE id IN (SELECT id FROM run WHERE {where} ORDER BY sequence DESC LIMIT ? OFFSET ?) ORDER BY sequence DESC
-        """,
-        (*values, limit, first),
-    )
-    return [
-        ListedRun(
-            id=name,
-            started_at=started_at,
-            status=status_of(status, Owner(boot_id, pid, ticks)),
-            name=given,
-            git_commit=commit,
-            tags=tuple(json.loads(tags)),
-            targets=tuple(json.loads(targets)),
-            trials_done=done,
-            trials_planned=max(planned, done),
-            command=shlex.join(json.loads(command)),
-        )
-        for name, started_at, status, boot_id, pid, ticks, given, commit, tags, targets, done, planned, command in found
-    ], count
+    return store.lines(where, values, first=first, limit=limit), count
 
 
-def state(store: Store, run_id: str) -> StoredState | None:
+def state(store: Store, run_id: str) -> RunLine | None:
     """Return the progress of a run; ``None`` if it doesn't exist. Cheap enough to poll every second."""
-    found = store.select(
-        f"""
-        SELECT status, boot_id, pid, pid_start_ticks, (SELECT count(*) FROM trial WHERE run_id = run.id), {MADE}, {PLANNED}
-        FROM run WHERE id = ?
-        """,
-        (run_id,),
-    )
-    if not found:
-        return None
-    ((status, boot_id, pid, ticks, trials, done, planned),) = found
-    return StoredState(run_id, status_of(status, Owner(boot_id, pid, ticks)), trials, done, max(planned, done))
+    return next(iter(store.lines("id = ?", (run_id,))), None)
 
 
 def newest(store: Store, count: int) -> set[str]:
@@ -186,14 +131,5 @@ def _condition(store: Store, wanted: Wanted) -> tuple[str, Sequence[object]]:
         # The unary "+" makes SQLite keep to the index on the searched columns.
         fitting = [name for name in target_ids(store) if wanted.target.lower() in name.lower()]
         parts.append(("+id IN (SELECT run_id FROM trial WHERE target IN (SELECT value FROM json_each(?)))", json.dumps(fitting)))
-    if wanted.name:
-        parts.append(("instr(lower(name), lower(?)) > 0", wanted.name))
-    if wanted.commit:
-        parts.append(("instr(git_commit, ?) = 1", wanted.commit.lower()))
-    if wanted.tag:
-        parts.append(("EXISTS (SELECT 1 FROM json_each(tags) WHERE value = ?)", wanted.tag))
-    if wanted.since:
-        parts.append(("substr(started_at, 1, 10) >= ?", wanted.since))
-    if wanted.until:
-        parts.append(("substr(started_at, 1, 10) <= ?", wanted.until))
+    parts += [(condition, value) for name, condition in CONDITIONS.items() if (value := getattr(wanted, name))]
     return " AND ".join(part for part, _ in parts) or "1", [value for _, value in parts]

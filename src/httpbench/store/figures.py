@@ -11,11 +11,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from operator import itemgetter
 
-from pydantic import TypeAdapter
-
 from httpbench.model import Environment, LoadHost, Target, Trial, VerdictKind
-
-_LOAD_HOST: TypeAdapter[LoadHost | None] = TypeAdapter(LoadHost | None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +65,7 @@ def runs_of(connection: sqlite3.Connection, target: str, runs_max: int) -> list[
     runs = connection.execute(
         """
         SELECT id, json_extract(document, '$.name'), started_at, json_extract(document, '$.environment'),
-               coalesce(json_extract(document, '$.load_host'), 'null'), json_extract(document, '$.targets."' || ?1 || '"'),
+               json_extract(document, '$.load_host'), json_extract(document, '$.targets."' || ?1 || '"'),
                json_extract(document, '$.workloads')
         FROM run
         WHERE EXISTS (SELECT 1 FROM figures WHERE target = ?1 AND run_id = id) AND json_extract(document, '$.search') IS NULL
@@ -96,7 +92,7 @@ def runs_of(connection: sqlite3.Connection, target: str, runs_max: int) -> list[
             name=name,
             started_at=started_at,
             environment=Environment.model_validate_json(environment),
-            load_host=_LOAD_HOST.validate_json(load_host),
+            load_host=LoadHost.model_validate_json(load_host) if load_host else None,
             target=Target.model_validate_json(described),
             workloads=workloads,
             trials=trials[run],

@@ -4,21 +4,20 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shlex
 import sqlite3
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import astuple, dataclass
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Self, TypeVar
+from typing import Any, Self
 
 from httpbench.errors import SelectionError, StoreError
 from httpbench.host.owner import Owner, is_alive, this_process
-from httpbench.model import Distribution, Measurement, Run, RunStatus, Trial
+from httpbench.model import Run, RunStatus, Trial
 from httpbench.store.figures import RunFigures, figures_of, runs_of
-from httpbench.store.names import find
 from httpbench.store.schema import is_current, migrate
 
 DISTRIBUTIONS = ("service_time_us", "response_time_us", "schedule_lag_us", "connect_time_us")
@@ -30,6 +29,14 @@ HINTS = {
     sqlite3.SQLITE_CORRUPT: f"`sqlite3 FILE .recover` saves what it can; to continue, {OTHER_FILE}",
 }
 """Hints by SQLite's primary result code."""
+
+WAYS = "an id or its beginning, latest, latest~1, the run's name, a git commit"
+"""Ways to refer to a run. The first one that matches counts; of several runs with the same name or commit, the newest."""
+
+LATEST = re.compile(r"latest(?:~(\d{1,6}))?")
+COMMIT = re.compile(r"[0-9a-f]{7,40}")
+QUERY = "SELECT id, status, boot_id, pid, pid_start_ticks, finished_at, document FROM run"
+NEWEST = "ORDER BY sequence DESC LIMIT 1"
 
 MADE = """
     CASE WHEN coalesce(json_extract(run.document, '$.retries'), 0)
@@ -45,7 +52,12 @@ PLANNED = f"""
 """
 """Number of trials that a run will make. A run that ended early because its intervals were narrow enough has made all of them."""
 
-Document = TypeVar("Document", Run, Trial)
+SIZE = """
+    length(CAST(document AS BLOB))
+    + (SELECT coalesce(sum(length(CAST(document AS BLOB))), 0) FROM trial WHERE run_id = run.id)
+    + (SELECT coalesce(sum(length(data)), 0) FROM histogram WHERE run_id = run.id)
+"""
+"""Size of a run's documents and histograms, in bytes. SQLite reads all of them to compute it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,15 +66,19 @@ class RunLine:
 
     id: str
     started_at: str
+    name: str | None
+    git_commit: str | None
     status: RunStatus
-    targets: int
+    tags: tuple[str, ...]
+    targets: tuple[str, ...]
+    """Ids of its targets."""
+    command: str
+    trials: int
+    """Number of stored trials, including repeats."""
     trials_done: int
     trials_planned: int
-    command: str
-    name: str | None = None
-    """Name of the run. ``None``: it has none."""
-    size_bytes: int = 0
-    """Size of its documents and histograms, in bytes."""
+    size_bytes: int
+    """Size of its documents and histograms, in bytes. 0: not read."""
 
 
 class Store:
@@ -77,7 +93,8 @@ class Store:
         with self._errors():
             if not reading:
                 path.parent.mkdir(parents=True, exist_ok=True)
-                _make_private(path)
+                if not path.exists():
+                    path.touch(0o600)  # SQLite uses the same permissions for the files beside it
             self._connection = sqlite3.connect(_address(path, reading), uri=True, timeout=BUSY_LIMIT_S, isolation_level=None)
             try:
                 self._prepare(reading)
@@ -87,18 +104,7 @@ class Store:
 
     def begin(self, run: Run) -> None:
         """Store a run before its first trial."""
-        with self._errors():
-            self._insert_run(run)
-
-    def _insert_run(self, run: Run) -> None:
-        query = """
-            INSERT INTO run (sequence, id, started_at, status, boot_id, pid, pid_start_ticks, finished_at, name, git_commit, tags, document)
-            VALUES ((SELECT coalesce(max(sequence), 0) + 1 FROM run), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-        """
-        owner = this_process()
-        words = (run.name, run.environment.git_commit, json.dumps(run.tags))
-        values = (run.id, run.started_at, run.status, *owner, run.finished_at, *words, run.model_dump_json())
-        self._connection.execute(query, values)
+        self.put(run, ())
 
     def add(self, run_id: str, trial: Trial) -> None:
         """Commit one trial with its histograms."""
@@ -106,97 +112,86 @@ class Store:
             self._insert(run_id, trial)
 
     def put(self, run: Run, trials: Sequence[Trial]) -> None:
-        """Commit a finished run with all its trials, or nothing."""
+        """Commit a run with all its trials, or nothing."""
+        query = """
+            INSERT INTO run (sequence, id, started_at, status, boot_id, pid, pid_start_ticks, finished_at, name, git_commit, tags, document)
+            VALUES ((SELECT coalesce(max(sequence), 0) + 1 FROM run), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+        """
+        words = (run.name, run.environment.git_commit, json.dumps(run.tags))
+        values = (run.id, run.started_at, run.status, *this_process(), run.finished_at, *words, run.model_dump_json())
         with self._errors(), self._transaction():
-            self._insert_run(run)
+            self._connection.execute(query, values)
             for trial in trials:
                 self._insert(run.id, trial)
 
     def _insert(self, run_id: str, trial: Trial) -> None:
         bare, histograms = _split(trial)
-        plan = trial.plan
-        figures = figures_of(trial)
+        plan, figures, place = trial.plan, figures_of(trial), (run_id, trial.plan.number)
+        *names, load = plan.cell
         self._connection.execute(
             "INSERT INTO trial VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            (
-                run_id,
-                plan.number,
-                plan.round,
-                plan.target,
-                plan.scaling,
-                plan.workload,
-                plan.load_generator,
-                plan.load.connections,
-                trial.verdict.kind,
-                figures.throughput_rps,
-                bare.model_dump_json(),
-            ),
+            (*place, plan.round, *names, load.connections, trial.verdict.kind, figures.throughput_rps, bare.model_dump_json()),
         )
-        self._connection.execute(
-            "INSERT INTO figures VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", (run_id, plan.number, plan.target, *astuple(figures))
-        )
-        self._connection.executemany(
-            "INSERT INTO histogram VALUES (?, ?, ?, ?)",
-            [(run_id, plan.number, name, data) for name, data in histograms.items()],
-        )
+        self._connection.execute("INSERT INTO figures VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", (*place, plan.target, *astuple(figures)))
+        self._connection.executemany("INSERT INTO histogram VALUES (?, ?, ?, ?)", [(*place, *each) for each in histograms.items()])
 
     def finish(self, run_id: str, status: RunStatus, finished_at: str) -> None:
         with self._errors():
             self._connection.execute("UPDATE run SET status = ?, finished_at = ? WHERE id = ?", (status, finished_at, run_id))
 
     def runs(self, limit: int = 100) -> list[RunLine]:
-        """Return the newest runs, newest first.
+        """Return the newest runs, newest first, with their sizes."""
+        return self.lines("1", (), limit=limit, size=SIZE)
+
+    def lines(self, condition: str, values: Sequence[object], *, first: int = 0, limit: int = 1, size: str = "0") -> list[RunLine]:
+        """Return a page of the runs that meet an SQL condition, newest first.
 
         A run whose process is gone appears as interrupted. A run that ended early because its intervals were narrow enough counts as
-        complete, and a search plans only the trials that it made.
+        complete. For a search, the planned trials are those it made. ``size`` is an SQL expression such as :data:`SIZE`.
         """
         query = f"""
-            SELECT run.id, started_at, status, boot_id, pid, pid_start_ticks,
-                   (SELECT count(*) FROM json_each(document, '$.targets')),
-                   {MADE},
-                   {PLANNED},
+            SELECT id, started_at, name, git_commit, status, boot_id, pid, pid_start_ticks, tags,
+                   (SELECT json_group_array(key) FROM json_each(document, '$.targets')),
                    coalesce(json_extract(document, '$.command'), '[]'),
-                   json_extract(document, '$.name'),
-                   length(CAST(document AS BLOB))
-                   + (SELECT coalesce(sum(length(CAST(document AS BLOB))), 0) FROM trial WHERE run_id = run.id)
-                   + (SELECT coalesce(sum(length(data)), 0) FROM histogram WHERE run_id = run.id)
-            FROM run ORDER BY sequence DESC LIMIT ?
+                   (SELECT count(*) FROM trial WHERE run_id = run.id), {MADE}, max({MADE}, {PLANNED}), {size}
+            FROM run WHERE id IN (SELECT id FROM run WHERE {condition} ORDER BY sequence DESC LIMIT ? OFFSET ?) ORDER BY sequence DESC
         """
-        with self._errors():
-            rows = self._connection.execute(query, (limit,)).fetchall()
+        rows = self.select(query, (*values, limit, first))
         return [
             RunLine(
-                id=name,
-                started_at=started_at,
-                status=status_of(status, Owner(boot_id, pid, ticks)),
-                targets=targets,
-                trials_done=done,
-                trials_planned=max(planned, done),
-                command=shlex.join(json.loads(command)),
-                name=given,
-                size_bytes=size,
+                run_id,
+                started_at,
+                name,
+                commit,
+                status_of(status, Owner(boot_id, pid, ticks)),
+                tuple(json.loads(tags)),
+                tuple(json.loads(targets)),
+                shlex.join(json.loads(command)),
+                *numbers,
             )
-            for name, started_at, status, boot_id, pid, ticks, targets, done, planned, command, given, size in rows
+            for run_id, started_at, name, commit, status, boot_id, pid, ticks, tags, targets, command, *numbers in rows
         ]
 
     def run(self, name: str) -> tuple[Run, list[Trial]]:
-        """Return a run and its trials, by any of :data:`httpbench.store.names.WAYS`.
+        """Return a run and its trials, by any of :data:`WAYS`.
 
         Raises :class:`SelectionError` if there isn't exactly one such run.
         """
         with self._errors():
-            rows = find(self._connection, name)
+            rows = _find(self._connection, name)
             if len(rows) != 1:
                 raise SelectionError(_not_one(name, [row[0] for row in rows], self.path), hint="`httpbench runs` lists them")
             run_id, status, *owner, finished_at, document = rows[0]
-            trials = self._connection.execute("SELECT document, number FROM trial WHERE run_id = ? ORDER BY number", (run_id,)).fetchall()
-            stored = self._connection.execute("SELECT number, name, data FROM histogram WHERE run_id = ?", (run_id,)).fetchall()
-        histograms: dict[int, dict[str, str]] = {}
-        for number, distribution, data in stored:
-            histograms.setdefault(number, {})[distribution] = data
-        with self._errors():
-            run = _read(Run, document, run_id)
-            found = [_join(_read(Trial, text, run_id), histograms.get(number, {})) for text, number in trials]
+            query = """
+                SELECT document, (SELECT json_group_object(name, data) FROM histogram WHERE run_id = ?1 AND number = trial.number)
+                FROM trial WHERE run_id = ?1 ORDER BY number
+            """
+            trials = self._connection.execute(query, (run_id,)).fetchall()
+            try:
+                run = Run.model_validate_json(document)
+                found = [_with_histograms(Trial.model_validate_json(text), json.loads(histograms)) for text, histograms in trials]
+            except ValueError:
+                raise StoreError(f"run {run_id} was stored by another version of httpbench, and this one cannot read it") from None
         return run.model_copy(update={"status": status_of(status, Owner(*owner)), "finished_at": finished_at}), found
 
     def figures(self, target: str, runs_max: int) -> list[RunFigures]:
@@ -210,11 +205,6 @@ class Store:
             except ValueError:
                 raise StoreError(f"a run of {target} was stored by another version of httpbench, and this one cannot read it") from None
 
-    def targets(self) -> list[str]:
-        """Return the ids of all measured targets, sorted."""
-        with self._errors():
-            return [name for (name,) in self._connection.execute("SELECT DISTINCT target FROM figures ORDER BY target")]
-
     def noise_runs(self, hostname: str, cpu_model: str, limit: int = 5) -> list[str]:
         """Return the ids of finished A/A runs on such a machine, newest first."""
         query = """
@@ -223,8 +213,7 @@ class Store:
               AND json_extract(document, '$.environment.hostname') = ? AND json_extract(document, '$.environment.cpu_model') = ?
             ORDER BY sequence DESC LIMIT ?
         """
-        with self._errors():
-            return [name for (name,) in self._connection.execute(query, (hostname, cpu_model, limit))]
+        return [name for (name,) in self.select(query, (hostname, cpu_model, limit))]
 
     def delete(self, run_ids: Sequence[str]) -> None:
         """Delete runs with their trials and free their space.
@@ -253,7 +242,7 @@ class Store:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(self, *error: object) -> None:
         self.close()
 
     def _prepare(self, reading: bool) -> None:
@@ -306,13 +295,8 @@ class Store:
     @contextmanager
     def _transaction(self) -> Iterator[None]:
         self._connection.execute("BEGIN IMMEDIATE")
-        try:
+        with self._connection:
             yield
-            self._connection.execute("COMMIT")
-        except BaseException:
-            if self._connection.in_transaction:
-                self._connection.execute("ROLLBACK")
-            raise
 
     @contextmanager
     def _errors(self) -> Iterator[None]:
@@ -341,47 +325,40 @@ def _address(path: Path, reading: bool) -> str:
     return f"{path.absolute().as_uri()}?mode=ro" + ("" if in_use else "&immutable=1")
 
 
-def _make_private(path: Path) -> None:
-    """Create a missing file readable only by its owner. SQLite uses the same permissions for the files beside it."""
-    if not path.exists():
-        os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
-
-
-def _read(model: type[Document], text: str, run_id: str) -> Document:
-    try:
-        return model.model_validate_json(text)
-    except ValueError:
-        raise StoreError(f"run {run_id} was stored by another version of httpbench, and this one cannot read it") from None
-
-
 def _split(trial: Trial) -> tuple[Trial, dict[str, str]]:
     """Split a trial into the rest and its histograms by name, which are large and rarely needed."""
-    if trial.measurement is None:
-        return trial, {}
-    histograms = {}
-    bare: dict[str, Distribution] = {}
-    for name in DISTRIBUTIONS:
-        distribution: Distribution | None = getattr(trial.measurement, name)
-        if distribution is not None and distribution.histogram is not None:
-            histograms[name] = distribution.histogram
-            bare[name] = distribution.model_copy(update={"histogram": None})
-    return _with(trial, trial.measurement, bare), histograms
+    found = {name: getattr(trial.measurement, name, None) for name in DISTRIBUTIONS}
+    histograms = {name: times.histogram for name, times in found.items() if times is not None and times.histogram is not None}
+    return _with_histograms(trial, dict.fromkeys(histograms)), histograms
 
 
-def _join(trial: Trial, histograms: dict[str, str]) -> Trial:
-    if trial.measurement is None:
+def _with_histograms(trial: Trial, histograms: Mapping[str, str | None]) -> Trial:
+    measurement = trial.measurement
+    if measurement is None:
         return trial
-    whole = {name: getattr(trial.measurement, name).model_copy(update={"histogram": data}) for name, data in histograms.items()}
-    return _with(trial, trial.measurement, whole)
-
-
-def _with(trial: Trial, measurement: Measurement, distributions: dict[str, Distribution]) -> Trial:
-    return trial.model_copy(update={"measurement": measurement.model_copy(update=distributions)})
+    times = {name: getattr(measurement, name).model_copy(update={"histogram": data}) for name, data in histograms.items()}
+    return trial.model_copy(update={"measurement": measurement.model_copy(update=times)})
 
 
 def status_of(status: str, owner: Owner) -> RunStatus:
     """Return the status of a run: interrupted if it is running but its process is gone."""
     return RunStatus.INTERRUPTED if status == RunStatus.RUNNING and not is_alive(owner) else RunStatus(status)
+
+
+def _find(connection: sqlite3.Connection, word: str) -> list[Any]:
+    """Return the rows of the matching runs: one, none, or several if a prefix of an id is ambiguous."""
+    if match := LATEST.fullmatch(word):
+        return connection.execute(f"{QUERY} {NEWEST} OFFSET ?", (int(match[1] or 0),)).fetchall()
+    if found := connection.execute(f"{QUERY} WHERE substr(id, 1, ?) = ?", (len(word), word)).fetchall():
+        return found
+    if found := connection.execute(f"{QUERY} WHERE json_extract(document, '$.name') = ? {NEWEST}", (word,)).fetchall():
+        return found
+    if not COMMIT.fullmatch(word):
+        return []
+    # A folder with changes doesn't match its commit, so "+changes" never matches.
+    commit = "json_extract(document, '$.environment.git_commit')"
+    where = f"substr({commit}, 1, ?) = ? AND {commit} NOT LIKE '%+changes'"
+    return connection.execute(f"{QUERY} WHERE {where} {NEWEST}", (len(word), word)).fetchall()
 
 
 def _not_one(name: str, found: Sequence[str], path: Path) -> str:

@@ -1,11 +1,17 @@
-"""The dashboard as an ASGI application: pages of :class:`Site`, progress events, and error pages."""
+"""The dashboard as an ASGI application: pages of :class:`Site`, the progress of a run as server-sent events, and error pages.
+
+Events are read from the store, so the run may belong to any process, and that process may die at any time. The event ``state`` is a line
+of text, ``results`` is the part of the page that changes, and ``end`` is the last event.
+
+Format: https://html.spec.whatwg.org/multipage/server-sent-events.html.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import traceback
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from importlib.resources import files
 
@@ -16,15 +22,21 @@ from starlette.responses import RedirectResponse, Response, StreamingResponse
 from starlette.routing import Route
 
 from httpbench.errors import HttpbenchError, SelectionError
+from httpbench.model import RunStatus
 from httpbench.web import addresses
 from httpbench.web.frame import NotFound
 from httpbench.web.guard import AccessGuard
-from httpbench.web.live import events
+from httpbench.web.runs import state_text
 from httpbench.web.site import Site
 from httpbench.web.workers import PageWorkers
 
 STREAMS_MAX = 32
 """Maximum number of simultaneous event streams."""
+LOOK_EVERY_S = 1.0
+ALIVE_EVERY = 15
+"""Number of checks without news before a comment is sent to keep the connection alive."""
+LOOKS_MAX = 3600
+"""Number of checks before the stream ends. The browser then reconnects."""
 
 
 @dataclass
@@ -92,12 +104,34 @@ class Dashboard:
     async def _counted(self, request: Request, run_id: str) -> AsyncIterator[str]:
         self.streams += 1
         try:
-            async for event in events(self.site, self.workers, self.stopping, run_id):
+            async for event in self._news(run_id):
                 if await request.is_disconnected():
                     return
                 yield event
         finally:
             self.streams -= 1
+
+    async def _news(self, run_id: str) -> AsyncIterator[str]:
+        """Yield events until the run ends, the server stops, or an hour has passed."""
+        known, quiet = None, 0
+        for _ in range(LOOKS_MAX):
+            try:
+                state = await self.workers.run(lambda: self.site.state(run_id))
+                if state is None or state.status is not RunStatus.RUNNING:
+                    yield _event("end", state_text(state) if state else "deleted")
+                    return
+                if state != known:
+                    yield _event("state", state_text(state)) + _event("results", await self.workers.run(lambda: self.site.results(run_id)))
+                    known, quiet = state, 0
+            except (HttpbenchError, NotFound):
+                yield _event("end", "the store cannot be read")
+                return
+            quiet += 1
+            if quiet % ALIVE_EVERY == 0:
+                yield ": alive\n\n"
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self.stopping.wait(), LOOK_EVERY_S)
+                return
 
     async def _script(self, request: Request) -> Response:
         return Response(files("httpbench.web").joinpath(addresses.SCRIPT).read_bytes(), media_type="text/javascript")
@@ -105,3 +139,9 @@ class Dashboard:
     def _message(self, status: int, title: str, sentence: str) -> Response:
         page = self.site.frame.message(title, sentence)
         return Response(page.content.encode(errors="replace"), status, media_type=page.media_type)
+
+
+def _event(name: str, text: str) -> str:
+    """Format an event. Carriage returns are removed, because each would also end a line."""
+    lines = text.replace("\r", "").split("\n")
+    return f"event: {name}\n" + "".join(f"data: {line}\n" for line in lines) + "\n"

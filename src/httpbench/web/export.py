@@ -5,7 +5,6 @@ The export follows the links of each page, starting with the list of runs, so th
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Callable
 from html.parser import HTMLParser
 from pathlib import Path
@@ -27,21 +26,20 @@ def export(db: Path, folder: Path, runs_max: int, wrote: Callable[[str], None]) 
     try:
         if folder.exists() and any(folder.iterdir()):
             raise UsageError(f"{folder} is not empty", hint="name another folder, or empty it")
-        known = {addresses.RUNS}
-        waiting = deque(known)
-        while waiting:
-            path = waiting.popleft()
+        paths = [addresses.RUNS]
+        known = set(paths)
+        for path in paths:  # grows by the links of each page
             page = site.page(path)
             file = folder / path
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_text(page.content, encoding="utf-8", errors="replace")
             wrote(path)
-            found = [link for link in links(page.content, path) if link not in known] if page.media_type == HTML else []
-            known.update(found)
-            waiting.extend(dict.fromkeys(found))
+            if page.media_type == HTML:
+                paths += [link for link in dict.fromkeys(links(page.content, path)) if link not in known]
+                known.update(paths)
     except OSError as error:
         raise StoreError(f"{folder} cannot be written: {error.strerror}", hint="name another folder") from None
-    return len(known)
+    return len(paths)
 
 
 def links(content: str, path: str) -> list[str]:

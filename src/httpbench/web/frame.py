@@ -37,7 +37,7 @@ class NotFound(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """Renders templates as pages of the dashboard."""
+    """A renderer for the templates of the dashboard."""
 
     is_static: bool
     """Whether the pages are files: no forms, no scripts and no live updates."""

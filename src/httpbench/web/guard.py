@@ -69,37 +69,26 @@ class AccessGuard:
             refused = self._refuse(405, "Method not allowed", "The dashboard can only be read: use GET or HEAD.")
             refused.headers["allow"] = ", ".join(METHODS)
             return refused
-        if not self._is_ours(request.headers.get("host", "")):
+        name = host_name(request.headers.get("host", ""))
+        if name not in self._hosts and not _is_address(name):
             hint = "Start the dashboard with --allow-host NAME to allow it."
             return self._refuse(421, "Unknown host", f"The Host header contains an unknown name. {hint}")
-        if self._token is None or self._has_cookie(request):
+        if self._token is None or _is_same(request.cookies.get(COOKIE, ""), self._token):
             return None
-        return self._signed_in(request)
+        return self._signed_in(request, self._token)
 
-    def _is_ours(self, header: str) -> bool:
-        name = host_name(header)
-        return name in self._hosts or _is_address(name)
-
-    def _has_cookie(self, request: Request) -> bool:
-        found = request.cookies.get(COOKIE)
-        return found is not None and self._is_token(found)
-
-    def _signed_in(self, request: Request) -> Response:
+    def _signed_in(self, request: Request, token: str) -> Response:
         """Move the token from the address to a cookie."""
         found = request.query_params.get(TOKEN)
-        if found is None or not self._is_token(found):
+        if found is None or not _is_same(found, token):
             what = "The address lacks the token" if found is None else "The token is wrong"
             return self._refuse(401, "Token required", f"{what}. Open the address that `httpbench serve` printed when it started.")
         others = urlencode([pair for pair in parse_qsl(request.url.query) if pair[0] != TOKEN])
-        # Browsers take a path that begins with two slashes for another host.
+        # Browsers treat what follows two slashes as the name of another host.
         path = "/" + request.url.path.lstrip("/\\")
         response = RedirectResponse(f"{path}?{others}" if others else path, status_code=303)
         response.set_cookie(COOKIE, found, httponly=True, samesite="strict", path="/")
         return response
-
-    def _is_token(self, found: str) -> bool:
-        assert self._token is not None
-        return hmac.compare_digest(found.encode(errors="replace"), self._token.encode())
 
 
 def host_name(header: str) -> str:
@@ -108,6 +97,10 @@ def host_name(header: str) -> str:
     if name.startswith("["):
         return name[1:].partition("]")[0]
     return name.partition(":")[0].removesuffix(".")
+
+
+def _is_same(found: str, token: str) -> bool:
+    return hmac.compare_digest(found.encode(errors="replace"), token.encode())
 
 
 def _is_address(name: str) -> bool:

@@ -11,8 +11,8 @@ from markupsafe import Markup
 
 from httpbench.report.html.parts import HtmlTable
 from httpbench.report.words.numbers import commit_text, minute, plural, shortened
-from httpbench.store import Store, browse
-from httpbench.store.browse import ListedRun, Wanted
+from httpbench.store import RunLine, Store, browse
+from httpbench.store.browse import Wanted
 from httpbench.text import printable
 from httpbench.web import addresses
 from httpbench.web.frame import Frame, NotFound, Page
@@ -85,13 +85,13 @@ def _counted(count: int, first: int, shown: int, *, is_narrowed: bool) -> str:
     return noun if shown == count else f"{noun}, {first + 1:,} to {first + shown:,} shown"
 
 
-def _table(found: list[ListedRun], *, is_static: bool) -> HtmlTable:
+def _table(found: list[RunLine], *, is_static: bool) -> HtmlTable:
     chosen = [] if is_static else ["Base", "Head"]
     header = ["Run", *chosen, "Status", "Trials", "Targets", "Name", "Commit", "Tags", "Command"]
     return HtmlTable.of("Runs, newest first", header, [_row(run, index, is_static=is_static) for index, run in enumerate(found)])
 
 
-def _row(run: ListedRun, index: int, *, is_static: bool) -> list[str]:
+def _row(run: RunLine, index: int, *, is_static: bool) -> list[str]:
     sides = () if is_static else (_choice("base", run, index == 1), _choice("head", run, index == 0))
     return [
         Markup('<a href="{}">{}</a>').format(addresses.run(run.id), minute(run.started_at)),
@@ -106,14 +106,14 @@ def _row(run: ListedRun, index: int, *, is_static: bool) -> list[str]:
     ]
 
 
-def _choice(side: str, run: ListedRun, is_chosen: bool) -> Markup:
+def _choice(side: str, run: RunLine, is_chosen: bool) -> Markup:
     checked = Markup(" checked") if is_chosen else ""
     return Markup('<label><input type="radio" name="{}" value="{}"{}><span class="unseen">{}: {}</span></label>').format(
         side, run.id, checked, side, minute(run.started_at)
     )
 
 
-def _targets(run: ListedRun) -> Markup:
+def _targets(run: RunLine) -> Markup:
     named = [
         Markup('<a href="{}">{}</a>').format(addresses.target(name), printable(name))
         for name in (run.targets if len(run.targets) == TARGETS_NAMED + 1 else run.targets[:TARGETS_NAMED])

@@ -1,4 +1,4 @@
-// Keeps the page of a run in progress up to date, and loads it again when the run has ended. Without it, the page reloads itself.
+// Keeps the page of a run in progress up to date, and reloads it when the run ends. Without it, the page reloads itself.
 "use strict";
 {
   const results = document.getElementById("results");
@@ -8,7 +8,7 @@
     state.textContent = event.data;
   });
   source.addEventListener("results", (event) => {
-    // The server has made and escaped it, as it has the page.
+    // The server made and escaped this HTML, as it did for the whole page.
     const open = [...results.querySelectorAll("details[open] > summary")].map((one) => one.textContent);
     results.innerHTML = event.data;
     for (const one of results.querySelectorAll("details > summary")) {

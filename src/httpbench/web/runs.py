@@ -8,17 +8,17 @@ from typing import Any
 from httpbench.analysis.groups import groups
 from httpbench.analysis.rows import Group
 from httpbench.model import Kind, Run, RunStatus, Trial
-from httpbench.report import render_html
 from httpbench.report.charts import search as search_charts
 from httpbench.report.charts.run import of_group
 from httpbench.report.charts.servers import figure_of
 from httpbench.report.charts.theme import svg_file
+from httpbench.report.html import render_html
 from httpbench.report.html.parts import HtmlTable, Picture, verdict
 from httpbench.report.html.run import results, search_of
 from httpbench.report.words.numbers import figure_text
 from httpbench.report.words.reasons import joined
 from httpbench.report.words.run import machine, origin, status, title
-from httpbench.store.browse import StoredState
+from httpbench.store import RunLine
 from httpbench.web import addresses
 from httpbench.web.frame import Frame, NotFound, Page
 
@@ -33,7 +33,7 @@ FRAME_HEIGHT, ROW_HEIGHT, SEARCH_HEIGHT = 110, 26, 420
 """Approximate heights of parts of a chart, in pixels."""
 
 
-def run_page(frame: Frame, path: str, run: Run, trials: Sequence[Trial], state: StoredState, before: str | None) -> Page:
+def run_page(frame: Frame, path: str, run: Run, trials: Sequence[Trial], state: RunLine, before: str | None) -> Page:
     """Make the page of a run. ``before`` is the id of the latest earlier run that it can be compared with."""
     is_running = state.status is RunStatus.RUNNING and not frame.is_static
     context = {
@@ -56,7 +56,7 @@ def results_part(frame: Frame, path: str, run: Run, trials: Sequence[Trial]) -> 
     return frame.part("run_results.html", path, _results(run, trials, path, is_running=True))
 
 
-def state_text(state: StoredState) -> str:
+def state_text(state: RunLine) -> str:
     """Describe a state: ``running · 12 of 36 trials``."""
     return f"{state.status} · {state.trials_done} of {state.trials_planned} trials"
 

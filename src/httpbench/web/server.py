@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import ipaddress
 import secrets
 import socket
 from collections.abc import Callable
 from pathlib import Path
-from types import FrameType
 
 import uvicorn
 
@@ -35,11 +33,11 @@ def serve(
 ) -> None:
     """Serve until SIGINT or SIGTERM arrives, then raise the signal again.
 
-    Port 0 means any free port. ``names`` are more names that the Host header may contain. ``wants_token`` requires a token even on
+    Port 0 means any free port. ``names`` are additional names that the Host header may contain. ``wants_token`` requires a token even on
     loopback. ``started`` is called with the address, including the token. Raises :class:`UsageError` if the address can't be used.
     """
     listener = _listener(host, port)
-    token = secrets.token_urlsafe(TOKEN_BYTES) if wants_token or not _is_loopback(listener) else None
+    token = secrets.token_urlsafe(TOKEN_BYTES) if wants_token or not ipaddress.ip_address(listener.getsockname()[0]).is_loopback else None
     own = frozenset(name.lower() for name in ("localhost", socket.gethostname(), socket.getfqdn(), host, *names))
     dashboard = Dashboard(Site(db), own, say, token)
     config = uvicorn.Config(
@@ -62,17 +60,10 @@ class _Server(uvicorn.Server):
     def __init__(self, config: uvicorn.Config, stopping: asyncio.Event):
         super().__init__(config)
         self._stopping = stopping
-        self._loop: asyncio.AbstractEventLoop | None = None
 
-    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        self._loop = asyncio.get_running_loop()
-        await super().startup(sockets)
-
-    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        super().handle_exit(sig, frame)
-        if self._loop is not None:
-            with contextlib.suppress(RuntimeError):  # the loop is already closed
-                self._loop.call_soon_threadsafe(self._stopping.set)
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        self._stopping.set()
+        await super().shutdown(sockets)
 
 
 def _listener(host: str, port: int) -> socket.socket:
@@ -81,10 +72,6 @@ def _listener(host: str, port: int) -> socket.socket:
         return socket.create_server(address[:2], family=family)
     except OSError as error:
         raise UsageError(f"cannot listen on {host}, port {port}: {error.strerror}", hint="--host and --port choose another") from None
-
-
-def _is_loopback(listener: socket.socket) -> bool:
-    return ipaddress.ip_address(listener.getsockname()[0]).is_loopback
 
 
 def _address(listener: socket.socket, host: str, token: str | None) -> str:

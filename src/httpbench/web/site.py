@@ -7,14 +7,13 @@ from __future__ import annotations
 
 import re
 import threading
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from pathlib import Path
 
 from httpbench.errors import HttpbenchError
 from httpbench.model import Run, Trial
-from httpbench.store import Store, browse
-from httpbench.store.browse import StoredState
+from httpbench.store import RunLine, Store, browse
 from httpbench.web import addresses, comparisons, lists, runs, targets
 from httpbench.web.cache import Cache
 from httpbench.web.frame import Frame, NotFound, Page
@@ -42,32 +41,28 @@ class Site:
         self._measured: Cache[Measured] = Cache(TRIALS_MAX, lambda measured: max(len(measured[1]), 1))
         self._drawing = threading.Lock()
         """Lock for drawing, because altair has global state."""
-        self._routes: list[tuple[re.Pattern[str], Callable[..., Page]]] = [
-            (re.compile(pattern), make)
-            for pattern, make in (
-                (r"(?:index\.html)?", self._first_runs),
-                (r"runs-([1-9][0-9]{0,8})\.html", self._runs),
-                (r"targets\.html", self._targets),
-                (rf"targets/{NAME}\.html", self._target),
-                (rf"targets/{NAME}/([1-9][0-9]{{0,5}})\.svg", self._target_chart),
-                (rf"runs/{ID}\.html", self._run),
-                (rf"runs/{ID}/report\.html", self._report),
-                (rf"runs/{ID}/({runs.SEARCH}|{runs.TABLE}[1-9][0-9]{{0,5}})\.svg", self._run_chart),
-                (rf"compare/{ID}/{ID}\.html", self._comparison),
-                (rf"compare/{ID}/{ID}/([a-z0-9.]{{1,20}})\.svg", self._comparison_chart),
-            )
+        self._routes: list[tuple[str, Callable[..., Page]]] = [
+            (r"(?:(?:index|runs-([1-9][0-9]{0,8}))\.html)?", self._runs),
+            (r"targets\.html", self._targets),
+            (rf"targets/{NAME}\.html", self._target),
+            (rf"targets/{NAME}/([1-9][0-9]{{0,5}})\.svg", self._target_chart),
+            (rf"runs/{ID}\.html", self._run),
+            (rf"runs/{ID}/report\.html", self._report),
+            (rf"runs/{ID}/({runs.SEARCH}|{runs.TABLE}[1-9][0-9]{{0,5}})\.svg", self._run_chart),
+            (rf"compare/{ID}/{ID}\.html", self._comparison),
+            (rf"compare/{ID}/{ID}/([a-z0-9.]{{1,20}})\.svg", self._comparison_chart),
         ]
 
     def page(self, path: str, query: Query | None = None) -> Page:
         """Return the page of a path. Raises :class:`NotFound`, or :class:`StoreError` if the store cannot be read."""
         for pattern, make in self._routes:
-            if match := pattern.fullmatch(path):
+            if match := re.fullmatch(pattern, path):
                 return make(path, query or {}, *match.groups())
         raise NotFound("The dashboard has no such page.")
 
-    def state(self, run_id: str) -> StoredState | None:
+    def state(self, run_id: str) -> RunLine | None:
         """Return the state of a run, or ``None`` if it does not exist."""
-        with self._open() as store:
+        with Store(self.db, reading=True) as store:
             return browse.state(store, run_id)
 
     def results(self, run_id: str) -> str:
@@ -80,30 +75,25 @@ class Site:
 
         Errors are ignored.
         """
-        with suppress(HttpbenchError, NotFound), self._open() as store:
+        with suppress(HttpbenchError, NotFound), Store(self.db, reading=True) as store:
             for newest in browse.runs(store, browse.Wanted(), first=0, limit=1)[0]:
                 self.page(addresses.run(newest.id))
                 self.page(addresses.run_chart(newest.id, f"{runs.TABLE}1"))
-
-    @contextmanager
-    def _open(self) -> Iterator[Store]:
-        with Store(self.db, reading=True) as store:
-            yield store
 
     def _linked(self, store: Store) -> set[str] | None:
         """Return the ids of the runs that have a page, or ``None`` if all runs have one."""
         return None if self._runs_max is None else browse.newest(store, self._runs_max)
 
-    def _found(self, run_id: str) -> tuple[StoredState, Measured]:
+    def _found(self, run_id: str) -> tuple[RunLine, Measured]:
         """Read a run. Raises :class:`NotFound`."""
-        with self._open() as store:
+        with Store(self.db, reading=True) as store:
             state = browse.state(store, run_id)
             if state is None:
                 raise NotFound(f'There is no run "{run_id}".')
             return state, self._measured.get((run_id, state.trials, state.status), lambda: store.run(run_id))
 
     def _drawn(self, key: tuple[object, ...], make: Callable[[], Page]) -> Page:
-        """Return a cached page, making it if it is missing."""
+        """Return a cached page, drawing it if it is missing."""
 
         def draw() -> Page:
             with self._drawing:
@@ -111,29 +101,26 @@ class Site:
 
         return self._pages.get(key, draw)
 
-    def _first_runs(self, path: str, query: Query) -> Page:
-        return self._runs(addresses.RUNS, query, "1")
-
-    def _runs(self, path: str, query: Query, number: str) -> Page:
-        with self._open() as store:
-            return lists.runs_page(self.frame, store, path, int(number), lists.wanted_of(query), self._runs_max)
+    def _runs(self, path: str, query: Query, number: str | None) -> Page:
+        with Store(self.db, reading=True) as store:
+            return lists.runs_page(self.frame, store, path or addresses.RUNS, int(number or 1), lists.wanted_of(query), self._runs_max)
 
     def _targets(self, path: str, query: Query) -> Page:
-        with self._open() as store:
+        with Store(self.db, reading=True) as store:
             return lists.targets_page(self.frame, store, path)
 
     def _target(self, path: str, query: Query, name: str) -> Page:
-        with self._open() as store:
+        with Store(self.db, reading=True) as store:
             return targets.target_page(self.frame, store, path, targets.target_of(store, name), self._linked(store))
 
     def _target_chart(self, path: str, query: Query, name: str, number: str) -> Page:
-        with self._open() as store:
+        with Store(self.db, reading=True) as store:
             target = targets.target_of(store, name)
             return self._drawn((path, browse.extent(store, target)), lambda: targets.target_chart(store, target, int(number)))
 
     def _run(self, path: str, query: Query, run_id: str) -> Page:
         state, measured = self._found(run_id)
-        with self._open() as store:
+        with Store(self.db, reading=True) as store:
             before = browse.before(store, run_id)
             linked = self._linked(store)
         if linked is not None and before not in linked:

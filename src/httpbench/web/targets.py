@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Set
-from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
+from typing import Any
 
 from markupsafe import Markup
 
@@ -14,16 +13,8 @@ from httpbench.host import commits_between
 from httpbench.report.charts.history import of_series
 from httpbench.report.charts.theme import svg_file
 from httpbench.report.html.parts import HtmlTable, Picture, verdict
+from httpbench.report.words import history
 from httpbench.report.words.changes import figure_title
-from httpbench.report.words.history import (
-    UNITS,
-    change_sentence,
-    column_title,
-    commits_text,
-    environment_notes,
-    level_change_text,
-    series_load,
-)
 from httpbench.report.words.numbers import commit_text, figure_text, minute, plural
 from httpbench.store import Store, browse
 from httpbench.text import printable
@@ -37,18 +28,7 @@ SERIES_MAX = 40
 
 CHART_HEIGHT = 330
 
-
-@dataclass(frozen=True, slots=True)
-class SeriesSection:
-    """One series of a target."""
-
-    anchor: str
-    title: str
-    notes: tuple[str, ...]
-    changes: tuple[tuple[str, tuple[str, ...]], ...]
-    """For each change: a sentence, and the commits."""
-    figures: tuple[Picture, ...]
-    table: HtmlTable
+_commits_between = cache(commits_between)
 
 
 def target_page(frame: Frame, store: Store, path: str, target: str, linked: Set[str] | None) -> Page:
@@ -80,41 +60,32 @@ def target_of(store: Store, name: str) -> str:
     raise NotFound("No run has this target.")
 
 
-@cache
-def _commits_between(folder: Path, before: str, after: str) -> tuple[str, ...]:
-    return tuple(commits_between(folder, before, after))
-
-
-def _section(series: Series, number: int, rows: int, path: str, linked: Set[str] | None) -> SeriesSection:
-    title = f"{figure_title(series.figure)} · {series_load(series)} · {series.load_generator}"
-    address = addresses.root(path) + addresses.target_chart(series.target, number)
+def _section(series: Series, number: int, rows: int, path: str, linked: Set[str] | None) -> dict[str, Any]:
+    """Return the values that the template shows for one series. Each change is a sentence and its commits."""
+    root, title = addresses.root(path), figure_title(series.figure)
+    # Browsers cache charts. With the number of points in the address, they load a new chart when there are more points.
+    address = root + addresses.target_chart(series.target, number) + (f"?{len(series.points)}" if linked is None else "")
     older = len(series.points) - rows
-    return SeriesSection(
-        anchor=f"history-{number}",
-        title=title,
-        notes=(
-            *environment_notes(series),
-            *([] if series.changes else [f"No change in {plural(len(series.points), 'run')}."]),
-        ),
-        changes=tuple((change_sentence(series, change), (commits_text(change), *change.commits)) for change in reversed(series.changes)),
-        # Browsers cache charts. With the number of points in the address, they load a new chart when there are more points.
-        figures=(
-            Picture(
-                f"{figure_title(series.figure)} over runs", f"{address}?{len(series.points)}" if linked is None else address, CHART_HEIGHT
-            ),
-        ),
-        table=_table(
-            series, rows, addresses.root(path), linked, f"Runs, newest first{f'; {older:,} older are not listed' if older > 0 else ''}"
-        ),
-    )
+    caption = f"Runs, newest first{f'; {older:,} older are not listed' if older > 0 else ''}"
+    return {
+        "anchor": f"history-{number}",
+        "title": f"{title} · {history.series_load(series)} · {series.load_generator}",
+        "notes": [*history.environment_notes(series), *([] if series.changes else [f"No change in {plural(len(series.points), 'run')}."])],
+        "changes": [
+            (history.change_sentence(series, change), (history.commits_text(change), *change.commits))
+            for change in reversed(series.changes)
+        ],
+        "figures": [Picture(f"{title} over runs", address, CHART_HEIGHT)],
+        "table": _table(series, rows, root, linked, caption),
+    }
 
 
 def _table(series: Series, rows: int, root: str, linked: Set[str] | None, caption: str) -> HtmlTable:
-    divisor = UNITS[series.figure][1]
+    divisor = history.UNITS[series.figure][1]
     changed = {series.points[change.index].run: change for change in series.changes}
     return HtmlTable.of(
         caption,
-        ["Run", "Name", "Commit", column_title(series), "95% from", "to", "Rounds", "Verdict", "Change"],
+        ["Run", "Name", "Commit", history.column_title(series), "95% from", "to", "Rounds", "Verdict", "Change"],
         [_row(point, divisor, root, linked, changed.get(point.run)) for point in reversed(series.points[-rows:])],
     )
 
@@ -132,5 +103,5 @@ def _row(point: Point, divisor: float, root: str, linked: Set[str] | None, chang
         figure_text(interval.high / divisor) if interval else "",
         str(point.estimate.rounds),
         verdict(point.verdict),
-        level_change_text(change) if change else "",
+        history.level_change_text(change) if change else "",
     ]

@@ -6,7 +6,7 @@ import asyncio
 import queue
 import threading
 from collections.abc import Callable
-from contextlib import suppress
+from concurrent.futures import Future
 from typing import Any, TypeVar
 
 Made = TypeVar("Made")
@@ -18,33 +18,22 @@ class PageWorkers:
     """A fixed number of threads that share a queue."""
 
     def __init__(self, threads: int = THREADS):
-        self._queue: queue.SimpleQueue[tuple[Callable[[], Any], asyncio.Future[Any]]] = queue.SimpleQueue()
+        self._queue: queue.SimpleQueue[tuple[Callable[[], Any], Future[Any]]] = queue.SimpleQueue()
         for number in range(threads):
             threading.Thread(target=self._work, name=f"page-{number}", daemon=True).start()
 
     async def run(self, make: Callable[[], Made]) -> Made:
         """Call ``make`` in a thread, and return or raise its result."""
-        future: asyncio.Future[Made] = asyncio.get_running_loop().create_future()
+        future: Future[Made] = Future()
         self._queue.put((make, future))
-        return await future
+        return await asyncio.wrap_future(future)
 
     def _work(self) -> None:
         while True:
             make, future = self._queue.get()
-            if future.cancelled():
+            if not future.set_running_or_notify_cancel():
                 continue
             try:
-                made, error = make(), None
-            except Exception as caught:
-                made, error = None, caught
-            with suppress(RuntimeError):  # the loop has ended
-                future.get_loop().call_soon_threadsafe(_settle, future, made, error)
-
-
-def _settle(future: asyncio.Future[Any], made: Any, error: Exception | None) -> None:
-    if future.done():
-        return
-    if error is None:
-        future.set_result(made)
-    else:
-        future.set_exception(error)
+                future.set_result(make())
+            except Exception as error:
+                future.set_exception(error)

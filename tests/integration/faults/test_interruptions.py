@@ -9,7 +9,9 @@ import signal
 import subprocess
 import termios
 import time
+from pathlib import Path
 
+from httpbench.isolate import guard
 from tests.integration.faults.fault import GOOD, OTHER, Fault, ended
 from tests.waiting import until
 
@@ -60,6 +62,32 @@ def test_harness_is_killed(fault: Fault) -> None:
     fault.holds(ended(process.returncode, out + err + said), trials=len(fault.stored()))
     assert "misbehaving" in said
     assert fault.harness.runs()[0]["status"] == "interrupted"
+
+
+def test_harness_is_killed_while_targets_are_frozen(fault: Fault) -> None:
+    """Freeze the target by both means at once: by its control group, if it has its own, and by SIGSTOP."""
+    process = running(fault)
+    targets = {pid: group_of(pid) for pid, name in fault.processes().items() if " server.py " in name}
+    groups = {group for group in targets.values() if group.name.startswith(guard.GROUP_PREFIX)}
+    for pid in targets:
+        os.kill(pid, signal.SIGSTOP)
+    for group in groups:
+        (group / "cgroup.freeze").write_text("1")
+    process.kill()
+    out, err = process.communicate(timeout=10)
+    until(lambda: not fault.processes(), limit_s=2)
+    said = fault.say("report")
+    fault.holds(ended(process.returncode, out + err + said), trials=len(fault.stored()))
+    assert targets
+    assert not any(group.exists() for group in groups)
+
+
+def group_of(pid: int) -> Path:
+    """Return the folder of a process's control group (version 2), whether or not it exists."""
+    lines = Path(f"/proc/{pid}/cgroup").read_text().splitlines()
+    own = next((line[3:] for line in lines if line.startswith("0::")), "/none")
+    mount = next((Path(path) for path in guard.CGROUP_MOUNTS if Path(path, "cgroup.procs").exists()), Path("/none"))
+    return mount / own.lstrip("/")
 
 
 def test_terminal_is_gone(fault: Fault) -> None:

@@ -8,10 +8,14 @@ from typing import Any
 import pytest
 from rich.console import Console
 
+from httpbench.analysis.changes import Changes, changes
 from httpbench.model import Engine, Expectation, Gate, Isolation, Load, Run, Trial, Verdict, VerdictKind, Workload
-from httpbench.report import Changes, View, changes, render_changes, render_changes_json, render_changes_markdown
+from httpbench.report.data.changes import render_changes_json
+from httpbench.report.markdown.changes import render_changes_markdown
+from httpbench.report.terminal.changes import render_changes
 from httpbench.report.words.changes import mismatch_text, not_compared
-from httpbench.report.words.gates import change_gate_reason
+from httpbench.report.words.columns import View
+from httpbench.report.words.gates import gate_reason
 from httpbench.report.words.loads import place
 from tests.factories import make_client, make_failed, make_plan, make_rounds, make_run, make_target, make_trial
 
@@ -67,7 +71,7 @@ def test_a_gate_is_unknown_if_one_round_of_head_failed() -> None:
     head = measured([*make_rounds("c/a", (100_000, 101_000, 99_000)), crashed], make_rounds("c/b", (50_000, 50_500, 50_100)))
     found = changes(base, head, [SLOWER])
     reason = "in head 1 of 4 rounds failed or are invalid: exited with status 139"
-    assert [(judged.passage, change_gate_reason(judged)) for judged in found.gates] == [("unknown", reason), ("passed", None)]
+    assert [(judged.passage, gate_reason(judged)) for judged in found.gates] == [("unknown", reason), ("passed", None)]
     assert found.undecided
     sentence = f"NOT JUDGED rps&lt;-3%: c/a, plaintext single -c 64: {reason}"
     assert sentence in render_changes_markdown(found)
@@ -91,7 +95,7 @@ def test_a_gate_is_unknown_for_a_target_that_head_lacks() -> None:
     base = measured(make_rounds("c/a", (1000, 1010, 1020)), make_rounds("c/gone", (1000, 1010, 1020)))
     found = changes(base, measured(make_rounds("c/a", (1000, 1010, 1020))), [SLOWER])
     reason = "head lacks this target under this load"
-    assert [(place(judged.at), judged.passage, change_gate_reason(judged)) for judged in found.gates] == [
+    assert [(place(judged.at), judged.passage, gate_reason(judged)) for judged in found.gates] == [
         ("c/a, plaintext single -c 64", "passed", None),
         ("c/gone, plaintext single -c 64", "unknown", reason),
     ]

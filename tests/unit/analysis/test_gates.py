@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 
+from httpbench.analysis.gates import gated
 from httpbench.model import Gate, RunStatus, Trial
-from httpbench.report import FORMATS, gate_sentence, gated
+from httpbench.report import FORMATS
 from httpbench.report.data.json import render_json
+from httpbench.report.words.gates import gate_sentence
 from httpbench.stats.gates import Passage
 from tests.factories import make_failed, make_plan, make_rounds, make_run
 

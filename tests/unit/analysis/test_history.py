@@ -12,7 +12,7 @@ from httpbench.analysis.history import Series, histories
 from httpbench.model import Bound, Expectation, Kind, Load, Search, ServiceLevel, Verdict, VerdictKind, Workload
 from httpbench.report.words.changes import mismatch_text, mismatches_text
 from httpbench.report.words.history import series_load
-from httpbench.store import Store
+from httpbench.store import Store, browse
 from tests.factories import (
     make_client,
     make_distribution,
@@ -51,7 +51,7 @@ def test_each_run_is_a_point_with_its_interval(store: Store) -> None:
 def test_a_target_without_runs_has_no_history(store: Store) -> None:
     keep(store, 1, rounds(100_000))
     assert histories(store, "c/b") == []
-    assert store.targets() == [A]
+    assert browse.target_ids(store) == [A]
 
 
 def test_throughput_and_p99_are_separate_series_and_a_rate_has_only_p99(store: Store) -> None:

@@ -47,7 +47,7 @@ def test_a_run_contains_only_known_facts(tmp_path: Path) -> None:
     )
     (trial,) = [trial for trial in trials if trial.plan.workload == "plaintext"]
     assert trial.verdict.kind is VerdictKind.UNKNOWN and trial.verdict.counts
-    assert trial.target_usage is None and trial.plan.cores.target == ()
+    assert trial.observed.target_usage is None and trial.plan.cores.target == ()
     measurement = trial.measurement
     assert measurement is not None and measurement.service_time_us is not None
     assert (measurement.throughput_rps, measurement.requests.completed, measurement.duration_s) == (100_000, 1_500_000, 15)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import os
 from pathlib import Path
 
 import pytest
-from rich.console import Console
 
 from httpbench.cli.targets import prepare_engines
 from httpbench.isolate import engine as command_line
@@ -24,7 +24,7 @@ CONTAINER = make_target(isolation=Isolation(engine=Engine.DOCKER))
 def calls(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Record the commands that docker gets. It reports one container that a dead harness left behind."""
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
-    script = f'echo "$@" >>{tmp_path}/calls\ncase $1 in ps) echo left;; inspect) echo "left {gone()}";; esac'
+    script = f'echo "$@" >>{tmp_path}/calls\ncase $1 in ps) echo left;; inspect) echo "left 0 {gone()}";; esac'
     docker(tmp_path, monkeypatch, script)
     return tmp_path / "calls"
 
@@ -49,8 +49,8 @@ def leave_mark(tmp_path: Path) -> None:
 
 def messages(*targets: Target) -> str:
     """Return the first messages of a command that measures these targets."""
-    errors = io.StringIO()
-    prepare_engines(targets, Console(file=errors, width=240))
+    with contextlib.redirect_stderr(io.StringIO()) as errors:
+        prepare_engines(targets)
     return errors.getvalue()
 
 

@@ -13,9 +13,9 @@ from httpbench.report import charts
 
 def test_the_packages_for_html_are_checked_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     page, table = str(tmp_path / "run.html"), str(tmp_path / "run.md")
-    Exports.of(html=page, markdown=table).check()
+    Exports({"html": page, "markdown": table}).check()
     monkeypatch.setattr(charts, "PACKAGES", ("no_such_package",))
-    Exports.of(markdown=table).check()
+    Exports({"markdown": table}).check()
     with pytest.raises(UsageError, match="HTML reports require the packages") as raised:
-        Exports.of(html=page).check()
+        Exports({"html": page}).check()
     assert raised.value.hint == "pip install 'httpbench[charts]'"

@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
 import click
 from click.testing import CliRunner
 
 from httpbench.cli.exit_codes import ExitCode
-from httpbench.cli.options.fields import argument, command, group, option
+from httpbench.cli.options.fields import Options, argument, command, group, option
 
 
-@dataclass(frozen=True, slots=True)
-class Inner:
+class Inner(Options):
     rounds: int = option("--rounds", type=click.IntRange(1, 9), default=3, metavar="N", help="Rounds.")
     names: tuple[str, ...] = option("--name", multiple=True, metavar="NAME", help="Name.")
 
 
-@dataclass(frozen=True, slots=True)
-class Outer:
+class Outer(Options):
     word: str = argument()
     inner: Inner = group(Inner)
     warmup: float | None = option("--warmup", type=float, metavar="S", default_text="until steady", help="Warm-up.")

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import sys
 
-import click
 import pytest
 
 from httpbench.cli.main import cli, run_command_line
 from httpbench.cli.options import foreign as foreign_options
-
-CONTEXT = click.Context(cli)
 
 
 def errors(capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, words: str) -> str:
@@ -55,15 +52,12 @@ def test_any_other_unknown_option_gets_the_usual_hint(
 
 
 def test_each_foreign_option_is_unknown_to_a_verb_that_has_ours() -> None:
-    commands = [command for name in cli.list_commands(CONTEXT) if (command := cli.get_command(CONTEXT, name))]
-    have = [{name for parameter in command.params for name in parameter.opts} for command in commands]
+    have = [{name for parameter in cli.load(verb).params for name in parameter.opts} for verb in cli.commands]
     for foreign, (ours, _) in foreign_options.OURS.items():
         assert any(ours in names and foreign not in names for names in have), foreign
 
 
 @pytest.mark.parametrize("verb", ["bench", "run"])
 def test_p_is_the_pipeline_depth(verb: str) -> None:
-    command = cli.get_command(CONTEXT, verb)
-    assert command is not None
-    (option,) = [parameter for parameter in command.params if "-p" in parameter.opts]
+    (option,) = [parameter for parameter in cli.load(verb).params if "-p" in parameter.opts]
     assert option.name == "pipeline" and "--pipeline" in option.opts

@@ -16,9 +16,8 @@ def test_no_verbs_summary_is_truncated() -> None:
     assert "..." not in cli.get_help(CONTEXT).replace("[ARGS]...", "")
 
 
-@pytest.mark.parametrize("name", cli.list_commands(CONTEXT))
+@pytest.mark.parametrize("name", cli.commands)
 def test_no_line_is_longer_than_80_columns(name: str) -> None:
-    verb = cli.get_command(CONTEXT, name)
-    assert verb
+    verb = cli.load(name)
     lines = verb.get_help(click.Context(verb, info_name=name, parent=CONTEXT, terminal_width=COLUMNS)).splitlines()
     assert [line for line in lines if len(line) > COLUMNS] == []

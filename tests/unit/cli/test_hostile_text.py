@@ -17,6 +17,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
+from httpbench.analysis.changes import changes
 from httpbench.cli.main import run_command_line
 from httpbench.cli.terminal.console import fault, save
 from httpbench.cli.terminal.safe_console import SafeConsole
@@ -39,22 +40,17 @@ from httpbench.model import (
 )
 from httpbench.model import Run as RunModel
 from httpbench.model import Trial as TrialModel
-from httpbench.report import (
-    CLIENT_FORMATS,
-    FORMATS,
-    View,
-    changes,
-    probe_lines,
-    read_export,
-    render_changes,
-    render_changes_html,
-    render_changes_json,
-    render_changes_markdown,
-    render_evidence,
-    render_responses,
-    render_terminal,
-    render_versions,
-)
+from httpbench.report import CLIENT_FORMATS, FORMATS
+from httpbench.report.data.changes import render_changes_json
+from httpbench.report.data.read_json import read_export
+from httpbench.report.html import render_changes_html
+from httpbench.report.markdown.changes import render_changes_markdown
+from httpbench.report.markdown.targets import render_versions
+from httpbench.report.terminal.changes import render_changes
+from httpbench.report.terminal.evidence import render_evidence
+from httpbench.report.terminal.run import render_terminal
+from httpbench.report.words.columns import View
+from httpbench.report.words.targets import probe_lines, render_responses
 from httpbench.store import Store
 from tests.factories import (
     make_client,
@@ -167,7 +163,7 @@ def test_no_console_output_controls_the_terminal(text: str, width: int, colours:
     for renderable in (
         render_terminal(run, trials, width=width),
         render_terminal(run, trials, width=width, view=View(wide=True, explain=True)),
-        render_evidence(run, trials),
+        render_evidence(run, trials, width=width),
         render_changes(found, width=width),
         render_changes(found, width=width, view=View(wide=True, explain=True)),
         render_responses({NAME: response, text: SampledRequest(text=text)}),

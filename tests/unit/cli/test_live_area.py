@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import io
+import time
+from collections.abc import Callable
 
 import pytest
 from rich.console import Console
+from rich.live import Live
 
-from httpbench.cli.terminal.live_area import Area, LiveArea, sparkline
+from httpbench.cli.terminal.live_area import LiveArea, sparkline
 from httpbench.cli.terminal.safe_console import SafeConsole
 from httpbench.load import Phase, Progress
 from httpbench.model import Load, Verdict, VerdictKind
@@ -32,19 +35,23 @@ class Clock:
 def measuring(width: int, rates: int = 90) -> list[str]:
     """Return the lines of an area halfway through a run."""
     clock = Clock()
-    area = Area(clock)
-    area.last = "last: c/nginx: 251,002 requests/s"
-    area.begin(make_plan("c/nginx"), 0, 36, 200)
+    area = make_area(clock)
+    area._last = "last: c/nginx: 251,002 requests/s"
+    area.trial_started(make_plan("c/nginx"), 0, 36, 200)
     clock.now += 100
-    area.begin(PLAN, 18, 36, 110)
-    area.enter(str(Stage.MEASURE))
+    area.trial_started(PLAN, 18, 36, 110)
+    area.stage(Stage.MEASURE)
     for number in range(rates):
-        area.see(Progress(Phase.MEASURE, number, 200_000 + 1000 * (number % 50), 150.0, 609.0), lambda: Current(0.62, 9_000_000, 0.4))
+        area.progress(Progress(Phase.MEASURE, number, 200_000 + 1000 * (number % 50), 150.0, 609.0), lambda: Current(0.62, 9_000_000, 0.4))
     clock.now += 10
     return lines(area, width)
 
 
-def lines(area: Area, width: int) -> list[str]:
+def make_area(now: Callable[[], float] = time.monotonic) -> LiveArea:
+    return LiveArea(Console(file=io.StringIO(), force_terminal=True, width=80), now)
+
+
+def lines(area: LiveArea, width: int) -> list[str]:
     console = Console(file=io.StringIO(), width=width, force_terminal=True, color_system=None, legacy_windows=False)
     with console.capture() as captured:
         console.print(area)
@@ -80,10 +87,10 @@ def test_the_usage_of_a_target_is_read_only_when_it_is_drawn() -> None:
         reads.append(1)
         return Current(0.5, 30_000_000)
 
-    area = Area(Clock())
-    area.begin(PLAN, 0, 1, 10)
+    area = make_area(Clock())
+    area.trial_started(PLAN, 0, 1, 10)
     for number in range(50):
-        area.see(Progress(Phase.MEASURE, number, 1000.0), current)
+        area.progress(Progress(Phase.MEASURE, number, 1000.0), current)
     assert reads == []
     lines(area, 80)
     assert reads == [1]
@@ -93,44 +100,45 @@ def test_nothing_is_read_after_the_measurement() -> None:
     def current() -> Current:
         raise AssertionError
 
-    area = Area(Clock())
-    area.begin(PLAN, 0, 1, 10)
-    area.see(Progress(Phase.MEASURE, 1.0, 1000.0), current)
-    area.see(Progress(Phase.DONE, 1.0), current)
+    area = make_area(Clock())
+    area.trial_started(PLAN, 0, 1, 10)
+    area.progress(Progress(Phase.MEASURE, 1.0, 1000.0), current)
+    area.progress(Progress(Phase.DONE, 1.0), current)
     assert "measured" in "\n".join(lines(area, 80))
-    area.see(Progress(Phase.MEASURE, 1.0, 1000.0), current)
-    area.enter(str(Stage.STOP))
+    area.progress(Progress(Phase.MEASURE, 1.0, 1000.0), current)
+    area.stage(Stage.STOP)
     assert "stopping" in "\n".join(lines(area, 80))
 
 
 def test_a_generator_without_progress_still_has_a_phase_and_a_time() -> None:
     clock = Clock()
-    area = Area(clock)
-    area.begin(PLAN, 0, 2, 20)
-    area.enter(str(Stage.MEASURE))
+    area = make_area(clock)
+    area.trial_started(PLAN, 0, 2, 20)
+    area.stage(Stage.MEASURE)
     clock.now += 3
     assert "measuring 3.0 s" in lines(area, 80)[1]
     assert lines(area, 80)[0].endswith("0/2 trials · 17s left")
 
 
 def test_a_search_has_no_known_end() -> None:
-    area = Area(Clock())
-    area.begin(PLAN, 11, None, 6)
+    area = make_area(Clock())
+    area.trial_started(PLAN, 11, None, 6)
     assert lines(area, 80)[0] == "trial 12"
 
 
 def test_a_build_is_shown_while_it_runs() -> None:
-    screen = Console(file=io.StringIO(), force_terminal=True, width=80)
-    live = LiveArea(screen)
+    live = make_area()
     live.build_started(make_target("c/nginx"))
-    assert lines(live._area, 80) == ["building c/nginx …"]
+    assert lines(live, 80) == ["building c/nginx …"]
     live.build_ended(make_target("c/nginx"), 3.0, None)
-    assert lines(live._area, 80) == []
+    assert lines(live, 80) == []
 
 
 def test_only_trials_with_a_problem_leave_a_line() -> None:
     out = io.StringIO()
-    with LiveArea(SafeConsole(file=out, force_terminal=True, width=100, color_system=None)) as live:
+    console = SafeConsole(file=out, force_terminal=True, width=100, color_system=None)
+    live = LiveArea(console)
+    with Live(live, console=console, transient=True):
         live.trial_started(PLAN, 0, 2, 20)
         live.trial_ended(make_trial(PLAN))
         live.trial_started(PLAN, 1, 2, 10)

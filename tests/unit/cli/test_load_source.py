@@ -149,11 +149,16 @@ def test_load_hosts_on_this_machine_can_reach_loopback_and_bridges(started: list
 
 def test_remote_load_hosts_reserve_no_cores_here() -> None:
     topology = Topology(tuple(Core((cpu,), (cpu,), 0, 1024) for cpu in range(3)))
-    here, elsewhere = (DaskSource("", Workers("tcp://h:1", 2, are_elsewhere=elsewhere)) for elsewhere in (False, True))
-    for source, has_generator in ((LoadSource(), True), (here, True), (elsewhere, False), (SshSource("load1", None, False), False)):
+    here, elsewhere = (DaskSource(name="", workers=Workers("tcp://h:1", 2, are_elsewhere=elsewhere)) for elsewhere in (False, True))
+    for source, has_generator in (
+        (LoadSource(), True),
+        (here, True),
+        (elsewhere, False),
+        (SshSource(name="load1", address=None, install=False), False),
+    ):
         assert bool(source.divide(partition)(topology, Scaling.SINGLE, None).generator) is has_generator
 
 
 def test_many_load_hosts_replace_the_load_generator() -> None:
-    (generator,) = DaskSource("", Workers("tcp://h:1", 2)).generators({"native": get("native")}).values()
+    (generator,) = DaskSource(name="", workers=Workers("tcp://h:1", 2)).generators({"native": get("native")}).values()
     assert isinstance(generator, ManyHosts)

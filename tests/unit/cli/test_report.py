@@ -8,7 +8,8 @@ import zstandard
 from click.testing import CliRunner
 
 from httpbench.cli.verbs.report import report
-from httpbench.report import render_json, render_markdown
+from httpbench.report.data.json import render_json
+from httpbench.report.markdown.run import render_markdown
 from tests.factories import make_mixed_run
 
 

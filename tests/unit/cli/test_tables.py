@@ -5,10 +5,12 @@ from __future__ import annotations
 import click
 import pytest
 
-from httpbench.cli.options.output import Names, TableOptions
+from httpbench.cli.options.output import TableOptions
+from httpbench.cli.options.params import COLUMNS
 from httpbench.errors import UsageError
 from httpbench.model import Table
-from httpbench.report import View, column_names
+from httpbench.report.words.columns import View
+from httpbench.report.words.columns import names as column_names
 
 KNOWN = column_names(Table.HTTP_SERVERS)
 
@@ -31,6 +33,6 @@ def test_options_select_the_view() -> None:
 
 
 def test_names_are_separated_by_commas() -> None:
-    assert Names().convert("target, rps,p99", None, None) == ("target", "rps", "p99")
+    assert COLUMNS.convert("target, rps,p99", None, None) == ("target", "rps", "p99")
     with pytest.raises(click.BadParameter, match="names no column"):
-        Names().convert(",", None, None)
+        COLUMNS.convert(",", None, None)

@@ -15,7 +15,7 @@ import pytest
 
 from httpbench import catalog, contract
 from httpbench.contract.world_clauses import world_clauses
-from httpbench.contract.worlds import ROWS
+from httpbench.http.rules import ROWS
 from httpbench.http.server import Server
 from httpbench.model import Entry, Workload
 from tests.factories import make_target

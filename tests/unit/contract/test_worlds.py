@@ -6,7 +6,8 @@ import random
 
 import pytest
 
-from httpbench.contract.worlds import DRAWS, ROWS, drawing_problem, reading_problem, rereading_problem, written_rows
+from httpbench.contract.world_clauses import DRAWS, drawing_problem, reading_problem, rereading_problem, written_rows
+from httpbench.http.rules import ROWS
 
 
 @pytest.mark.parametrize("seed", range(50))

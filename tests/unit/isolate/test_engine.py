@@ -10,6 +10,7 @@ import pytest
 from httpbench.errors import ContainerError, RequirementError
 from httpbench.isolate import engine, labels
 from httpbench.model import Engine
+from httpbench.run import left_behind
 from tests.programs import program
 
 
@@ -68,7 +69,7 @@ def test_only_containers_of_dead_harnesses_are_leftovers(tmp_path: Path, monkeyp
     mine = labels.owner_label()
     boot, namespace, pid, ticks = mine.split("/")
     owners = {"a": mine, "b": f"{boot}/{namespace}/{pid}/{int(ticks) + 1}", "c": f"{boot}/pid:[1]/{pid}/1", "d": "somebody"}
-    lines = "\\n".join(f"{name} {owner}" for name, owner in owners.items())
+    lines = "\\n".join(f"{name} 0 {owner}" for name, owner in owners.items())
     fake_docker(tmp_path, monkeypatch, f"case $1 in ps) echo a b c d;; inspect) printf '{lines}\\n';; esac")
-    assert [found.id for found in labels.leftovers(Engine.DOCKER)] == ["b"]
-    assert labels.leftovers(Engine.DOCKER)[0].fix == "docker rm --force --volumes b"
+    assert labels.leftovers(Engine.DOCKER) == {"b": 0}
+    assert [finding.do for finding in left_behind()] == ["docker rm --force --volumes b"]

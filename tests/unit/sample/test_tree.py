@@ -10,8 +10,8 @@ from pathlib import Path
 import psutil
 import pytest
 
-from httpbench.sample import descendants, tree
-from httpbench.sample.tree import Process
+from httpbench.sample import tree
+from httpbench.sample.tree import Process, descendants
 from tests.waiting import until
 
 FROM_A_THREAD = """

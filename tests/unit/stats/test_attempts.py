@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from httpbench.stats.attempts import last_attempts
+from httpbench.stats.summary import last_attempts
 from tests.factories import make_disturbed, make_plan, make_trial
 
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from httpbench.model import Gate, Reason, ReasonKind, Verdict, VerdictKind
 from httpbench.stats.gates import Passage, lost_rounds, passage, rounds_to_decide
-from httpbench.stats.interval import ConfidenceInterval, around
+from httpbench.stats.interval import ConfidenceInterval, around, quantile
 from httpbench.stats.paired import ROUNDS_PATIENCE
 from tests.factories import make_failed, make_plan, make_rounds
 
@@ -41,7 +41,7 @@ def test_the_suggested_rounds_decide(deviation: float, rounds: int, within: floa
     ratio = 1.1
 
     def after(count: int) -> ConfidenceInterval:
-        return around(math.log(ratio), math.log(ratio), deviation / math.sqrt(count), count)
+        return around(math.log(ratio), math.log(ratio), quantile(count) * (deviation / math.sqrt(count)))
 
     limit = math.log(ratio) + within * math.log(after(rounds).half_width + 1)
     gate = Gate(figure="rps", side=side, change=math.expm1(limit))

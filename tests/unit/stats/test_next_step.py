@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from httpbench.model import Learned, Load, Reason, ReasonKind, SampledBodies, Trial, Verdict, VerdictKind
-from httpbench.report.words.next_steps import next_step_text
+from httpbench.report.words.notes import next_step_text
 from httpbench.stats.next_step import next_step as step_of
 from tests.factories import make_measurement, make_plan, make_rounds, make_trial
 

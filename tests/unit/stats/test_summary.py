@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 
 from httpbench.model import ENDINGS, CoreOccupancy, Cores, Distribution, Reason, ReasonKind, Requests, Trial, Verdict, VerdictKind
 from httpbench.report.words.reasons import sentence, sentences
-from httpbench.stats import Estimate, summarize
-from httpbench.stats.summary import cells, cpu_us_per_request, overall, with_merged
+from httpbench.stats.summary import Estimate, cells, cpu_us_per_request, overall, summarize, with_merged
 from tests.factories import make_distribution, make_failed, make_histogram, make_measurement, make_plan, make_rounds, make_trial, make_usage
 
 INVALID = Verdict(kind=VerdictKind.INVALID, reasons=("3 responses were wrong",))

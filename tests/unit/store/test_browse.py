@@ -85,7 +85,9 @@ def test_a_search_reads_no_document(store: Store) -> None:
 
 
 def test_state_reports_the_progress_of_a_run(store: Store) -> None:
-    assert browse.state(store, "r0") == browse.StoredState("r0", RunStatus.FINISHED, 2, 2, 2)
+    state = browse.state(store, "r0")
+    assert state is not None
+    assert (state.id, state.status, state.trials, state.trials_done, state.trials_planned) == ("r0", RunStatus.FINISHED, 2, 2, 2)
     assert browse.state(store, "none") is None
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from httpbench.errors import StoreError
 from httpbench.model import Kind, Step, Verdict, VerdictKind
-from httpbench.store import RunFigures, Store
+from httpbench.store import RunFigures, Store, browse
 from tests.factories import (
     make_client,
     make_distribution,
@@ -91,7 +91,7 @@ def test_the_newest_runs_are_sorted_by_start(tmp_path: Path) -> None:
     make(tmp_path / "results.db", "b", "c", "a")
     with Store(tmp_path / "results.db") as store:
         assert [run.id for run in store.figures(CURL, 2)] == ["c", "a"]
-        assert store.targets() == ["c/epoll/level", CURL]
+        assert browse.target_ids(store) == ["c/epoll/level", CURL]
         store.delete(["c"])
         assert [run.id for run in store.figures(CURL, 2)] == ["b", "a"]
         assert store._connection.execute("SELECT count(*) FROM figures WHERE run_id = 'c'").fetchone() == (0,)

@@ -171,7 +171,7 @@ def test_a_run_line_summarizes_a_run(tmp_path: Path) -> None:
         store.begin(run)
         store.add(run.id, make_trial())
         (line,) = store.runs()
-    assert (line.id, line.targets, line.trials_done, line.trials_planned) == (run.id, len(run.targets), 1, 2)
+    assert (line.id, line.targets, line.trials_done, line.trials_planned) == (run.id, tuple(run.targets), 1, 2)
     assert line.command == "httpbench bench 'a b'"
 
 

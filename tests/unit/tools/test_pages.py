@@ -15,8 +15,7 @@ from tools.pages import STATES, cli_page, targets_page
 ROOT = Path(__file__).parents[3]
 GENERATE = "run: python -m tools.pages"
 
-CONTEXT = click.Context(cli)
-VERBS = {name: command for name in cli.list_commands(CONTEXT) if (command := cli.get_command(CONTEXT, name))}
+VERBS = {name: cli.load(name) for name in cli.commands}
 
 OPTIONS = [
     pytest.param(parameter, id=f"{name} {parameter.opts[0]}")

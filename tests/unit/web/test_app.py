@@ -10,7 +10,6 @@ import pytest
 from httpbench.model import RunStatus
 from httpbench.store import Store
 from httpbench.web import app as dashboard
-from httpbench.web import live
 from httpbench.web.site import Site
 from tests.dashboards import make_client, make_rounds_of, make_small_store
 from tests.factories import make_run
@@ -77,7 +76,7 @@ def test_an_unreadable_store_shows_an_error_page(tmp_path: Path) -> None:
 
 def test_events_follow_the_store_until_the_run_ends(db: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A second connection stands in for the process that measures."""
-    monkeypatch.setattr(live, "LOOK_EVERY_S", 0.01)
+    monkeypatch.setattr(dashboard, "LOOK_EVERY_S", 0.01)
     trials = make_rounds_of("c/a", "c/b", rps=3000.0)
     looks = 0
     state_of = Site.state

@@ -20,9 +20,9 @@ pub struct RunResult {
     pub config: Config,
     /// Start of the load, warm-up included, in nanoseconds of the monotonic clock.
     pub start_ns: u64,
-    /// Length of the measured window, in seconds; shorter than `config.duration_s` if the run ended early.
+    /// Length of the measured window, or of all windows together, in seconds; shorter than `config.duration_s` if the run ended early.
     pub duration_s: f64,
-    /// Whether SIGINT or SIGTERM ended the run early.
+    /// Whether SIGINT or SIGTERM ended the run early, or the end of stdin if stdin controls the load.
     pub interrupted: bool,
     /// Why the load generator itself ended the run early; null if it did not.
     pub failure: Option<String>,
@@ -49,7 +49,7 @@ pub struct RunResult {
     pub connection_wait_us: Option<Distribution>,
     /// The rest of the schedule lag, in microseconds: a connection was free, but the generator was late. Null in a closed loop.
     pub generator_lag_us: Option<Distribution>,
-    /// Times to set up a connection, handshakes included, in microseconds. All connections of the run.
+    /// Times to set up a connection, handshakes included, in microseconds. All connections of the run, except those of dropped slices.
     pub connect_time_us: Distribution,
     /// TLS handshakes by kind. All connections of the run; null without TLS.
     pub tls_handshakes: Option<TlsHandshakes>,
@@ -61,13 +61,13 @@ pub struct RunResult {
     /// Periods of 10 ms or more without a response on any of a thread's connections, as the thread saw it that stood still longest. The load
     /// generator's own pauses are subtracted. Null in an open loop and with think times.
     pub stalls: Option<Stalls>,
-    /// Connections that the server closed while they carried no request. Not errors.
+    /// Connections that the server closed while they carried no request, in windows and between slices. Not errors.
     pub idle_closed: u64,
     /// Results per kind of request, if the load mixes several (several URLs, or `--requests`); otherwise empty.
     pub parts: Vec<Part>,
     /// Complete responses kept during the window (`--sample-bodies`).
     pub samples: Vec<Sample>,
-    /// The measured window in intervals of `config.interval_s`.
+    /// The measured window in intervals of `config.interval_s`; with slices, one interval per slice.
     pub intervals: Vec<Interval>,
     /// How response heads were parsed.
     pub parser: Parser,
@@ -94,13 +94,13 @@ pub struct Config {
     pub threads: u32,
     /// Maximum number of requests in flight per connection.
     pub pipeline: u16,
-    /// Requested length of the measured window, in seconds.
+    /// Requested length of the measured window, in seconds; with slices, the sum of their windows.
     pub duration_s: f64,
     /// Length of the warm-up before the window, in seconds.
     pub warmup_s: f64,
     /// Request timeout, in seconds.
     pub timeout_s: f64,
-    /// Length of the intervals, in seconds.
+    /// Length of the intervals, in seconds; 0 with slices, each of which is an interval.
     pub interval_s: f64,
     /// Whether connections are kept alive after a response.
     pub keep_alive: bool,
@@ -126,7 +126,7 @@ pub struct Config {
 }
 
 /// Request counts. In a closed loop, an event counts if it happened within the window. In an open loop, a request and its outcome count if
-/// the request was due within the window.
+/// the request was due within the window. With slices, errors after the window count too.
 #[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
 pub struct RequestCounts {
     /// Requests sent.
@@ -135,12 +135,12 @@ pub struct RequestCounts {
     pub completed: u64,
     /// Correct responses: complete, with the expected status and body.
     pub ok: u64,
-    /// Correct responses received before the window, during the warm-up.
+    /// Correct responses received before the window, during the warm-up; with slices, in warm-ups and lead-ins.
     pub before_window: u64,
     /// Requests that were due before the end of the window, but never sent because no connection was free. 0 in a closed loop.
     pub unsent: u64,
-    /// Requests without a complete response at the end of the window. Not errors. An open loop waits up to the timeout for their
-    /// responses: those that got none or a wrong one are errors and don't count here.
+    /// Requests without a complete response at the end of the window. Not errors. An open loop and slices wait up to the timeout for
+    /// their responses: those that got none or a wrong one are errors and don't count here.
     pub in_flight: u64,
     /// Requests from before the window that were unfinished when it began. The other counts include them in a closed loop only.
     pub backlog: u64,
@@ -163,7 +163,7 @@ pub struct Bytes {
 /// An interval of the measured window. Its times are response times in an open loop, service times in a closed loop.
 #[derive(Clone, Debug, Default, Serialize, JsonSchema)]
 pub struct Interval {
-    /// Start, in seconds since the start of the window.
+    /// Start, in seconds since the start of the window; with slices, the length of the windows before it.
     pub start_s: f64,
     /// Length, in seconds.
     pub duration_s: f64,

@@ -182,7 +182,9 @@ impl Team<'_> {
         observer.ready(shared.connected.load(Ordering::Relaxed));
         let measured = Slices { plan, shared, failure, reports }.run(commands, Tally::new(plan, pool, encoder), observer);
         self.stop();
-        measured.map(|measured| measured.result(plan, engine))
+        let mut result = measured?.result(plan, engine);
+        result.config.duration_s = result.duration_s;
+        Some(result)
     }
 
     fn stop(self) {

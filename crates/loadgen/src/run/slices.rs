@@ -153,6 +153,7 @@ impl<'a> Tally<'a> {
     /// Takes a warm-up, of which only the number of correct responses and the connections count.
     fn take_warmup(&mut self, window: Window, reports: Vec<Report>) -> SliceSummary {
         let (slice, summary) = self.merge(window, reports);
+        self.kept.before.merge(&slice.lead_in, NO_PAUSES);
         self.kept.before.merge(&slice.recorder, NO_PAUSES);
         self.kept.before.ok += slice.late_ok;
         self.pool.give_back(slice.lead_in);
@@ -177,6 +178,9 @@ impl<'a> Tally<'a> {
         let mut finals = finals(self.plan);
         let mut end_ns = window.end_ns;
         for report in reports {
+            if report.span.phase == Phase::Wait {
+                self.kept.total.idle_closed += report.recorder.idle_closed;
+            }
             let whole = match report.span.phase {
                 Phase::Connect | Phase::Wait => &mut self.kept.before,
                 Phase::Warmup => &mut lead_in,
@@ -278,4 +282,129 @@ impl<'a> Tally<'a> {
 
 fn finals(plan: &Plan) -> Vec<Final> {
     (0..plan.threads).map(|_| Final::default()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::cli::Args;
+    use crate::figures::encoding::decode;
+    use crate::figures::errors::ErrorKind;
+    use crate::figures::histogram::new_histogram;
+    use crate::figures::outcome::Outcome;
+    use crate::figures::recorder::Sent;
+    use crate::time::window::Span;
+
+    const THREADS: u32 = 2;
+    const MS: u64 = 1_000_000;
+
+    fn plan() -> Plan {
+        let args = ["httpbench-loadgen", "--slices-on-stdin", "-c", "2", "-t", "2", "http://127.0.0.1:1/"];
+        Args::try_parse_from(args).expect("valid arguments").plan().expect("a valid plan")
+    }
+
+    /// What becomes of a slice.
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    enum Fate {
+        Warmup,
+        Keep,
+        Drop,
+    }
+
+    /// One request: its thread, when it is sent and answered, in ms since the start of the lead-in, and whether its response is correct.
+    type Request = (u32, u64, u64, bool);
+
+    fn slice() -> impl Strategy<Value = (Fate, Vec<Request>)> {
+        let fate = prop_oneof![Just(Fate::Warmup), Just(Fate::Keep), Just(Fate::Keep), Just(Fate::Drop)];
+        let request = (0..THREADS, 0..30_u64, 1..20_u64, prop::bool::weighted(0.9));
+        (fate, prop::collection::vec(request, 0..40))
+    }
+
+    /// Returns what threads report that saw these requests: a lead-in of 10 ms, a window of 20 ms and a drain.
+    fn reports(pool: &Pool, window: &Window, requests: &[Request]) -> Vec<Report> {
+        let mut reports = Vec::new();
+        for thread in 0..THREADS {
+            let Window { warmup_start_ns, measure_start_ns, end_ns, .. } = *window;
+            let spans = [
+                Span { phase: Phase::Warmup, start_ns: warmup_start_ns, end_ns: measure_start_ns },
+                Span { phase: Phase::Measure, start_ns: measure_start_ns, end_ns },
+                Span { phase: Phase::Drain, start_ns: end_ns, end_ns: end_ns + 60 * MS },
+            ];
+            for span in spans {
+                let mut recorder = pool.take();
+                recorder.due_from_ns = if span.phase == Phase::Warmup { 0 } else { measure_start_ns };
+                let within = |ns: u64| (span.start_ns..span.end_ns).contains(&ns);
+                for (_, at_ms, took_ms, is_correct) in requests.iter().filter(|request| request.0 == thread) {
+                    let sent_ns = warmup_start_ns + at_ms * MS;
+                    let sent = Sent { intended_ns: sent_ns, actual_ns: sent_ns, kind: 0 };
+                    if within(sent_ns) {
+                        recorder.request_sent(sent, sent_ns);
+                    }
+                    let done_ns = sent_ns + took_ms * MS;
+                    if within(done_ns) && *is_correct {
+                        recorder.requests_ended(sent, done_ns, Outcome::Ok, 1);
+                    } else if within(done_ns) {
+                        recorder.request_failed(sent, ErrorKind::Reset);
+                    }
+                }
+                let last = (span.phase == Phase::Drain).then(|| (Final { backlog: 1, ..Final::default() }, Recorder::untouched(false)));
+                reports.push(Report { thread, span, recorder, last });
+            }
+        }
+        reports
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 60, failure_persistence: None, ..ProptestConfig::default() })]
+
+        #[test]
+        fn the_total_is_the_sum_of_the_kept_slices(slices in prop::collection::vec(slice(), 0..8)) {
+            let plan = plan();
+            let pool = Pool::new(false, 0, 0, NO_PAUSES);
+            let mut tally = Tally::new(&plan, &pool, Encoder::default());
+            let (mut times, mut kept, mut ok, mut errors, mut outside) = (new_histogram(), 0_u64, 0, 0, 0);
+            for (number, (fate, requests)) in (1_u64..).zip(&slices) {
+                // Each starts a second after the one before.
+                let warmup_start_ns = number * 1000 * MS;
+                let (measure_start_ns, end_ns) = (warmup_start_ns + 10 * MS, warmup_start_ns + 30 * MS);
+                let window = Window { warmup_start_ns, measure_start_ns, end_ns, interval_ns: 20 * MS };
+                let told = reports(&pool, &window, requests);
+                tally.keep_last();
+                let summary = if *fate == Fate::Warmup { tally.take_warmup(window, told) } else { tally.take_slice(window, told) };
+                prop_assert_eq!(summary.index.is_none(), *fate == Fate::Warmup);
+                let of_window = requests.iter().filter(|request| request.3 && (10..30).contains(&(request.1 + request.2)));
+                prop_assert_eq!(summary.completed, of_window.count() as u64);
+                prop_assert_eq!(summary.completed + summary.outside, requests.iter().filter(|request| request.3).count() as u64);
+                match fate {
+                    Fate::Warmup => outside += summary.completed + summary.outside,
+                    Fate::Keep => {
+                        (kept, ok, errors, outside) = (kept + 1, ok + summary.completed, errors + summary.errors, outside + summary.outside);
+                        for request in requests.iter().filter(|request| request.3 && request.1 >= 10) {
+                            times.saturating_record(request.2 * MS);
+                        }
+                    }
+                    Fate::Drop => tally.drop_last().expect("there is a slice to drop"),
+                }
+                prop_assert!(tally.last.is_some() == (*fate == Fate::Keep));
+            }
+            let Some(measured) = tally.finish() else {
+                prop_assert_eq!(kept, 0);
+                return Ok(());
+            };
+            prop_assert_eq!((measured.total.ok, measured.total.errors.total()), (ok, errors));
+            prop_assert_eq!(measured.before.ok + measured.late_ok, outside);
+            prop_assert_eq!(measured.duration_ns, kept * 20 * MS);
+            prop_assert_eq!(measured.finals.iter().map(|last| last.backlog).sum::<u64>(), kept * u64::from(THREADS));
+            prop_assert_eq!(&measured.total.service, &times);
+            let mut merged = new_histogram();
+            for interval in &measured.intervals {
+                merged.add(decode(&interval.histogram).expect("a histogram")).expect("the bounds are equal");
+            }
+            prop_assert_eq!(&merged, &times);
+            prop_assert_eq!(measured.intervals.len() as u64, kept);
+        }
+    }
 }

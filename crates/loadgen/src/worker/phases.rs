@@ -113,6 +113,7 @@ impl<P: Protocol> Worker<P> {
         self.window = window;
         self.enter(window.first());
         self.pacing.start(window.warmup_start_ns);
+        self.cut_spans(now_ns); // the thread may be late
         for index in 0..self.connections.len() as u32 {
             self.put_to_work(index, now_ns);
         }

@@ -18,5 +18,6 @@ mod mixes;
 mod protocols;
 mod reconnects;
 mod samples;
+mod slices;
 mod tls_ends;
 mod unread;

@@ -4,6 +4,7 @@
 
 pub mod frames;
 pub mod recording;
+pub mod slices;
 pub mod stalls;
 pub mod tls;
 

@@ -6,6 +6,7 @@ mod common;
 mod open_loop;
 mod own_pauses;
 mod response_delay;
+mod slices;
 mod together;
 mod truth;
 mod waking;

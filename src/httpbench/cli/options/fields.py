@@ -1,7 +1,6 @@
-"""The options of a verb as fields of a frozen dataclass, which has type, name and help of each option in one place.
+"""The options of a verb as fields of a class, which has the type, name and help of each option in one place.
 
-    @dataclass(frozen=True, slots=True)
-    class BenchOptions:
+    class BenchOptions(Options):
         load: LoadOptions = group(LoadOptions)
         rounds: int = option("--rounds", type=COUNT, default=3, help="Rounds.")
 
@@ -15,19 +14,28 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, dataclass_transform
 
 import click
 
+from httpbench.cli.exit_codes import ExitCode
+
 if TYPE_CHECKING:
-    from _typeshed import DataclassInstance
     from click.types import OptionHelpExtra
 
-    from httpbench.cli.exit_codes import ExitCode
-
-Form = TypeVar("Form", bound="DataclassInstance")
+Form = TypeVar("Form", bound="Options")
 
 PARAMETER, GROUP = "parameter", "group"  # keys of a field's metadata
+
+
+@dataclass_transform(frozen_default=True)
+class Options:
+    """The base class of options. Each subclass is a frozen dataclass."""
+
+    __dataclass_fields__: ClassVar[dict[str, dataclasses.Field[Any]]]
+
+    def __init_subclass__(cls) -> None:
+        dataclasses.dataclass(frozen=True)(cls)
 
 
 class Option(click.Option):
@@ -49,36 +57,32 @@ class Option(click.Option):
 
 def option(*names: str, **settings: Any) -> Any:
     """Make a field for an option. ``settings`` are those of ``click.Option``, and ``default_text``."""
-    return _field(lambda name: Option([name, *names], **settings))
+    return dataclasses.field(metadata={PARAMETER: lambda name: Option([name, *names], **settings)})
 
 
 def argument(**settings: Any) -> Any:
     """Make a field for an argument. ``settings`` are those of ``click.Argument``."""
-    return _field(lambda name: click.Argument([name], **settings))
+    return dataclasses.field(metadata={PARAMETER: lambda name: click.Argument([name], **settings)})
 
 
 def group(form: type[Form]) -> Any:
-    """Make a field for a dataclass of further options, which several verbs share."""
+    """Make a field for further options, which several verbs share."""
     return dataclasses.field(metadata={GROUP: form})
 
 
-def command(form: type[Form], name: str | None = None) -> Callable[[Callable[[Form], ExitCode]], click.Command]:
-    """Turn a function from ``form`` to an exit code into a verb. Its docstring is the help."""
+def command(form: type[Form], name: str | None = None) -> Callable[[Callable[[Form], ExitCode | None]], click.Command]:
+    """Make a verb from a function that takes a ``form`` and returns an exit code or, for success, ``None``. Its docstring is the help."""
 
-    def decorate(verb: Callable[[Form], ExitCode]) -> click.Command:
+    def decorate(verb: Callable[[Form], ExitCode | None]) -> click.Command:
         def callback(**values: Any) -> ExitCode:
-            return verb(_filled(form, values))
+            return verb(_filled(form, values)) or ExitCode.OK
 
         return click.Command(name or verb.__name__, callback=callback, help=verb.__doc__, params=list(_parameters(form)))
 
     return decorate
 
 
-def _field(make: Callable[[str], click.Parameter]) -> Any:
-    return dataclasses.field(metadata={PARAMETER: make})
-
-
-def _parameters(form: type[DataclassInstance]) -> Iterator[click.Parameter]:
+def _parameters(form: type[Options]) -> Iterator[click.Parameter]:
     for field in dataclasses.fields(form):
         if inner := field.metadata.get(GROUP):
             yield from _parameters(inner)

@@ -1,6 +1,6 @@
 """Options of other load generators and benchmark runners, with the equivalent option of httpbench.
 
-They matter only if a verb lacks the option: ``runs -n 5`` keeps its meaning.
+An entry applies only to verbs that lack the option, so ``runs -n 5`` keeps its meaning.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ OURS = {
     "-R": ("--rate", "--rate RATE sends an open loop at this rate, in requests per second"),
     "-p": ("--duration", "this verb keeps one request in flight on each connection; `bench` and `run` have -p, --pipeline"),
 }
-"""Foreign option → an option that a verb must have for the hint to apply, and the hint."""
+"""For each foreign option: an option that a verb must have for the hint to apply, and the hint."""
 
 
 def explained(error: NoSuchOption) -> tuple[str, str] | None:

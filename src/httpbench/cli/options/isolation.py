@@ -3,31 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import click
 
-from httpbench.cli.options import choices
-from httpbench.cli.options.fields import option
-from httpbench.cli.options.params import NETWORK_LIST, PLACE_LIST, SIZE
+from httpbench.cli.options.fields import Options, option
+from httpbench.cli.options.params import NETWORK_LIST, PLACE_LIST, PLACES, SIZE
 from httpbench.errors import UsageError
 
 if TYPE_CHECKING:
     from httpbench.model import Isolation, Suite, Target
 
-PROCESS, DOCKER = choices.PLACES[:2]
+PROCESS, DOCKER = PLACES[:2]
 
 
-@dataclass(frozen=True, slots=True)
-class IsolationOptions:
+class IsolationOptions(Options):
     """The places where targets run, and the limits of containers. ``None``: not given."""
 
     isolate: tuple[str, ...] | None = option(
         "--isolate",
         type=PLACE_LIST,
         default_text="process",
-        help=f"Where targets run: {', '.join(choices.PLACES)}; a list measures each target in each place.",
+        help=f"Where targets run: {', '.join(PLACES)}; a list measures each target in each place.",
     )
     cpus: float | None = option(
         "--cpus", type=click.FloatRange(0.01, 1024), metavar="CORES", default_text="1", help="CPU limit of each container, in cores."
@@ -38,7 +35,7 @@ class IsolationOptions:
     )
 
     def places(self, suite: Suite | None = None) -> list[Isolation | None]:
-        """Return the places of the options, or else of the suite; ``None`` is a process. Raise :class:`UsageError` for a contradiction."""
+        """Return the given places, or else those of the suite. ``None`` is a process. Raise :class:`UsageError` for a contradiction."""
         names = self.isolate or (tuple(map(str, suite.isolate)) if suite else (PROCESS,))
         given = {"--cpus": self.cpus, "--memory": self.memory, "--network": self.network}
         useless = [name for name, value in given.items() if value is not None]

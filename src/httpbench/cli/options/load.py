@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from httpbench.cli.options import choices
-from httpbench.cli.options.fields import option
-from httpbench.cli.options.params import COUNT, COUNTS, DURATION, DURATION_OR_NONE, RATE, STEP
+from httpbench.cli.options.fields import Options, option
+from httpbench.cli.options.params import ARRIVALS, COUNT, COUNTS, DURATION, DURATION_OR_NONE, RATE, STEP
 from httpbench.errors import UsageError
 
 if TYPE_CHECKING:
@@ -20,16 +21,13 @@ if TYPE_CHECKING:
 WORKERS_MAX = 1024
 
 
-def threads_option() -> Any:
-    return option("-t", "--threads", type=COUNT, default_text="one per core of its share", help="Threads of the load generator.")
+threads_option = partial(
+    option, "-t", "--threads", type=COUNT, default_text="one per core of its share", help="Threads of the load generator."
+)
+arrivals_option = partial(option, "--arrivals", type=click.Choice(ARRIVALS), help="Open loop: spacing of the requests.")
 
 
-def arrivals_option(**default: str) -> Any:
-    return option("--arrivals", type=click.Choice(choices.ARRIVALS), help="Open loop: spacing of the requests.", **default)
-
-
-@dataclass(frozen=True, slots=True)
-class ShareOptions:
+class ShareOptions(Options):
     """Cores and workers of a target that scales. ``None``: its usual share, and one worker per core."""
 
     cores: int | None = option(
@@ -62,14 +60,13 @@ class ShareOptions:
         return self.cores
 
 
-@dataclass(frozen=True, slots=True)
-class LoadOptions:
-    """How requests are made. ``None``: not given."""
+class LoadOptions(Options):
+    """The load of each trial, as fields of :class:`~httpbench.model.Load`. ``None``: not given."""
 
     connections: tuple[int, ...] | None = option(
         "-c", "--connections", type=COUNTS, default_text="64", help="Connections; a list makes one table per value."
     )
-    duration: float | None = option(
+    duration_s: float | None = option(
         "-d",
         "--duration",
         type=DURATION,
@@ -77,8 +74,8 @@ class LoadOptions:
         help="Measured duration of each trial; with a rising rate, of its last step.",
     )
     threads: int | None = threads_option()
-    warmup: float | None = option("--warmup", type=DURATION_OR_NONE, default_text="until steady", help="Warm-up duration.")
-    warmup_max: float | None = option(
+    warmup_s: float | None = option("--warmup", type=DURATION_OR_NONE, default_text="until steady", help="Warm-up duration.")
+    warmup_max_s: float | None = option(
         "--warmup-max",
         type=DURATION,
         default_text="10s without --warmup",
@@ -88,7 +85,7 @@ class LoadOptions:
     keepalive: bool | None = option(
         "--keepalive/--no-keepalive", default=None, default_text="keepalive", help="Keep connections alive, or open one per request."
     )
-    timeout: float | None = option("--timeout", type=DURATION, default_text="2s", help="Request timeout.")
+    timeout_s: float | None = option("--timeout", type=DURATION, default_text="2s", help="Request timeout.")
     requests_per_connection: int | None = option(
         "--requests-per-connection", type=COUNT, default_text="unlimited", help="Requests per connection before reconnecting."
     )
@@ -111,32 +108,19 @@ class LoadOptions:
 
     def given(self) -> dict[str, Any]:
         """Return the given options as fields of :class:`~httpbench.model.Load`, without the connections."""
-        rate_from, rate = self.rate or (None, None)
-        rise, step_s = self.step or (None, None)
-        fields = {
-            "duration_s": self.duration,
-            "threads": self.threads,
-            "warmup_s": self.warmup,
-            "warmup_max_s": self.warmup_max,
-            "pipeline": self.pipeline,
-            "keepalive": self.keepalive,
-            "timeout_s": self.timeout,
-            "requests_per_connection": self.requests_per_connection,
-            "rate_from_rps": rate_from,
-            "rate_rps": rate,
-            "rate_step_rps": rise,
-            "step_s": step_s,
-            "arrivals": self.arrivals,
-        }
-        found: dict[str, Any] = {name: value for name, value in fields.items() if value is not None}
+        fields = dataclasses.asdict(self)
+        del fields["connections"]
+        fields["rate_from_rps"], fields["rate_rps"] = fields.pop("rate") or (None, None)
+        fields["rate_step_rps"], fields["step_s"] = fields.pop("step") or (None, None)
+        found = {name: value for name, value in fields.items() if value is not None}
         if "warmup_s" in found:
-            found.setdefault("warmup_max_s", None)  # a fixed warm-up ends after its time
+            found.setdefault("warmup_max_s", None)  # a warm-up of fixed duration doesn't wait for a steady state
         return found
 
 
 @dataclass(frozen=True, slots=True)
 class Overrides:
-    """What options change in every load."""
+    """Changes to every load."""
 
     fields: Mapping[str, Any]
     """Fields of :class:`~httpbench.model.Load`. They are not scaled."""

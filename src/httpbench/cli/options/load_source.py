@@ -1,4 +1,4 @@
-"""Options that choose where the load comes from, and the source they choose: this machine, one load host, or many.
+"""Options that choose where the load comes from, and the sources to choose from: this machine, one load host, or many.
 
 Verbs only know :class:`LoadSource`. One load host is reached by ssh; many are the workers of a Dask cluster.
 """
@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from httpbench.cli.options.fields import option
+from httpbench.cli.options.fields import Options, option
 from httpbench.cli.terminal import console
 from httpbench.errors import UsageError
 from httpbench.text import listed
@@ -33,15 +33,13 @@ WARMUP = {"warmup_s": 2.0, "warmup_max_s": None}
 
 
 class LoadSource:
-    """The source of a run's load. This one is this machine."""
+    """The source of a run's load. The base class is this machine."""
 
-    @property
-    def name(self) -> str | None:
-        """The load hosts, as the plan shows them. ``None``: this machine."""
-        return None
+    name: str | None = None
+    """The load hosts, as the plan shows them. ``None``: this machine."""
 
     def warmup(self, given: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the warm-up fields of a load, unless an option overrides them. Raise :class:`UsageError` if ``given`` cannot be done."""
+        """Return the warm-up fields of a load, unless an option overrides them. Raise :class:`UsageError` if ``given`` is impossible."""
         return {}
 
     def generators(self, tools: Mapping[str, Tool]) -> dict[str, Tool]:
@@ -58,18 +56,14 @@ class LoadSource:
         yield spec
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class SshSource(LoadSource):
     """One load host, reached by ssh."""
 
-    host: str
+    name: str
     address: str | None
     """Address that targets listen on, if given."""
     install: bool
-
-    @property
-    def name(self) -> str:
-        return self.host
 
     def divide(self, divide: Divide) -> Divide:
         from httpbench.host import partition_for_load_host
@@ -84,23 +78,19 @@ class SshSource(LoadSource):
         generators = [generator for generator in spec.generators.values() if isinstance(generator, LoadGenerator)]
         install = _say if self.install else None
         backend = _backend(spec) if spec.backend_there else None
-        with connected(self.host, generators, address=self.address, port=spec.port, install=install, backend=backend) as place:
+        with connected(self.name, generators, address=self.address, port=spec.port, install=install, backend=backend) as place:
             _say(_load_host(place.host))
             found = {name: place.generators[name] for name in spec.generators}
             yield replace(spec, load_place=place, generators=found, backend_place=place if backend else None)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class DaskSource(LoadSource):
     """Many load hosts: all workers of a Dask cluster."""
 
-    hosts: str
+    name: str
     """Names of the load hosts, or the address of their scheduler."""
     workers: Workers
-
-    @property
-    def name(self) -> str:
-        return self.hosts
 
     def warmup(self, given: Mapping[str, Any]) -> dict[str, Any]:
         if given.get("warmup_max_s") is not None:
@@ -124,8 +114,7 @@ class DaskSource(LoadSource):
         yield replace(spec, load_place=ManyPlaces(not self.workers.are_elsewhere, self.workers.address))
 
 
-@dataclass(frozen=True, slots=True)
-class LoadSourceOptions:
+class LoadSourceOptions(Options):
     """The options of the load source."""
 
     load_hosts: tuple[str, ...] = option(
@@ -164,7 +153,7 @@ class LoadSourceOptions:
 
     @contextmanager
     def opened(self, targets: Sequence[Target], generators: Iterable[str], *, port: int | None = None) -> Iterator[LoadSource]:
-        """Check the options, start a cluster if it takes one, and yield the load source.
+        """Check the options, start a cluster if necessary, and yield the load source.
 
         Args:
             targets: The targets that get the load.
@@ -180,22 +169,25 @@ class LoadSourceOptions:
             yield LoadSource()
             return
         if client := next((target for target in targets if target.kind == "client"), None):
-            raise UsageError(f"{client.id} is a client, which makes its own load", hint=f"remove {self._option}")
+            hint = f"remove {'--scheduler' if self.scheduler else '--load-host'}"
+            raise UsageError(f"{client.id} is a client, which makes its own load", hint=hint)
         if self.only:
             _check_reachable(targets, self.only)
-            yield SshSource(self.only, self.host, self.install)
+            yield SshSource(name=self.only, address=self.host, install=self.install)
             return
         if other := next((name for name in generators if name != NATIVE), None):
             what = f"{other} cannot share one load among hosts: it cannot start at a given time, and reports no intervals to add up"
             raise UsageError(what, hint="remove --load-generator, or use one load host")
         with self._cluster() as scheduler:
+            from httpbench.cluster.dask import Workers
             from httpbench.cluster.dask.survey import survey
 
             found = survey(scheduler, requires_equal=True)
             elsewhere = [each for each in found if not each.is_here]
             address = self._address(scheduler, targets, elsewhere, port)
             _say(_described(found, address))
-            yield DaskSource(self.scheduler or ", ".join(self.names), _workers(scheduler, found, elsewhere, address))
+            workers = Workers(scheduler, len(found), len(elsewhere) == len(found), address)
+            yield DaskSource(name=self.scheduler or ", ".join(self.names), workers=workers)
 
     @contextmanager
     def surveyed(self) -> Iterator[list[Surveyed]]:
@@ -210,10 +202,6 @@ class LoadSourceOptions:
             from httpbench.cluster.dask.survey import survey
 
             yield survey(scheduler, measures_rate=True)
-
-    @property
-    def _option(self) -> str:
-        return "--scheduler" if self.scheduler else "--load-host"
 
     def _check(self) -> None:
         if self.deprecated:
@@ -268,12 +256,6 @@ class LoadSourceOptions:
             return Surveyed(name, place.host.address, facts, place.host.round_trips.min_us / 1000, None)
 
 
-def _workers(scheduler: str, found: Sequence[Surveyed], elsewhere: Sequence[Surveyed], address: str | None) -> Workers:
-    from httpbench.cluster.dask import Workers
-
-    return Workers(scheduler, len(found), len(elsewhere) == len(found), address)
-
-
 def _check_reachable(targets: Sequence[Target], load_host: str) -> None:
     """Raise :class:`UsageError` for a target that another machine cannot reach."""
     from httpbench.cluster.address import is_loopback
@@ -284,36 +266,35 @@ def _check_reachable(targets: Sequence[Target], load_host: str) -> None:
             hint = "use an address that load hosts reach"
             raise UsageError(f"load host {load_host} cannot reach {target.url}, which is a loopback address", hint=hint)
         if target.isolation is not None and target.isolation.network is NetworkMode.BRIDGE:
-            what = f"load host {load_host} cannot reach {target.id}, which is in a bridge network"
-            raise UsageError(what, hint="use --network host")
+            hint = "use --network host"
+            raise UsageError(f"load host {load_host} cannot reach {target.id}, which is in a bridge network", hint=hint)
 
 
 def _backend(spec: RunSpec) -> Target:
     """Return the server behind the proxies. Raise :class:`UsageError` if workloads have different ones."""
     names = {name for planned in spec.plan.trials if (name := spec.workloads[planned.workload].backend)}
     if len(names) > 1:
-        what = f"a load host runs one backend, but the workloads have {listed(sorted(names))}"
-        raise UsageError(what, hint="measure one workload at a time")
+        hint = "measure one workload at a time"
+        raise UsageError(f"a load host runs one backend, but the workloads have {listed(sorted(names))}", hint=hint)
     return spec.targets[names.pop()]
 
 
 def _say(text: str) -> None:
-    console.stderr().print(text, markup=False, soft_wrap=True)
+    console.echo(text, err=True)
 
 
 def _load_host(load_host: LoadHost) -> str:
-    cores = _count(load_host.cores, "core")
+    from httpbench.report.words.numbers import plural
+
+    cores = plural(load_host.cores, "core")
     if load_host.backend_cpus:
-        numbers = ",".join(map(str, load_host.backend_cpus))
-        cores += f", backend on CPU{'' if len(load_host.backend_cpus) == 1 else 's'} {numbers}"
+        cores += f", backend on CPU{'' if len(load_host.backend_cpus) == 1 else 's'} {','.join(map(str, load_host.backend_cpus))}"
     trip = f"round trip {load_host.round_trips.p50_us:,.0f} µs"
     return f"load host {load_host.name}: {cores}, {trip}; targets listen on {load_host.address}"
 
 
 def _described(hosts: Sequence[Surveyed], address: str | None) -> str:
+    from httpbench.report.words.numbers import plural
+
     names = ", ".join(each.name for each in hosts[:NAMES_MAX]) + (", …" if len(hosts) > NAMES_MAX else "")
-    return f"{_count(len(hosts), 'load host')}: {names}" + (f"; targets listen on {address}" if address else "")
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}" + ("" if number == 1 else "s")
+    return f"{plural(len(hosts), 'load host')}: {names}" + (f"; targets listen on {address}" if address else "")

@@ -5,12 +5,14 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from httpbench.cli.options.fields import group, option
+from httpbench.cli.options.fields import Options, group, option
+from httpbench.cli.options.params import COLUMNS
 from httpbench.cli.terminal import console
 from httpbench.errors import StoreError, UsageError
 from httpbench.paths import default_database
@@ -19,34 +21,29 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from httpbench.model import Run, Trial
-    from httpbench.report import View
+    from httpbench.report.words.columns import View
     from httpbench.store import Store
 
 FILE = click.Path(dir_okay=False)
 
 
-def db_option() -> Any:
-    return option(
-        "--db",
-        type=click.Path(path_type=Path, dir_okay=False),
-        default=default_database,
-        default_text="httpbench.db in the user's data folder",
-        metavar="FILE",
-        help="Results database.",
-    )
-
-
-def charts_option() -> Any:
-    return option(
-        "--charts",
-        type=click.Path(file_okay=False, path_type=Path),
-        metavar="DIR",
-        help="Write charts to DIR (SVG and PNG, light and dark).",
-    )
-
-
-def json_option() -> Any:
-    return option("--json", is_flag=True, help="Print JSON.")
+db_option = partial(
+    option,
+    "--db",
+    type=click.Path(path_type=Path, dir_okay=False),
+    default=default_database,
+    default_text="httpbench.db in the user's data folder",
+    metavar="FILE",
+    help="Results database.",
+)
+charts_option = partial(
+    option,
+    "--charts",
+    type=click.Path(file_okay=False, path_type=Path),
+    metavar="DIR",
+    help="Write charts to DIR (SVG and PNG, light and dark).",
+)
+json_option = partial(option, "--json", is_flag=True, help="Print JSON.")
 
 
 def export_option(name: str, what: str) -> Any:
@@ -55,31 +52,18 @@ def export_option(name: str, what: str) -> Any:
 
 def run_named(store: Store, word: str) -> tuple[Run, list[Trial]]:
     """Return the run in a JSON export or in the database. Raise :class:`SelectionError` if ``word`` is neither."""
-    from httpbench.report import read_export
+    from httpbench.report.data.read_json import read_export
 
     return read_export(Path(word)) if Path(word).is_file() else store.run(word)
 
 
-class Names(click.ParamType[tuple[str, ...]]):
-    """``target,rps,p99``. :meth:`TableOptions.view` checks the names, because each table has its own."""
-
-    name = "name[,name…]"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, ...]:
-        names = tuple(filter(None, (name.strip() for name in value.split(","))))
-        if not names:
-            self.fail(f'"{value}" names no column; write it as target,rps,p99', param, ctx)
-        return names
-
-
-@dataclass(frozen=True, slots=True)
-class TableOptions:
+class TableOptions(Options):
     """The columns of a table, and how much is explained below it."""
 
     wide: bool = option("--wide", is_flag=True, help="Show every column of the tables.")
     columns: tuple[str, ...] | None = option(
         "--columns",
-        type=Names(),
+        type=COLUMNS,
         metavar="NAME[,NAME…]",
         default_text="as many as fit 80 characters",
         help="Columns to show, such as target,rps,p99. docs/reports.md lists the names.",
@@ -88,7 +72,7 @@ class TableOptions:
 
     def view(self, known: Sequence[str]) -> View:
         """Return the view that these options ask for. Raise :class:`UsageError` for a column that is not ``known``."""
-        from httpbench.report import View
+        from httpbench.report.words.columns import View
 
         if self.wide and self.columns:
             raise UsageError("--wide and --columns cannot be combined", hint="use one of them")
@@ -104,11 +88,6 @@ class Exports:
 
     paths: dict[str, str]
     """Paths by format name; ``-`` is standard output."""
-
-    @classmethod
-    def of(cls, **paths: str | None) -> Exports:
-        """Make exports from paths by format name; skip those that are ``None``."""
-        return cls({name: path for name, path in paths.items() if path is not None})
 
     def and_printed(self, name: str | None) -> Exports:
         """Add a format on standard output. Raise :class:`UsageError` if this format is already written to a file."""
@@ -162,9 +141,17 @@ class Exports:
             raise StoreError("\n".join(problems), hint="`httpbench report` exports the stored run again")
 
 
-@dataclass(frozen=True, slots=True)
-class ExportOptions:
-    """The export files that verbs with servers write."""
+class FileOptions(Options):
+    """Export files. The field ``export_csv`` is the path of the format ``csv``."""
+
+    @property
+    def files(self) -> Exports:
+        """The files that the user named."""
+        return Exports({name.removeprefix("export_"): path for name, path in dataclasses.asdict(self).items() if path is not None})
+
+
+class ExportOptions(FileOptions):
+    """The export files of verbs that measure or show servers."""
 
     export_json: str | None = export_option("json", "everything, with histograms,")
     export_csv: str | None = export_option("csv", "one line per trial")
@@ -174,30 +161,23 @@ class ExportOptions:
     export_junit: str | None = export_option("junit", "rows and gates as JUnit XML")
     export_openmetrics: str | None = export_option("openmetrics", "the results as OpenMetrics text")
 
-    @property
-    def files(self) -> Exports:
-        return Exports.of(**{each.name.removeprefix("export_"): getattr(self, each.name) for each in dataclasses.fields(self)})
 
-
-@dataclass(frozen=True, slots=True)
 class ClientExportOptions(ExportOptions):
     """The export files of verbs that also measure or show clients."""
 
     export_hyperfine: str | None = export_option("hyperfine", "the times of clients as hyperfine's JSON")
 
 
-@dataclass(frozen=True, slots=True)
-class StoreOptions:
-    """How a verb that measures waits for the cores, shows progress and stores the run."""
+class StoreOptions(Options):
+    """Options of verbs that measure: waiting for cores, progress, and the database."""
 
     no_wait: bool = option("--no-wait", is_flag=True, help="If another run uses the same cores, exit instead of waiting for it.")
     quiet: bool = option("-q", "--quiet", is_flag=True, help="Show no progress.")
     db: Path = db_option()
 
 
-@dataclass(frozen=True, slots=True)
 class RecordOptions(StoreOptions):
-    """How a verb that measures stores and shows the run."""
+    """Options of verbs that measure and show a run."""
 
     tags: tuple[str, ...] = option("--tag", multiple=True, metavar="TAG", help="Tag of the run, for the search in `serve`.")
     tables: TableOptions = group(TableOptions)

@@ -1,242 +1,209 @@
-"""Types of values on the command line, with the suffixes that other load generators use."""
+"""Values on the command line: the names that options accept, and types with the suffixes that other load generators use.
+
+The names are repeated here to keep help fast to import; a test checks that they are complete.
+"""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, cast
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
 
 import click
 
-from httpbench.cli.options.choices import GATES, LATENCIES, NETWORKS, PLACES
-
 if TYPE_CHECKING:
     from httpbench.model import Bound, Figure, Gate
+
+Value = TypeVar("Value")
+
+KINDS = ("server", "client", "proxy")
+CATEGORIES = ("micro", "platform", "fullstack")
+PLACES = ("process", "docker", "podman")
+NETWORKS = ("host", "bridge")
+
+LOAD_GENERATORS = ("native", "wrk", "hey", "autocannon", "perf-gauge")
+ARRIVALS = ("constant", "poisson")
+TIMERS = ("native", "hyperfine")
+INTERLEAVES = ("auto", "slices", "rounds")
+
+FORMATS = ("json", "csv", "markdown", "html", "autocannon", "junit", "openmetrics", "hyperfine")
+"""Formats of `report --format`."""
+
+LATENCIES = ("mean", "p50", "p75", "p90", "p95", "p99", "p99.9", "p99.99", "max")
+"""Latencies that a service level can bound."""
+
+GATES = ("rps", "mean", "p50", "p90", "p95", "p99", "p99.9", "cpu", "memory", "time")
+"""Results that a gate can bound."""
+
+HISTORY = ("rps", "p99", "time")
+"""Results that `history` follows."""
+
+JOURNAL = "/var/lib/httpbench/tune.json"
 
 DURATIONS_S = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
 MICROSECONDS = {"us": 1.0, "µs": 1.0, "ms": 1e3, "s": 1e6}
 MULTIPLIERS = {"": 1, "k": 1_000, "M": 1_000_000}
 
 
-class Duration(click.ParamType[float]):
-    """A duration such as ``500ms``, ``10s`` or ``2m``, in seconds. A bare number is in seconds."""
+class Parsed(click.ParamType[Value]):
+    """Values that a function parses. The function raises ``ValueError`` with a message for the user."""
 
-    name = "duration"
+    def __init__(self, name: str, parse: Callable[[str], Value]):
+        self.name = name
+        self._parse = parse
 
-    def __init__(self, shortest_s: float):
-        self.shortest_s = shortest_s
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
-        if isinstance(value, int | float):
-            return float(value)
-        match = re.fullmatch(r"(\d+(?:\.\d+)?)(ms|s|m|h)?", value)
-        if not match:
-            self.fail(f'"{value}" is not a duration; write it as 500ms, 10s or 2m', param, ctx)
-        seconds = float(match[1]) * DURATIONS_S[match[2] or "s"]
-        if seconds < self.shortest_s:
-            self.fail(f'"{value}" is too short; the shortest is {self.shortest_s * 1000:g}ms', param, ctx)
-        return seconds
-
-
-class Count(click.ParamType[int]):
-    """A count such as ``64``, ``10k`` or ``1M``."""
-
-    name = "count"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
-        if isinstance(value, int):
-            return value
-        match = re.fullmatch(r"(\d+(?:\.\d+)?)([kM]?)", value)
-        number = float(match[1]) * MULTIPLIERS[match[2]] if match else 0
-        if number < 1 or number != int(number):
-            self.fail(f'"{value}" is not a whole number above zero; write it as 64, 10k or 1M', param, ctx)
-        return int(number)
-
-
-class CountsType(click.ParamType[tuple[int, ...]]):
-    """A list of counts, such as ``8,64,128,256``."""
-
-    name = "count[,count…]"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[int, ...]:
-        if isinstance(value, tuple):
-            return value
-        counts = tuple(Count().convert(word.strip(), param, ctx) for word in value.split(","))
-        return tuple(dict.fromkeys(counts))
-
-
-class Size(click.ParamType[int]):
-    """A size such as ``512m`` or ``1g``, in bytes. Like docker, it uses powers of 1024."""
-
-    name = "size"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
-        if isinstance(value, int):
-            return value
-        from httpbench.model import size_bytes
-
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Value:
         try:
-            return size_bytes(value)
+            parsed: Value = self._parse(value) if isinstance(value, str) else value  # a default may already have its final type
         except ValueError as error:
             self.fail(str(error), param, ctx)
+        return parsed
 
 
-class Words(click.ParamType[tuple[str, ...]]):
-    """A list of words such as ``process,docker``, each once."""
-
-    def __init__(self, noun: str, allowed: tuple[str, ...]):
-        self.noun = noun
-        self.name = f"{noun}[,{noun}…]"
-        self.allowed = allowed
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, ...]:
-        if isinstance(value, tuple):
-            return value
-        words = tuple(dict.fromkeys(word.strip() for word in value.split(",")))
-        if unknown := [word for word in words if word not in self.allowed]:
-            self.fail(f'"{unknown[0]}" is not a {self.noun}; use {", ".join(self.allowed)}, or a list of them', param, ctx)
-        return words
+def duration_s(text: str, shortest_s: float = 0.001) -> float:
+    """Parse a duration such as ``500ms``, ``10s`` or ``2m``. A bare number is in seconds."""
+    match = re.fullmatch(r"(\d+(?:\.\d+)?)(ms|s|m|h)?", text)
+    if not match:
+        raise ValueError(f'"{text}" is not a duration; write it as 500ms, 10s or 2m')
+    seconds = float(match[1]) * DURATIONS_S[match[2] or "s"]
+    if seconds < shortest_s:
+        raise ValueError(f'"{text}" is too short; the shortest is {shortest_s * 1000:g}ms')
+    return seconds
 
 
-class Published(click.ParamType["tuple[str, Path]"]):
-    """Published results of another project, such as ``techempower:results.json``."""
-
-    name = "layout:file"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, Path]:
-        if isinstance(value, tuple):
-            return value
-        layout, _, file = value.partition(":")
-        if layout != "techempower" or not file:
-            self.fail(f'"{value}" names no published results; write techempower:FILE', param, ctx)
-        return layout, Path(file).expanduser()
+def count(text: str) -> int:
+    """Parse a count such as ``64``, ``10k`` or ``1M``."""
+    match = re.fullmatch(r"(\d+(?:\.\d+)?)([kM]?)", text)
+    number = float(match[1]) * MULTIPLIERS[match[2]] if match else 0
+    if number < 1 or number != int(number):
+        raise ValueError(f'"{text}" is not a whole number above zero; write it as 64, 10k or 1M')
+    return int(number)
 
 
-class RequestPath(click.ParamType[str]):
-    """A request path such as ``/`` or ``/hello?name=x``."""
-
-    name = "path"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        if not re.fullmatch(r"/[!-~]*", value):
-            self.fail(f'"{value}" is not a path: it must begin with a slash, with spaces and non-ASCII letters percent-encoded', param, ctx)
-        return str(value)
+def counts(text: str) -> tuple[int, ...]:
+    """Parse a list of counts such as ``8,64,128,256``, each once."""
+    return tuple(dict.fromkeys(count(word.strip()) for word in text.split(",")))
 
 
-class Percentage(click.ParamType[float]):
-    """A percentage above zero, such as ``2%`` or ``0.5%``, as a fraction."""
+def size(text: str) -> int:
+    """Parse a size such as ``512m`` or ``1g``, in bytes. Like docker, it uses powers of 1024."""
+    from httpbench.model import size_bytes
 
-    name = "percent"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
-        if isinstance(value, float):
-            return value
-        match = re.fullmatch(r"(\d+(?:\.\d+)?) ?%", value)
-        if not match or float(match[1]) == 0:
-            self.fail(f'"{value}" is not a percentage above zero; write it as 2% or 0.5%', param, ctx)
-        return float(match[1]) / 100
+    return size_bytes(text)
 
 
-class LatencyBound(click.ParamType["Bound"]):
-    """A latency bound such as ``p99<5ms`` or ``mean<800us``."""
-
-    name = "figure<duration"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Bound:
-        if not isinstance(value, str):
-            return cast("Bound", value)
-        match = re.fullmatch(r"\s*([a-z0-9._]+)\s*<=?\s*(\d+(?:\.\d+)?)\s*(us|µs|ms|s)\s*", value)
-        figure = match[1].replace("_", ".") if match else ""
-        if not match or figure not in LATENCIES:
-            self.fail(f'"{value}" is not a bound; write it as p99<5ms, with one of {", ".join(LATENCIES)}', param, ctx)
-        limit_us = float(match[2]) * MICROSECONDS[match[3]]
-        if limit_us == 0:
-            self.fail(f'"{value}": a bound must be above zero', param, ctx)
-        from httpbench.model import Bound
-
-        return Bound(figure=cast("Figure", figure.replace(".", "_")), limit_us=limit_us)
+def words(text: str, noun: str, allowed: tuple[str, ...]) -> tuple[str, ...]:
+    """Parse a list of words such as ``process,docker``, each once."""
+    found = tuple(dict.fromkeys(word.strip() for word in text.split(",")))
+    if unknown := [word for word in found if word not in allowed]:
+        raise ValueError(f'"{unknown[0]}" is not a {noun}; use {", ".join(allowed)}, or a list of them')
+    return found
 
 
-class GateParam(click.ParamType["Gate"]):
-    """A gate such as ``rps<-3%`` or ``p99>10%``."""
-
-    name = "figure<change%"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Gate:
-        if not isinstance(value, str):
-            return cast("Gate", value)
-        match = re.fullmatch(r"\s*([a-z0-9.]+)\s*([<>])\s*([+-]?\d+(?:\.\d+)?)\s*%\s*", value)
-        if not match or match[1] not in GATES:
-            self.fail(f"\"{value}\" is not a gate; write it as 'rps<-3%' or 'p99>10%', with one of {', '.join(GATES)}", param, ctx)
-        change = float(match[3]) / 100
-        if change <= -1:
-            self.fail(f'"{value}": a change must be above −100%', param, ctx)
-        from httpbench.model import Gate
-
-        return Gate(figure=match[1], side=cast("Literal['<', '>']", match[2]), change=change)
+def columns(text: str) -> tuple[str, ...]:
+    """Parse ``target,rps,p99``. :meth:`TableOptions.view` checks the names, because each table has its own."""
+    names = tuple(filter(None, (name.strip() for name in text.split(","))))
+    if not names:
+        raise ValueError(f'"{text}" names no column; write it as target,rps,p99')
+    return names
 
 
-class Doublings(click.ParamType[tuple[int, ...]]):
-    """A range such as ``1..256``, as 1, 2, 4 … 256. It includes the end even if that is not a power of two times the start."""
-
-    name = "from..to"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[int, ...]:
-        if isinstance(value, tuple):
-            return value
-        first, dots, last = value.partition("..")
-        if not dots:
-            self.fail(f'"{value}" is not a range; write it as 1..256', param, ctx)
-        low, high = Count().convert(first, param, ctx), Count().convert(last, param, ctx)
-        if low > high:
-            self.fail(f'"{value}" goes down; write it as {high}..{low}', param, ctx)
-        steps = [low]
-        while steps[-1] * 2 < high:
-            steps.append(steps[-1] * 2)
-        return tuple(dict.fromkeys((*steps, high)))
+def published(text: str) -> Path:
+    """Parse published results of another project, such as ``techempower:results.json``, and return the file."""
+    layout, _, file = text.partition(":")
+    if layout != "techempower" or not file:
+        raise ValueError(f'"{text}" names no published results; write techempower:FILE')
+    return Path(file).expanduser()
 
 
-class Rate(click.ParamType[tuple[int | None, int]]):
-    """A rate such as ``25k``, or ``10k..25k``, as first and last rate. The first is ``None`` for a constant rate."""
-
-    name = "rate"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[int | None, int]:
-        if isinstance(value, tuple):
-            return value
-        first, dots, last = value.partition("..")
-        if not dots:
-            return None, Count().convert(value, param, ctx)
-        low, high = Count().convert(first, param, ctx), Count().convert(last, param, ctx)
-        if low >= high:
-            self.fail(f'"{value}" does not rise; write it as 10k..25k', param, ctx)
-        return low, high
+def request_path(text: str) -> str:
+    """Check a request path such as ``/`` or ``/hello?name=x``."""
+    if not re.fullmatch(r"/[!-~]*", text):
+        raise ValueError(f'"{text}" is not a path: it must begin with a slash, with spaces and non-ASCII letters percent-encoded')
+    return text
 
 
-class StepType(click.ParamType[tuple[int | None, float]]):
-    """A step of a rising rate such as ``1k/60s`` or ``60s``, as rise in requests per second, if given, and seconds."""
-
-    name = "step"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[int | None, float]:
-        if isinstance(value, tuple):
-            return value
-        rise, slash, each = value.rpartition("/")
-        return Count().convert(rise, param, ctx) if slash else None, Duration(shortest_s=0.1).convert(each, param, ctx)
+def percentage(text: str) -> float:
+    """Parse a percentage above zero, such as ``2%`` or ``0.5%``, as a fraction."""
+    match = re.fullmatch(r"(\d+(?:\.\d+)?) ?%", text)
+    if not match or float(match[1]) == 0:
+        raise ValueError(f'"{text}" is not a percentage above zero; write it as 2% or 0.5%')
+    return float(match[1]) / 100
 
 
-DURATION = Duration(shortest_s=0.001)
-DURATION_OR_NONE = Duration(shortest_s=0)
-COUNT = Count()
-COUNTS = CountsType()
-SIZE = Size()
-PLACE_LIST = Words("place", PLACES)
-NETWORK_LIST = Words("network", NETWORKS)
-PUBLISHED = Published()
-REQUEST_PATH = RequestPath()
-PERCENTAGE = Percentage()
-LATENCY_BOUND = LatencyBound()
-GATE = GateParam()
-DOUBLINGS = Doublings()
-RATE = Rate()
-STEP = StepType()
+def latency_bound(text: str) -> Bound:
+    """Parse a latency bound such as ``p99<5ms`` or ``mean<800us``."""
+    match = re.fullmatch(r"\s*([a-z0-9._]+)\s*<=?\s*(\d+(?:\.\d+)?)\s*(us|µs|ms|s)\s*", text)
+    figure = match[1].replace("_", ".") if match else ""
+    if not match or figure not in LATENCIES:
+        raise ValueError(f'"{text}" is not a bound; write it as p99<5ms, with one of {", ".join(LATENCIES)}')
+    limit_us = float(match[2]) * MICROSECONDS[match[3]]
+    if limit_us == 0:
+        raise ValueError(f'"{text}": a bound must be above zero')
+    from httpbench.model import Bound
+
+    return Bound(figure=cast("Figure", figure.replace(".", "_")), limit_us=limit_us)
+
+
+def gate(text: str) -> Gate:
+    """Parse a gate such as ``rps<-3%`` or ``p99>10%``."""
+    match = re.fullmatch(r"\s*([a-z0-9.]+)\s*([<>])\s*([+-]?\d+(?:\.\d+)?)\s*%\s*", text)
+    if not match or match[1] not in GATES:
+        raise ValueError(f"\"{text}\" is not a gate; write it as 'rps<-3%' or 'p99>10%', with one of {', '.join(GATES)}")
+    change = float(match[3]) / 100
+    if change <= -1:
+        raise ValueError(f'"{text}": a change must be above −100%')
+    from httpbench.model import Gate
+
+    return Gate(figure=match[1], side=cast("Literal['<', '>']", match[2]), change=change)
+
+
+def doublings(text: str) -> tuple[int, ...]:
+    """Parse a range such as ``1..256`` into 1, 2, 4 … 256. The end is included even if no doubling of the start reaches it."""
+    first, dots, last = text.partition("..")
+    if not dots:
+        raise ValueError(f'"{text}" is not a range; write it as 1..256')
+    low, high = count(first), count(last)
+    if low > high:
+        raise ValueError(f'"{text}" goes down; write it as {high}..{low}')
+    steps = [low]
+    while steps[-1] * 2 < high:
+        steps.append(steps[-1] * 2)
+    return tuple(dict.fromkeys((*steps, high)))
+
+
+def rate(text: str) -> tuple[int | None, int]:
+    """Parse a rate such as ``25k``, or ``10k..25k``, as its first and last rate. The first is ``None`` for a constant rate."""
+    first, dots, last = text.partition("..")
+    if not dots:
+        return None, count(text)
+    low, high = count(first), count(last)
+    if low >= high:
+        raise ValueError(f'"{text}" does not rise; write it as 10k..25k')
+    return low, high
+
+
+def step(text: str) -> tuple[int | None, float]:
+    """Parse a step of a rising rate such as ``1k/60s`` or ``60s``, as its rise in requests/s, if given, and its duration in seconds."""
+    rise, slash, each = text.rpartition("/")
+    return count(rise) if slash else None, duration_s(each, shortest_s=0.1)
+
+
+DURATION = Parsed("duration", duration_s)
+DURATION_OR_NONE = Parsed("duration", partial(duration_s, shortest_s=0))
+COUNT = Parsed("count", count)
+COUNTS = Parsed("count[,count…]", counts)
+SIZE = Parsed("size", size)
+PLACE_LIST = Parsed("place[,place…]", partial(words, noun="place", allowed=PLACES))
+NETWORK_LIST = Parsed("network[,network…]", partial(words, noun="network", allowed=NETWORKS))
+COLUMNS = Parsed("name[,name…]", columns)
+PUBLISHED = Parsed("layout:file", published)
+REQUEST_PATH = Parsed("path", request_path)
+PERCENTAGE = Parsed("percent", percentage)
+LATENCY_BOUND = Parsed("figure<duration", latency_bound)
+GATE = Parsed("figure<change%", gate)
+DOUBLINGS = Parsed("from..to", doublings)
+RATE = Parsed("rate", rate)
+STEP = Parsed("step", step)

@@ -5,16 +5,15 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from httpbench.cli.options.fields import group, option
+from httpbench.cli.options.fields import Options, group, option
 from httpbench.cli.options.load import ShareOptions
 from httpbench.cli.options.params import REQUEST_PATH
-from httpbench.cli.options.shared import port_option, start_timeout_option
+from httpbench.cli.options.shared import port_option, scaling_option, start_timeout_option
 from httpbench.errors import SelectionError, UsageError
 
 if TYPE_CHECKING:
@@ -23,8 +22,7 @@ if TYPE_CHECKING:
     from httpbench.run import RunPlan
 
 
-@dataclass(frozen=True, slots=True)
-class ServerOptions:
+class ServerOptions(Options):
     """Servers given as URLs, and the way commands are started."""
 
     urls: tuple[str, ...] = option("--url", multiple=True, metavar="URL", help="URL of a running server, which is never restarted.")
@@ -45,14 +43,9 @@ class ServerOptions:
         help="Working directory of commands.",
     )
     shell: bool = option("--shell", is_flag=True, help="Run commands with /bin/sh.")
-    port: int | None = port_option("Port of commands without {port}, and inside images.")
+    port: int | None = port_option(help="Port of commands without {port}, and inside images.")
     start_timeout: float = start_timeout_option()
-    scaling: str | None = option(
-        "--scaling",
-        type=click.Choice(["single", "multi"]),
-        default_text="single",
-        help="Cores for the server: one (single) or its whole share (multi).",
-    )
+    scaling: str | None = scaling_option(help="Cores for the server: one (single) or its whole share (multi).")
     share: ShareOptions = group(ShareOptions)
 
     @property
@@ -89,8 +82,7 @@ class ServerOptions:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class RequestOptions:
+class RequestOptions(Options):
     """The request, and the correct response."""
 
     workload: str | None = option(
@@ -114,53 +106,38 @@ class RequestOptions:
 
     def as_workload(self, urls: Sequence[str], default: str | None = None) -> Workload:
         """Return the named or default workload, or one that expects any success, with the options applied."""
+        from pydantic import ValidationError
+
         from httpbench import catalog
-        from httpbench.model import Expectation, Workload
+        from httpbench.model import Expectation, Request, Workload
         from httpbench.run import path_of
 
-        path = self.path or path_of(urls)
         name = self.workload or default
         base = (
             catalog.load(()).workload(name)
             if name
             else Workload(name="request", description="A request from the command line", expect=Expectation(status=None))
         )
-        request = self._request(base.request, path)
-        expect = {
-            "status": self.expect_status,
-            "body": None if self.expect_body is None else _text(self.expect_body, "--expect-body"),
-        }
+        body = _text(self.body, "--body")
+        headers = dict(_pair(text, ":", "-H", "'Name: value'") for text in self.headers) or None
+        fields = _given(method=self.method or ("POST" if body else None), path=self.path or path_of(urls), headers=headers, body=body)
+        try:
+            request = Request.model_validate({**base.request.model_dump(), **fields})
+        except ValidationError as error:
+            raise UsageError("\n".join(catalog.sentences(Request, error))) from None
+        expect = _given(status=self.expect_status, body=_text(self.expect_body, "--expect-body"))
         if base.parts:
-            if request != base.request or _given(expect):
-                raise UsageError(
-                    f"workload {base.name} has several requests, so request options cannot change it", hint="remove the request options"
-                )
+            if request != base.request or expect:
+                what = f"workload {base.name} has several requests, so request options cannot change it"
+                raise UsageError(what, hint="remove the request options")
             return base
         return Workload(
             name=name or _name(request),
             description=base.description,
             request=request,
-            expect=Expectation.model_validate({**base.expect.model_dump(), **_given(expect)}),
+            expect=Expectation.model_validate({**base.expect.model_dump(), **expect}),
             test=base.test,
         )
-
-    def _request(self, base: Request, path: str | None) -> Request:
-        from pydantic import ValidationError
-
-        from httpbench import catalog
-        from httpbench.model import Request
-
-        body = None if self.body is None else _text(self.body, "--body")
-        fields = {
-            "method": self.method or ("POST" if body else None),
-            "path": path,
-            "headers": dict(_pair(text, ":", "-H", "'Name: value'") for text in self.headers) or None,
-            "body": body,
-        }
-        try:
-            return Request.model_validate({**base.model_dump(), **_given(fields)})
-        except ValidationError as error:
-            raise UsageError("\n".join(catalog.sentences(Request, error))) from None
 
 
 def one_target(
@@ -195,7 +172,7 @@ def _name(request: Request) -> str:
     return re.sub(r"[^a-z0-9_.+]+", "-", f"{request.method}{request.path}".lower()).strip("-")
 
 
-def _given(values: dict[str, Any]) -> dict[str, Any]:
+def _given(**values: Any) -> dict[str, Any]:
     return {name: value for name, value in values.items() if value is not None}
 
 
@@ -215,9 +192,9 @@ def _pair(text: str, mark: str, option: str, form: str) -> tuple[str, str]:
     return name.strip(), value.strip() if mark == ":" else value
 
 
-def _text(given: str, option: str) -> str:
+def _text(given: str | None, option: str) -> str | None:
     """Return the given text, or the content of the file after an @."""
-    if not given.startswith("@"):
+    if given is None or not given.startswith("@"):
         return given
     try:
         return Path(given[1:]).read_text(encoding="utf-8")

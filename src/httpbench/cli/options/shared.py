@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
-from httpbench.cli.options import choices
-from httpbench.cli.options.fields import argument, option
-from httpbench.cli.options.params import DURATION, GATE
+from httpbench.cli.options.fields import Options, argument, option
+from httpbench.cli.options.params import CATEGORIES, DURATION, GATE, INTERLEAVES, KINDS
 from httpbench.errors import UsageError
 from httpbench.paths import foreign_catalogue, ids
 
@@ -20,7 +18,6 @@ if TYPE_CHECKING:
     from httpbench.model import Gate, Kind, Target
 
 WORKLOADS = "plaintext; clients: client-small-1000; proxies: proxy-10kb"
-RETRIES = 2
 
 
 def complete_target(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
@@ -28,93 +25,69 @@ def complete_target(context: click.Context, parameter: click.Parameter, incomple
     return [name for name in ids(context.params.get("targets") or ()) if name.startswith(incomplete)]
 
 
-def targets_option() -> Any:
-    return option(
-        "--targets",
-        multiple=True,
-        metavar="DIR",
-        type=click.Path(path_type=Path),
-        help="Also search this folder for target.toml files, at any depth. techempower:DIR, httparena:DIR, "
-        "web-frameworks:DIR: a clone of that project instead of the built-in targets.",
+targets_option = partial(
+    option,
+    "--targets",
+    multiple=True,
+    metavar="DIR",
+    type=click.Path(path_type=Path),
+    help="Also search this folder for target.toml files, at any depth. techempower:DIR, httparena:DIR, "
+    "web-frameworks:DIR: a clone of that project instead of the built-in targets.",
+)
+jobs_option = partial(option, "--jobs", type=click.IntRange(1, 64), default=2, metavar="N", help="Parallel builds.")
+skip_missing_option = partial(option, "--skip-missing", is_flag=True, help="Skip targets whose toolchain is missing, and list them.")
+workload_option = partial(option, "--workload", metavar="NAME", default_text=WORKLOADS, help="Workload.")
+scaling_option = partial(
+    option,
+    "--scaling",
+    type=click.Choice(["single", "multi"]),
+    default_text="single",
+    help="Cores for the target: one (single) or its whole share (multi).",
+)
+rounds_option = partial(option, type=click.IntRange(1, 1000), metavar="N")
+seed_option = partial(option, "--seed", type=int, metavar="N", default_text="random", help="Seed of the trial order.")
+retries_option = partial(
+    option,
+    "--retries",
+    type=click.IntRange(0, 10),
+    default=2,
+    metavar="N",
+    help="Maximum repeats of a trial that other programs disturbed. 0: never repeat, and count disturbed trials.",
+)
+interleave_option = partial(
+    option,
+    "--interleave",
+    type=click.Choice(INTERLEAVES),
+    default="auto",
+    help="How targets alternate: in short slices within each round, where possible, or by whole trials.",
+)
+name_option = partial(option, metavar="NAME", help="Name of the run, for `report` and `compare`.")
+dry_run_option = partial(option, "--dry-run", is_flag=True, help="Print the plan and its duration, and exit.")
+port_option = partial(option, "--port", type=click.IntRange(1, 65_535), metavar="PORT", default_text="a free port")
+start_timeout_option = partial(option, "--start-timeout", type=DURATION, default="20s", help="Time limit for the first correct response.")
+
+
+class GateOptions(Options):
+    """Bounds for changes, and what happens if the rounds don't decide one."""
+
+    all: tuple[Gate, ...] = option(
+        "--fail-if", type=GATE, multiple=True, help="Exit with code 3 if a result changes beyond this bound, such as 'rps<-3%'."
     )
+    fail_if_inconclusive: bool = option("--fail-if-inconclusive", is_flag=True, help="Exit with code 1 if the rounds don't decide a gate.")
+
+    def check(self) -> None:
+        """Raise :class:`UsageError` if an inconclusive gate must fail, but there is no gate."""
+        if self.fail_if_inconclusive and not self.all:
+            raise UsageError("--fail-if-inconclusive requires a gate", hint="add a gate, such as --fail-if 'rps<-3%'")
 
 
-def jobs_option() -> Any:
-    return option("--jobs", type=click.IntRange(1, 64), default=2, metavar="N", help="Parallel builds.")
-
-
-def skip_missing_option() -> Any:
-    return option("--skip-missing", is_flag=True, help="Skip targets whose toolchain is missing, and list them.")
-
-
-def workload_option() -> Any:
-    return option("--workload", metavar="NAME", default_text=WORKLOADS, help="Workload.")
-
-
-def scaling_option(default_text: str = "single", help_text: str = "Cores for the target: one (single) or its whole share (multi).") -> Any:
-    kind = click.Choice(["single", "multi"])
-    return option("--scaling", type=kind, multiple=True, default_text=default_text, help=help_text)
-
-
-def seed_option() -> Any:
-    return option("--seed", type=int, metavar="N", default_text="random", help="Seed of the trial order.")
-
-
-def interleave_option() -> Any:
-    return option(
-        "--interleave",
-        type=click.Choice(choices.INTERLEAVES),
-        default="auto",
-        help="How targets alternate: in short slices within each round, where possible, or by whole trials.",
-    )
-
-
-def retries_option() -> Any:
-    text = "Maximum repeats of a trial that other programs disturbed. 0: never repeat, and count disturbed trials."
-    return option("--retries", type=click.IntRange(0, 10), default=RETRIES, metavar="N", help=text)
-
-
-def name_option(flag: str) -> Any:
-    return option(flag, metavar="NAME", help="Name of the run, for `report` and `compare`.")
-
-
-def dry_run_option() -> Any:
-    return option("--dry-run", is_flag=True, help="Print the plan and its duration, and exit.")
-
-
-def port_option(help_text: str) -> Any:
-    return option("--port", type=click.IntRange(1, 65_535), metavar="PORT", default_text="a free port", help=help_text)
-
-
-def start_timeout_option() -> Any:
-    return option("--start-timeout", type=DURATION, default="20s", help="Time limit for the first correct response.")
-
-
-def gates_option() -> Any:
-    text = "Exit with code 3 if a result changes beyond this bound, such as 'rps<-3%'."
-    return option("--fail-if", type=GATE, multiple=True, help=text)
-
-
-def inconclusive_option() -> Any:
-    return option("--fail-if-inconclusive", is_flag=True, help="Exit with code 1 if the rounds don't decide a gate.")
-
-
-def require_gates(gates: Sequence[Gate], *, fail_if_inconclusive: bool) -> None:
-    """Raise :class:`UsageError` if an inconclusive gate must fail, but there is no gate."""
-    if fail_if_inconclusive and not gates:
-        raise UsageError("--fail-if-inconclusive requires a gate", hint="add a gate, such as --fail-if 'rps<-3%'")
-
-
-@dataclass(frozen=True, slots=True)
-class Selection:
+class Selection(Options):
     """The targets that a verb works on."""
 
     words: tuple[str, ...] = argument(nargs=-1, metavar="[TARGET]...", shell_complete=complete_target)
-    kind: str | None = option("--kind", type=click.Choice(choices.KINDS), help="Only targets of this kind.")
+    kind: str | None = option("--kind", type=click.Choice(KINDS), help="Only targets of this kind.")
     languages: tuple[str, ...] = option("--language", multiple=True, metavar="NAME", help="Only targets in this language.")
-    categories: tuple[str, ...] = option(
-        "--category", multiple=True, type=click.Choice(choices.CATEGORIES), help="Only targets of this category."
-    )
+    categories: tuple[str, ...] = option("--category", multiple=True, type=click.Choice(CATEGORIES), help="Only targets of this category.")
     ignore: tuple[str, ...] = option("-i", "--ignore", multiple=True, metavar="TARGET", help="Exclude targets.")
     targets: tuple[Path, ...] = targets_option()
 

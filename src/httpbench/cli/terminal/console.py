@@ -8,6 +8,8 @@ from __future__ import annotations
 import json
 import sys
 import traceback
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
 
     from httpbench.cli.terminal.progress import Lines
     from httpbench.errors import HttpbenchError
+    from httpbench.report.terminal.grid import Cells
 
 WIDTH_WITHOUT_TERMINAL = 240  # wide enough to keep tables whole in files
 
@@ -40,22 +43,43 @@ def stderr() -> Console:
     return SafeConsole(stderr=True)
 
 
-def observer(*, quiet: bool = False) -> Lines:
-    """Return the progress display for standard error: a live area on a terminal, lines elsewhere, or nothing."""
+@contextmanager
+def observer(*, quiet: bool = False) -> Iterator[Lines]:
+    """Yield the progress display for standard error: a live area on a terminal, lines elsewhere, or nothing."""
     from httpbench.cli.terminal.progress import Lines
     from httpbench.cli.terminal.safe_console import SafeConsole
 
     output = SafeConsole(stderr=True, quiet=quiet)
     if quiet or not output.is_terminal:
-        return Lines(output)
-    from httpbench.cli.terminal.live_area import LiveArea
+        yield Lines(output)
+        return
+    from rich.live import Live
 
-    return LiveArea(output)
+    from httpbench.cli.terminal.live_area import REFRESH_PER_S, LiveArea
+
+    area = LiveArea(output)
+    with Live(area, console=output, refresh_per_second=REFRESH_PER_S, transient=True):
+        yield area
+
+
+def show(columns: Sequence[Cells], output: Console | None = None) -> None:
+    """Print columns that fit the terminal, on standard output unless another console is given."""
+    from rich.console import Group
+
+    from httpbench.report.terminal.grid import fitted
+
+    output = output or stdout()
+    output.print(Group(*fitted(columns, output.width)))
 
 
 def echo(text: str, *, err: bool = False) -> None:
     """Print lines without rich, which takes a tenth of a second to import."""
     click.echo(printable(text), err=err)
+
+
+def warn(text: str) -> None:
+    """Print a warning to standard error."""
+    echo(f"warning: {text}", err=True)
 
 
 def echo_json(value: Any) -> None:
@@ -72,10 +96,10 @@ def save(text: str, path: Path) -> None:
     path.write_text(printable(text), encoding="utf-8")
 
 
-def problem(output: Console, target: str, error: HttpbenchError) -> None:
-    """Print the error of a target and its hint in one line."""
+def problem(target: str, error: HttpbenchError) -> None:
+    """Print the error of a target and its hint in one line, to standard error."""
     hint = f"; hint: {error.hint}" if error.hint else ""
-    output.print(one_line(f"{target}: {error.message}{hint}"), soft_wrap=True)
+    echo(one_line(f"{target}: {error.message}{hint}"), err=True)
 
 
 def error(message: str, hint: str | None = None, log_tail: str | None = None) -> None:

@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from rich.console import Console, Group
+from rich.console import Console
 
 from httpbench.cli.exit_codes import ExitCode
+from httpbench.cli.terminal import console
 from httpbench.cli.terminal.progress import clock
 from httpbench.host import core_groups
 from httpbench.model import Kind, Load, Target, TrialPlan
-from httpbench.report import Cells, column, fitted, names_column
+from httpbench.report.terminal.grid import Cells, column, names_column
+from httpbench.report.words.numbers import plural
 from httpbench.run import RunSpec, StartContext, TargetState, container_command, estimate_s, longest_warmup_s, states
 
 
@@ -22,17 +24,17 @@ def show(spec: RunSpec, output: Console, load_host: str | None = None) -> ExitCo
     names = list(dict.fromkeys(trial.target for trial in cells.values()))
     known = dict(zip(names, states([targets[name] for name in names]), strict=True))
     ordered = sorted(cells.values(), key=lambda trial: (trial.target, trial.scaling, trial.load.connections, trial.load.rate_rps or 0))
-    output.print(Group(*fitted(_columns(ordered, known, load_host), output.width)))
-    size = f"{_count(len(plan.trials), 'trial')}: {_count(len(cells), 'line')} × {_count(plan.rounds, 'round')}"
+    console.show(_columns(ordered, known, load_host), output)
+    size = f"{plural(len(plan.trials), 'trial')}: {plural(len(cells), 'line')} × {plural(plan.rounds, 'round')}"
     planned_s = estimate_s(plan.trials, targets)
-    output.print(f"\n{size}, about {clock(planned_s)}, without builds", markup=False)
+    output.print(f"\n{size}, about {clock(planned_s)}, without builds")
     if longer_s := sum(longest_warmup_s(trial) for trial in plan.trials):
-        output.print(f"up to {clock(longer_s)} more if every warm-up lasts its longest", markup=False)
+        output.print(f"up to {clock(longer_s)} more if every warm-up lasts its longest")
     if spec.retries and any(targets[name].kind is not Kind.CLIENT for name in names):
         repeats = f"up to {clock(planned_s * spec.retries)} more if other programs disturb every trial (--retries {spec.retries})"
-        output.print(repeats, markup=False)
+        output.print(repeats)
     for command in _containers(ordered, targets, spec.port):
-        output.print(f"\n{command}", markup=False, soft_wrap=True)
+        output.print(f"\n{command}", soft_wrap=True)
     return ExitCode.OK
 
 
@@ -55,7 +57,7 @@ def _columns(trials: Sequence[TrialPlan], known: Mapping[str, TargetState], load
 
 
 def _scaling(trial: TrialPlan) -> str:
-    return str(trial.scaling) + (f", {_count(trial.workers, 'worker')}" if trial.workers else "")
+    return str(trial.scaling) + (f", {plural(trial.workers, 'worker')}" if trial.workers else "")
 
 
 def _generator_cores(trial: TrialPlan) -> str:
@@ -64,7 +66,7 @@ def _generator_cores(trial: TrialPlan) -> str:
 
 
 def _containers(trials: Sequence[TrialPlan], targets: Mapping[str, Target], port: int | None) -> Iterator[str]:
-    """Yield the command that starts each container, once for all its loads. Without ``--port``, it has a port that is free now."""
+    """Yield the command that starts each container, once for all its loads. Without ``--port``, its port is one that is free now."""
     ways = {(trial.target, trial.scaling, trial.cores.target, trial.workers): None for trial in trials}
     for name, scaling, cpus, workers in ways:
         place = StartContext(Path(targets[name].folder), Path(), core_groups(cpus), port, workers=workers)
@@ -79,9 +81,5 @@ def _rate(load: Load) -> str:
     return (f"{load.rate_from_rps:,.0f} to " if load.rate_from_rps is not None else "") + f"{load.rate_rps:,.0f}{new}"
 
 
-def _count(number: int, noun: str) -> str:
-    return f"{number:,} {noun}" + ("" if number == 1 else "s")
-
-
 def _cpus(cpus: tuple[int, ...]) -> str:
-    return ",".join(str(cpu) for cpu in cpus)
+    return ",".join(map(str, cpus))

@@ -13,11 +13,8 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from types import TracebackType
-from typing import Self
 
 from rich.console import Console, ConsoleOptions, RenderableType
-from rich.live import Live
 from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
@@ -40,57 +37,14 @@ PHASES = {Phase.CONNECT: "connecting", Phase.WARMUP: "warming up", Phase.MEASURE
 
 
 class LiveArea(Lines):
-    """The live display of a run. It reads the usage of the target only when it draws."""
+    """The renderable of the live display. It reads the usage of the target only when it is drawn. ``now`` is a clock in seconds."""
 
     def __init__(self, console: Console, now: Callable[[], float] = time.monotonic):
         super().__init__(console)
-        self._area = Area(now)
-        self._live = Live(self._area, console=console, refresh_per_second=REFRESH_PER_S, transient=True)
-        self._lock = threading.Lock()  # builds report from their own threads
-
-    def build_started(self, target: Target) -> None:
-        with self._lock:
-            self._area.building = (*self._area.building, target.id)
-
-    def build_ended(self, target: Target, seconds: float, error: HttpbenchError | None) -> None:
-        with self._lock:
-            self._area.building = tuple(name for name in self._area.building if name != target.id)
-            super().build_ended(target, seconds, error)
-
-    def trial_started(self, plan: TrialPlan, done: int, total: int | None, left_s: float) -> None:
-        super().trial_started(plan, done, total, left_s)
-        self._area.begin(plan, done, total, left_s)
-
-    def stage(self, stage: Stage) -> None:
-        self._area.enter(str(stage))
-
-    def turn(self, plan: TrialPlan, slice_number: int, slices: int) -> None:
-        self._area.take_turn(plan, f"slice {slice_number}/{slices}")
-
-    def progress(self, progress: Progress, current: Callable[[], Current] | None = None) -> None:
-        self._area.see(progress, current)
-
-    def trial_ended(self, trial: Trial) -> None:
-        place = self._place(trial)
-        self._area.last = f"last: {trial.plan.target}: {outcome(trial)}"
-        if not trial.verdict.counts:
-            self._console.print(_line(f"{place}: {outcome(trial)}"))  # the report has the full reason as a note
-
-    def __enter__(self) -> Self:
-        self._live.start()
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        self._live.stop()
-
-
-class Area:
-    """The lines of the live area. ``now`` is a clock in seconds."""
-
-    def __init__(self, now: Callable[[], float]):
         self._now = now
-        self.building: tuple[str, ...] = ()
-        self.last = ""
+        self._lock = threading.Lock()  # builds report from their own threads
+        self._building: tuple[str, ...] = ()
+        self._last = ""
         self._plan: TrialPlan | None = None
         self._done = 0
         self._total: int | None = None
@@ -101,41 +55,57 @@ class Area:
         self._rates: tuple[float, ...] = ()
         self._read: Callable[[], Current] | None = None
 
-    def begin(self, plan: TrialPlan, done: int, total: int | None, left_s: float) -> None:
-        """Begin a trial. ``left_s`` is an estimate for this trial and all later ones."""
+    def build_started(self, target: Target) -> None:
+        with self._lock:
+            self._building = (*self._building, target.id)
+
+    def build_ended(self, target: Target, seconds: float, error: HttpbenchError | None) -> None:
+        with self._lock:
+            self._building = tuple(name for name in self._building if name != target.id)
+            super().build_ended(target, seconds, error)
+
+    def trial_started(self, plan: TrialPlan, done: int, total: int | None, left_s: float) -> None:
+        super().trial_started(plan, done, total, left_s)
         self._plan, self._done, self._total, self._left_s = plan, done, total, left_s
         self._trial_began = self._now()
         self._run_began = self._trial_began if self._run_began is None else self._run_began
-        self.enter("starting")
+        self.stage(Stage.START)
 
-    def enter(self, doing: str) -> None:
-        """Begin a stage of the trial, without measurements yet."""
-        self._doing, self._since = doing, self._now()
-        self._seen, self._rates, self._read = None, (), None
+    def stage(self, stage: Stage) -> None:
+        self._enter(stage)
 
-    def take_turn(self, plan: TrialPlan, doing: str) -> None:
-        """Show the target that is measured now in a round in slices."""
+    def turn(self, plan: TrialPlan, slice_number: int, slices: int) -> None:
         self._plan = plan
-        self.enter(doing)
+        self._enter(f"slice {slice_number}/{slices}")
 
-    def see(self, progress: Progress, current: Callable[[], Current] | None) -> None:
-        """Record a report of the load generator."""
+    def progress(self, progress: Progress, current: Callable[[], Current] | None = None) -> None:
         if self._seen is None or self._seen.phase is not progress.phase:
-            self.enter(PHASES[progress.phase])
+            self._enter(PHASES[progress.phase])
         self._seen, self._read = progress, None if progress.phase is Phase.DONE else current
         if progress.throughput_rps:  # a phase that has just begun has no throughput yet
             self._rates = (*self._rates, progress.throughput_rps)[-SPARKS_MAX:]
 
+    def trial_ended(self, trial: Trial) -> None:
+        self._last = f"last: {trial.plan.target}: {outcome(trial)}"
+        place = self._place(trial)
+        if not trial.verdict.counts:
+            self._console.print(_line(f"{place}: {outcome(trial)}"))  # the report has the full reason as a note
+
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[RenderableType]:
         width = options.max_width
-        if self.building:
-            yield _line(f"building {', '.join(self.building)} …")
+        if self._building:
+            yield _line(f"building {', '.join(self._building)} …")
         if self._plan is not None:
             yield self._overall(width)
             yield _line(self._trial(self._plan))
             yield _line(self._figures(width))
-        if self.last:
-            yield _line(self.last, style="dim")
+        if self._last:
+            yield _line(self._last, style="dim")
+
+    def _enter(self, doing: str) -> None:
+        """Begin a stage of the trial, without measurements yet."""
+        self._doing, self._since = doing, self._now()
+        self._seen, self._rates, self._read = None, (), None
 
     def _overall(self, width: int) -> RenderableType:
         left_s = max(self._left_s - (self._now() - self._trial_began), 0)

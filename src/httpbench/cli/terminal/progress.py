@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from types import TracebackType
-from typing import Self
 
 from rich.console import Console
 
@@ -35,7 +33,8 @@ class Lines:
         )
 
     def trial_started(self, plan: TrialPlan, done: int, total: int | None, left_s: float) -> None:
-        self._places[plan.number] = f"{_count(plan, done, total)} {plan.target} {load_of(plan)}, round {plan.round + 1}"
+        number = f"repeat {plan.attempt}" if plan.attempt else f"{done + 1}" if total is None else f"{done + 1}/{total}"
+        self._places[plan.number] = f"[{number}] {plan.target} {load_of(plan)}, round {plan.round + 1}"
 
     def stage(self, stage: Stage) -> None:
         pass
@@ -55,12 +54,6 @@ class Lines:
 
     def warning(self, warning: str | Reason) -> None:
         self._say(f"warning: {sentence(warning) if isinstance(warning, Reason) else warning}")
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        pass
 
     def _say(self, text: str) -> None:
         self._console.print(one_line(text), soft_wrap=True)
@@ -82,13 +75,12 @@ def outcome(trial: Trial) -> str:
     if not trial.verdict.counts or trial.measurement is None:
         return f"{trial.verdict.kind}: {joined(trial.verdict.reasons)}"
     parts = [f"{trial.measurement.throughput_rps:,.0f} requests/s"]
-    times = trial.measurement.times_us
-    if times and times.p50 is not None:
-        parts.append(f"p50 {three_digits(times.p50 / 1000)} ms")
-    if times and times.p99 is not None:
-        parts.append(f"p99 {three_digits(times.p99 / 1000)} ms")
-    if trial.target_usage:
-        parts.append(f"{trial.target_usage.cpu_cores_mean * 100:.0f}% CPU")
+    for name in ("p50", "p99"):
+        time_us = getattr(trial.measurement.times_us, name, None)  # some load generators report no times
+        if time_us is not None:
+            parts.append(f"{name} {three_digits(time_us / 1000)} ms")
+    if trial.observed.target_usage:
+        parts.append(f"{trial.observed.target_usage.cpu_cores_mean * 100:.0f}% CPU")
     if unsteady(trial):
         parts.append("not steady")
     elif not_shown_steady(trial):
@@ -96,12 +88,6 @@ def outcome(trial: Trial) -> str:
     if trial.verdict.kind is not VerdictKind.TARGET:
         parts.append(str(trial.verdict.kind))  # `--explain` has the reason
     return ", ".join(parts)
-
-
-def _count(plan: TrialPlan, done: int, total: int | None) -> str:
-    if plan.attempt:
-        return f"[repeat {plan.attempt}]"
-    return f"[{done + 1}]" if total is None else f"[{done + 1}/{total}]"
 
 
 def clock(seconds: float) -> str:

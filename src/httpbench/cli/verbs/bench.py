@@ -9,27 +9,14 @@ from typing import TYPE_CHECKING
 import click
 
 from httpbench.cli.exit_codes import ExitCode
-from httpbench.cli.options import choices
-from httpbench.cli.options.fields import command, group, option
+from httpbench.cli.options import shared
+from httpbench.cli.options.fields import Options, command, group, option
 from httpbench.cli.options.isolation import IsolationOptions
 from httpbench.cli.options.load import LoadOptions, Overrides, ShareOptions
 from httpbench.cli.options.load_source import LoadSource, LoadSourceOptions
 from httpbench.cli.options.output import ClientExportOptions, RecordOptions
-from httpbench.cli.options.params import COUNT, REQUEST_PATH
-from httpbench.cli.options.shared import (
-    WORKLOADS,
-    Selection,
-    dry_run_option,
-    interleave_option,
-    jobs_option,
-    name_option,
-    port_option,
-    retries_option,
-    scaling_option,
-    seed_option,
-    skip_missing_option,
-    start_timeout_option,
-)
+from httpbench.cli.options.params import COUNT, LOAD_GENERATORS, REQUEST_PATH, TIMERS
+from httpbench.cli.options.shared import WORKLOADS, Selection
 from httpbench.cli.terminal import console
 from httpbench.errors import SelectionError, UsageError
 from httpbench.text import listed
@@ -37,7 +24,7 @@ from httpbench.text import listed
 if TYPE_CHECKING:
     from httpbench.catalog import Catalog
     from httpbench.load import Tool
-    from httpbench.model import Kind, Scaling, Suite, Target, Workload
+    from httpbench.model import Kind, Suite, Target, Workload
     from httpbench.run import Matrix, OfKind, RunSpec
 
 DEFAULT_SUITE = "quick"
@@ -47,8 +34,7 @@ HERE, LOAD = "here", "load"
 ROUNDS = 3
 
 
-@dataclass(frozen=True, slots=True)
-class BenchOptions:
+class BenchOptions(Options):
     selection: Selection = group(Selection)
     suite: str | None = option(
         "--suite",
@@ -56,7 +42,7 @@ class BenchOptions:
         default_text=f"{DEFAULT_SUITE}, if no target is named",
         help="Suite of targets and loads; other options override it.",
     )
-    scaling: tuple[str, ...] = scaling_option()
+    scaling: tuple[str, ...] = shared.scaling_option(multiple=True)
     isolation: IsolationOptions = group(IsolationOptions)
     share: ShareOptions = group(ShareOptions)
     load: LoadOptions = group(LoadOptions)
@@ -64,11 +50,9 @@ class BenchOptions:
     backend_host: str = option(
         "--backend-host", type=click.Choice([HERE, LOAD]), default=HERE, help="With one load host: where the backend of proxies runs."
     )
-    rounds: int | None = option(
-        "--rounds", type=click.IntRange(1, 1000), metavar="N", default_text=str(ROUNDS), help="Rounds; tables show the median."
-    )
-    retries: int = retries_option()
-    interleave: str = interleave_option()
+    rounds: int | None = shared.rounds_option("--rounds", default_text=str(ROUNDS), help="Rounds; tables show the median.")
+    retries: int = shared.retries_option()
+    interleave: str = shared.interleave_option()
     scale: float = option(
         "--scale",
         type=click.FloatRange(0, 1, min_open=True),
@@ -81,21 +65,21 @@ class BenchOptions:
         metavar="NAME",
         multiple=True,
         default_text="native",
-        help=f"Load generator: {', '.join(choices.LOAD_GENERATORS)}; timer of clients: {', '.join(choices.TIMERS)}.",
+        help=f"Load generator: {', '.join(LOAD_GENERATORS)}; timer of clients: {', '.join(TIMERS)}.",
     )
     workload: tuple[str, ...] = option(
         "--workload", metavar="NAME", multiple=True, default_text=WORKLOADS, help="Workload, or a mix such as json:3,db:1."
     )
     requests: int | None = option("--requests", type=COUNT, default_text="the workload's", help="Requests per client run.")
     path: str | None = option("--path", type=REQUEST_PATH, default_text="the workload's", help="Request path.")
-    port: int | None = port_option("Port that targets listen on.")
-    start_timeout: float = start_timeout_option()
+    port: int | None = shared.port_option(help="Port that targets listen on.")
+    start_timeout: float = shared.start_timeout_option()
     quick: bool = option("--quick", is_flag=True, help="Trials of 1 s after a warm-up of 0.5 s. Not for clients.")
-    skip_missing: bool = skip_missing_option()
-    jobs: int = jobs_option()
-    seed: int | None = seed_option()
-    name: str | None = name_option("--name")
-    dry_run: bool = dry_run_option()
+    skip_missing: bool = shared.skip_missing_option()
+    jobs: int = shared.jobs_option()
+    seed: int | None = shared.seed_option()
+    name: str | None = shared.name_option("--name")
+    dry_run: bool = shared.dry_run_option()
     record: RecordOptions = group(RecordOptions)
     exports: ClientExportOptions = group(ClientExportOptions)
 
@@ -107,14 +91,9 @@ class Selected:
     catalog: Catalog
     suite: Suite | None
     kind: Kind
+    of_kind: OfKind
+    """The way targets of this kind are measured."""
     targets: list[Target]
-
-    @property
-    def of_kind(self) -> OfKind:
-        """The way targets of this kind are measured."""
-        from httpbench.run import KINDS
-
-        return KINDS[self.kind]
 
 
 @command(BenchOptions)
@@ -143,8 +122,7 @@ def bench(options: BenchOptions) -> ExitCode:
     suite_generators = selected.suite.load_generator if selected.suite else ("native",)
     tools = {name: selected.of_kind.generator(name) for name in options.generators or suite_generators}
     with options.source.opened(selected.targets, tools, port=options.port) as source:
-        spec = _possible(_plan(selected, source, tools, options), selected.suite)
-        spec = with_slices(spec, Interleave(options.interleave), is_here=source.name is None)
+        spec = with_slices(_plan(selected, source, tools, options), Interleave(options.interleave), is_here=source.name is None)
         if options.dry_run:
             return dry_run.show(spec, console.stdout(), source.name)
         return measure(spec, source, options.record, options.exports.files)
@@ -153,6 +131,7 @@ def bench(options: BenchOptions) -> ExitCode:
 def _select(options: BenchOptions) -> Selected:
     """Return the named targets, or else those of the named or default suite."""
     from httpbench.model import Kind
+    from httpbench.run import KINDS
 
     selection, catalog = options.selection, options.selection.catalog()
     suite_name = options.suite or (None if selection.words or selection.is_of_other_project else DEFAULT_SUITE)
@@ -167,7 +146,7 @@ def _select(options: BenchOptions) -> Selected:
         raise UsageError("--backend-host load requires exactly one load host", hint="add -r HOST")
     if options.backend_host == LOAD and kind is not Kind.PROXY:
         raise UsageError(f"{kind.plural} have no backend", hint="remove --backend-host")
-    return Selected(catalog, suite, kind, _skip_missing(placed) if options.skip_missing else placed)
+    return Selected(catalog, suite, kind, KINDS[kind], _skip_missing(placed) if options.skip_missing else placed)
 
 
 def _kind(selection: Selection, known: Catalog, suite: Suite | None) -> Kind:
@@ -189,12 +168,18 @@ def _kind(selection: Selection, known: Catalog, suite: Suite | None) -> Kind:
 
 
 def _plan(selected: Selected, source: LoadSource, tools: dict[str, Tool], options: BenchOptions) -> RunSpec:
-    """Return the trials of every target under every workload and load."""
+    """Return the trials of every target under every workload and load, and list what is left out.
+
+    Loads of a suite that the load generator cannot make are left out. Raise :class:`UsageError` if none is left, or if the command line
+    itself asks for an impossible load.
+    """
     from httpbench import host
-    from httpbench.cli.measure import make_spec
+    from httpbench.cli.measure import make_spec, refuse_impossible
+    from httpbench.run import without_refused
 
     suite, of_kind = selected.suite, selected.of_kind
-    workloads = _workloads(selected, options)
+    names = options.workload or (suite.workloads if suite else (of_kind.workload,))
+    workloads = {name: _workload(selected.catalog.workload(name), selected.kind, options) for name in names}
     matrix = _matrix(selected, list(workloads), source, tools, options)
     is_there = options.backend_host == LOAD
     baseline = [matrix.baseline] if matrix.baseline else []
@@ -209,9 +194,13 @@ def _plan(selected: Selected, source: LoadSource, tools: dict[str, Tool], option
         seed=options.seed,
     )
     for name, reason in spec.plan.skipped.items():
-        console.stderr().print(f"skipped {name}: {reason}", markup=False, soft_wrap=True)
+        console.echo(f"skipped {name}: {reason}", err=True)
     if not spec.plan.trials:
         raise SelectionError("no targets left to measure", hint="choose others; `httpbench list` shows what each target can do")
+    spec, sentences = without_refused(spec) if suite else (spec, [])
+    for sentence in sentences:
+        console.echo(sentence, err=True)
+    refuse_impossible(spec)
     return replace(
         spec,
         table=suite.table if suite else of_kind.table,
@@ -228,63 +217,34 @@ def _plan(selected: Selected, source: LoadSource, tools: dict[str, Tool], option
 
 
 def _itself(targets: Sequence[Target]) -> str | None:
-    """Return the baseline of one target in several places: the target in the first place."""
+    """If all targets are one target in several places, return its id in the first place, as the baseline."""
     sources = {(target.folder, target.variant) for target in targets}
     return targets[0].id if len(sources) == 1 and len(targets) > 1 else None
 
 
-def _possible(spec: RunSpec, suite: Suite | None) -> RunSpec:
-    """Remove and list loads of a suite that the load generator cannot make.
-
-    Raise :class:`UsageError` if none is left, or if the command line itself asks for an impossible load.
-    """
-    from httpbench.cli.measure import refuse_impossible
-    from httpbench.run import without_refused
-
-    kept, sentences = without_refused(spec) if suite else (spec, [])
-    for sentence in sentences:
-        console.stderr().print(sentence, markup=False, soft_wrap=True)
-    refuse_impossible(kept)
-    return kept
-
-
 def _matrix(selected: Selected, workloads: Sequence[str], source: LoadSource, tools: dict[str, Tool], options: BenchOptions) -> Matrix:
-    """Return what is combined: the matrix of the suite, or the usual one of the kind, with the options applied."""
-    from httpbench.model import Kind
+    """Return the matrix of the suite, or else the usual one of the kind, with the options applied."""
+    from httpbench.model import Kind, Scaling
     from httpbench.run import Matrix
 
-    suite = selected.suite
+    suite, share = selected.suite, options.share
+    if selected.kind is Kind.CLIENT and (share.cores or share.workers):
+        raise UsageError("--cores and --workers apply to servers and proxies only: a client makes one request at a time")
     parts = suite.load if suite else (selected.of_kind.load,)
     quick = QUICK if options.quick and selected.kind is not Kind.CLIENT else {}
     given = options.load.given()
     overrides = Overrides({**source.warmup(given), **quick, **given}, options.load.connections, options.scale)
     return Matrix(
         targets=selected.targets,
-        scalings=_scalings(selected, options),
+        scalings=share.scalings(options.scaling, suite.scaling if suite else (Scaling.SINGLE,)),
         workloads=workloads,
         loads=overrides.loads(parts),
         load_generators=list(tools),
         rounds=options.rounds or (suite.rounds if suite else ROUNDS),
         own_loads=overrides.capped(parts),
         baseline=selected.of_kind.baseline,
-        workers=options.share.workers,
+        workers=share.workers,
     )
-
-
-def _scalings(selected: Selected, options: BenchOptions) -> list[Scaling]:
-    """Return the given scalings, or else those of the suite."""
-    from httpbench.model import Kind, Scaling
-
-    share = options.share
-    if selected.kind is Kind.CLIENT and (share.cores or share.workers):
-        raise UsageError("--cores and --workers apply to servers and proxies only: a client makes one request at a time")
-    return share.scalings(options.scaling, selected.suite.scaling if selected.suite else (Scaling.SINGLE,))
-
-
-def _workloads(selected: Selected, options: BenchOptions) -> dict[str, Workload]:
-    suite = selected.suite
-    names = options.workload or (suite.workloads if suite else (selected.of_kind.workload,))
-    return {name: _workload(selected.catalog.workload(name), selected.kind, options) for name in names}
 
 
 def _workload(workload: Workload, kind: Kind, options: BenchOptions) -> Workload:
@@ -310,10 +270,9 @@ def _skip_missing(targets: Sequence[Target]) -> list[Target]:
     kept = []
     for target, state in zip(targets, states(targets), strict=True):
         if state.state is State.MISSING:
-            text = f"skipped {target.id}: requires {state.reason}; fix: {state.fix}"
-            console.stderr().print(text, markup=False, soft_wrap=True)
+            console.echo(f"skipped {target.id}: requires {state.reason}; fix: {state.fix}", err=True)
         elif state.state is State.REFUSED:
-            console.stderr().print(f"skipped {target.id}: {state.reason}", markup=False, soft_wrap=True)
+            console.echo(f"skipped {target.id}: {state.reason}", err=True)
         else:
             kept.append(target)
     if not kept:

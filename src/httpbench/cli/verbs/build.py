@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from httpbench.cli.exit_codes import ExitCode
-from httpbench.cli.options.fields import command, group
+from httpbench.cli.options.fields import Options, command, group
 from httpbench.cli.options.shared import Selection, jobs_option, skip_missing_option
 from httpbench.cli.terminal import console
 from httpbench.errors import RequirementError
 
 
-@dataclass(frozen=True, slots=True)
-class BuildOptions:
+class BuildOptions(Options):
     selection: Selection = group(Selection)
     skip_missing: bool = skip_missing_option()
     jobs: int = jobs_option()
@@ -30,7 +27,6 @@ def build(options: BuildOptions) -> ExitCode:
     from httpbench.run import prepare
 
     targets = options.selection.of(options.selection.catalog())
-    output = console.stdout()
     with console.observer() as observer:
         built = prepare(targets, observer, options.jobs)
     failed = False
@@ -38,7 +34,7 @@ def build(options: BuildOptions) -> ExitCode:
         is_missing = isinstance(error, RequirementError)
         skipped = is_missing and options.skip_missing
         failed = failed or not skipped
-        hint = f"{'; fix:' if is_missing else '; hint:'} {error.hint}" if error.hint else ""
-        output.print(f"{'skipped' if skipped else 'failed'} {name}: {error.message}{hint}", markup=False, soft_wrap=True)
-    output.print(f"{len(built.folders)} of {len(targets)} targets are built")
+        hint = f"; {'fix' if is_missing else 'hint'}: {error.hint}" if error.hint else ""
+        console.echo(f"{'skipped' if skipped else 'failed'} {name}: {error.message}{hint}")
+    console.echo(f"{len(built.folders)} of {len(targets)} targets are built")
     return ExitCode.FAILED if failed else ExitCode.OK

@@ -2,42 +2,43 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from httpbench.cli.exit_codes import ExitCode
-from httpbench.cli.options.choices import GATES
-from httpbench.cli.options.fields import argument, command, group, option
-from httpbench.cli.options.output import Exports, TableOptions, db_option, export_option, run_named
-from httpbench.cli.options.shared import gates_option, inconclusive_option, require_gates
+from httpbench.cli.options.fields import Options, argument, command, group, option
+from httpbench.cli.options.output import FileOptions, TableOptions, db_option, export_option, run_named
+from httpbench.cli.options.params import GATES
+from httpbench.cli.options.shared import GateOptions
 from httpbench.cli.terminal import console
 from httpbench.errors import SelectionError, UsageError
 
 if TYPE_CHECKING:
-    from httpbench.model import Gate, Run, Trial
+    from httpbench.model import Run, Trial
     from httpbench.store import Store
 
 
-@dataclass(frozen=True, slots=True)
-class CompareOptions:
-    base: str = argument(default="latest~1")
-    head: str = argument(default="latest")
-    gates: tuple[Gate, ...] = gates_option()
-    fail_if_inconclusive: bool = inconclusive_option()
-    across_environments: bool = option(
-        "--across-environments", is_flag=True, help="Compare runs from different environments, with a warning."
-    )
+class CompareExportOptions(FileOptions):
     export_markdown: str | None = export_option("markdown", "Markdown for a pull request")
     export_json: str | None = export_option("json", "JSON")
     export_junit: str | None = export_option("junit", "gates as JUnit XML")
     export_html: str | None = export_option("html", "the changes, with charts, as one HTML file")
+
+
+class CompareOptions(Options):
+    base: str = argument(default="latest~1")
+    head: str = argument(default="latest")
+    gates: GateOptions = group(GateOptions)
+    across_environments: bool = option(
+        "--across-environments", is_flag=True, help="Compare runs from different environments, with a warning."
+    )
+    exports: CompareExportOptions = group(CompareExportOptions)
     db: Path = db_option()
     tables: TableOptions = group(TableOptions)
 
 
 @command(CompareOptions)
-def compare(options: CompareOptions) -> ExitCode:
+def compare(options: CompareOptions) -> ExitCode | None:
     """Show what changed from one run to another.
 
     BASE and HEAD are runs: an id or the beginning of one, latest, latest~1, the name of a run, a git commit, or a JSON export. A gate is
@@ -50,11 +51,16 @@ def compare(options: CompareOptions) -> ExitCode:
     httpbench compare main.json latest --fail-if 'rps<-3%'    a gate
     httpbench compare v1.2 HEAD --export-markdown comment.md  two commits
     """
-    files = Exports.of(json=options.export_json, markdown=options.export_markdown, html=options.export_html, junit=options.export_junit)
-    if options.export_junit and not options.gates:
+    files, gates = options.exports.files, options.gates.all
+    if "junit" in files.paths and not gates:
         raise UsageError("--export-junit exports gates, but none is given", hint="add a gate, such as --fail-if 'rps<-3%'")
-    require_gates(options.gates, fail_if_inconclusive=options.fail_if_inconclusive)
-    from httpbench.report import CHANGE_COLUMNS, CHANGE_FORMATS, changes, mismatches_text, render_beside, render_changes
+    options.gates.check()
+    from httpbench.analysis.changes import changes
+    from httpbench.report import CHANGE_FORMATS
+    from httpbench.report.terminal.changes import NAMES as CHANGE_COLUMNS
+    from httpbench.report.terminal.changes import render_changes
+    from httpbench.report.terminal.published import render_beside
+    from httpbench.report.words.changes import mismatches_text
     from httpbench.store import Store
 
     view = options.tables.view(CHANGE_COLUMNS)
@@ -63,12 +69,12 @@ def compare(options: CompareOptions) -> ExitCode:
     with Store(options.db, reading=True) as store:
         base, head = _run(store, options.base), _run(store, options.head)
     if base[0].published:
-        if files.paths or options.gates:
+        if files.paths or gates:
             raise UsageError(f"{options.base} was published by {base[0].published}, so it has no gates or exports", hint="remove them")
         output = console.stdout()
         output.print(render_beside(base, head, output.width))
-        return ExitCode.OK
-    found = changes(base, head, options.gates, further, fails_if_inconclusive=options.fail_if_inconclusive)
+        return None
+    found = changes(base, head, gates, further, fails_if_inconclusive=options.gates.fail_if_inconclusive)
     if found.environment and not options.across_environments:
         raise UsageError(
             f"{options.base} and {options.head} were measured in different environments: {mismatches_text(found.environment)}",
@@ -79,7 +85,7 @@ def compare(options: CompareOptions) -> ExitCode:
     files.put({name: CHANGE_FORMATS[name](found) for name in files.paths})
     if found.breached:
         return ExitCode.BREACHED
-    return ExitCode.FAILED if options.gates and (found.undecided or not found.cells) else ExitCode.OK
+    return ExitCode.FAILED if gates and (found.undecided or not found.cells) else None
 
 
 def _run(store: Store, word: str) -> tuple[Run, list[Trial]]:
@@ -106,4 +112,4 @@ def _commit(word: str) -> str | None:
     from httpbench import host
 
     output = host.capture(("git", "rev-parse", "--verify", "--quiet", f"{word}^{{commit}}"))
-    return output.stdout.strip() if output and output.code == 0 else None
+    return output.stdout.strip() if output and output.returncode == 0 else None

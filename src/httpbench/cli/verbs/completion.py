@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 from pathlib import Path
 
 import click
 
-from httpbench.cli.exit_codes import ExitCode
-from httpbench.cli.options.fields import argument, command, option
+from httpbench.cli.options.fields import Options, argument, command, option
 from httpbench.cli.terminal import console
 from httpbench.errors import UsageError
 from httpbench.paths import base_folder
@@ -21,14 +19,13 @@ BASH_LOADERS = ("/usr/share/bash-completion/bash_completion", "/usr/local/share/
 """Files of the package bash-completion, which loads the script."""
 
 
-@dataclass(frozen=True, slots=True)
-class CompletionOptions:
+class CompletionOptions(Options):
     shell: str | None = argument(required=False, type=click.Choice(SHELLS), metavar="[SHELL]")
     only_print: bool = option("--print", is_flag=True, help="Print the script, and install nothing.")
 
 
 @command(CompletionOptions)
-def completion(options: CompletionOptions) -> ExitCode:
+def completion(options: CompletionOptions) -> None:
     """Install tab completion for your shell.
 
     Completes verbs, options and targets in new shells. SHELL is bash, zsh or fish; default: the one in the environment variable SHELL.
@@ -43,22 +40,20 @@ def completion(options: CompletionOptions) -> ExitCode:
     script = _script(shell)
     if options.only_print:
         console.write(script)
-        return ExitCode.OK
+        return
     path = _place(shell)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         console.save(script, path)
         added = _add_to_zshrc(path.parent) if shell == "zsh" else None
     except OSError as error:
-        raise UsageError(
-            f"cannot write {error.filename}: {error.strerror}", hint=f"httpbench completion {shell} --print prints the script"
-        ) from None
+        hint = f"httpbench completion {shell} --print prints the script"
+        raise UsageError(f"cannot write {error.filename}: {error.strerror}", hint=hint) from None
     console.echo(f"installed {path}; start a new {shell}", err=True)
     if added:
         console.echo(f"added its folder to {added}", err=True)
     if shell == "bash" and not any(Path(loader).exists() for loader in BASH_LOADERS):
         console.echo(f"bash loads it if the package bash-completion is installed; otherwise add to ~/.bashrc: source {path}", err=True)
-    return ExitCode.OK
 
 
 def _own_shell() -> str:

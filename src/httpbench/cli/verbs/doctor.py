@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from httpbench.cli.exit_codes import ExitCode
-from httpbench.cli.options.fields import command, option
+from httpbench.cli.options.fields import Options, command, option
 from httpbench.cli.options.output import json_option
 from httpbench.cli.terminal import console
 from httpbench.errors import UsageError
@@ -16,13 +14,12 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from httpbench.host import Finding
-    from httpbench.model import Environment, LoadHost
+    from httpbench.model import Environment
 
 STYLES = {"ok": "green", "note": "cyan", "warning": "yellow"}
 
 
-@dataclass(frozen=True, slots=True)
-class DoctorOptions:
+class DoctorOptions(Options):
     load_host: str | None = option(
         "-r", "--load-host", "--remote", metavar="[USER@]HOST", help="Also examine this load host, and the network between the two."
     )
@@ -36,7 +33,7 @@ class DoctorOptions:
 
 
 @command(DoctorOptions)
-def doctor(options: DoctorOptions) -> ExitCode:
+def doctor(options: DoctorOptions) -> None:
     """Show the environment, and what will disturb a measurement.
 
     \b
@@ -51,27 +48,21 @@ def doctor(options: DoctorOptions) -> ExitCode:
         raise UsageError("--host requires a load host", hint="add -r HOST")
     environment = host.read_environment(catalog.root(), {})
     findings = [*left_behind(), *host.examine()]
-    there, of_both = _load_host(options)
+    there, of_both = None, []
+    if options.load_host is not None:
+        from httpbench.cluster import connected, findings_of
+
+        with connected(options.load_host, address=options.host) as place:
+            there, of_both = place.host, findings_of(place)
     if options.json:
         entries = [dataclasses.asdict(finding) for finding in (*findings, *of_both)]
         more = {"load_host": there.model_dump()} if there else {}
         console.echo_json({"environment": environment.model_dump(), "findings": entries, **more})
-        return ExitCode.OK
+        return
     _show(environment, findings)
     if there is not None:
-        console.stdout().print(f"\nload host {there.name}, which reaches this machine at {there.address}\n", markup=False)
+        console.echo(f"\nload host {there.name}, which reaches this machine at {there.address}\n")
         _show(there.environment, of_both)
-    return ExitCode.OK
-
-
-def _load_host(options: DoctorOptions) -> tuple[LoadHost | None, list[Finding]]:
-    """Return the load host and its findings, or ``None`` without one."""
-    if options.load_host is None:
-        return None, []
-    from httpbench.cluster import connected, findings_of
-
-    with connected(options.load_host, address=options.host) as place:
-        return place.host, findings_of(place)
 
 
 def _show(environment: Environment, findings: Sequence[Finding]) -> None:
@@ -79,14 +70,14 @@ def _show(environment: Environment, findings: Sequence[Finding]) -> None:
 
     output = console.stdout()
     for name, value in environment.model_dump(exclude={"versions", "mitigations"}).items():
-        output.print(f"{name:22} {_text(value)}", markup=False, soft_wrap=True)
-    output.print()
+        console.echo(f"{name:22} {_text(value)}")
+    console.echo("")
     for finding in findings:
         output.print(Text.assemble((f"{finding.severity:8}", STYLES[finding.severity]), f"{finding.name}: {finding.what}"), soft_wrap=True)
         if finding.severity != "ok":
-            output.print(f"{'':8}why: {finding.why}", markup=False, soft_wrap=True)
+            console.echo(f"{'':8}why: {finding.why}")
             if finding.do:
-                output.print(f"{'':8}fix: {finding.do}", markup=False, soft_wrap=True)
+                console.echo(f"{'':8}fix: {finding.do}")
 
 
 def _text(value: object) -> str:

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from httpbench.cli.exit_codes import ExitCode
-from httpbench.cli.options import choices
-from httpbench.cli.options.fields import argument, command, option
+from httpbench.cli.options.fields import Options, argument, command, option
 from httpbench.cli.options.output import charts_option, db_option
+from httpbench.cli.options.params import HISTORY
 from httpbench.cli.options.shared import complete_target
 from httpbench.cli.terminal import console
 from httpbench.errors import SelectionError
@@ -19,17 +17,16 @@ from httpbench.errors import SelectionError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from httpbench.report import Series
+    from httpbench.analysis.history import Series
 
 NAMED_MAX = 10
 
 
-@dataclass(frozen=True, slots=True)
-class HistoryOptions:
+class HistoryOptions(Options):
     target: str = argument(shell_complete=complete_target)
     figure: str | None = option(
         "--figure",
-        type=click.Choice(choices.HISTORY),
+        type=click.Choice(HISTORY),
         default_text="rps; p99 with a rate; time for clients",
         help="Result to follow.",
     )
@@ -40,7 +37,7 @@ class HistoryOptions:
 
 
 @command(HistoryOptions)
-def history(options: HistoryOptions) -> ExitCode:
+def history(options: HistoryOptions) -> None:
     """Show a target over many runs, and where it changed.
 
     TARGET is an id, or a part of one. Each load has a table, newest run first. Runs are in one table only if their environments are alike.
@@ -52,24 +49,24 @@ def history(options: HistoryOptions) -> ExitCode:
     httpbench history c/nginx --charts charts  charts
     """
     from httpbench import host
-    from httpbench.report import histories, render_history
-    from httpbench.store import Store
+    from httpbench.analysis.history import histories
+    from httpbench.report.terminal.history import render_history
+    from httpbench.store import Store, browse
 
     with Store(options.db, reading=True) as store:
-        target = _target(options.target, store.targets(), options.db)
+        target = _target(options.target, browse.target_ids(store), options.db)
         found = _chosen(histories(store, target, host.commits_between), options.figure)
     if not found:
         what = f"{options.figure} of {target}" if options.figure else target
         raise SelectionError(f"no valid trial has {what}", hint=f"`httpbench history {target}` shows what there is")
-    output = console.stdout()
     if options.charts is None:
+        output = console.stdout()
         output.print(render_history(found, width=output.width, runs=options.limit, everything=options.all_environments))
-        return ExitCode.OK
+        return
     from httpbench.report.charts import write_histories
 
     for path in write_histories(found, options.charts, everything=options.all_environments):
-        output.print(path, markup=False, highlight=False, soft_wrap=True)
-    return ExitCode.OK
+        console.echo(str(path))
 
 
 def _target(word: str, known: Sequence[str], db: Path) -> str:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import click
 
 from httpbench.cli.exit_codes import ExitCode
-from httpbench.cli.options.fields import argument, command, group
+from httpbench.cli.options.fields import Options, argument, command, group
 from httpbench.cli.options.load_source import LoadSourceOptions
 from httpbench.cli.options.output import json_option
 from httpbench.cli.terminal import console
@@ -22,19 +21,18 @@ if TYPE_CHECKING:
 COLUMNS = ("load host", "cores", "httpbench", "loadgen", "round trip", "requests/s")
 
 
-@dataclass(frozen=True, slots=True)
-class HostsOptions:
+class HostsOptions(Options):
     action: str = argument(type=click.Choice(["check"]))
     source: LoadSourceOptions = group(LoadSourceOptions)
     json: bool = json_option()
 
 
 @command(HostsOptions)
-def hosts(options: HostsOptions) -> ExitCode:
+def hosts(options: HostsOptions) -> ExitCode | None:
     """Check load hosts before a run.
 
-    Shows the cores and versions of each load host and the round trip. With several load hosts, also shows how many requests/s one thread
-    makes to a server on the same host; a Dask cluster is started by ssh, and stopped. Exit code 1 if versions differ.
+    Shows the cores and versions of each load host and the round trip. With several load hosts, starts a Dask cluster by ssh, also shows how
+    many requests/s one thread makes to a server on the same host, and stops the cluster. Exit code 1 if versions differ.
 
     \b
     httpbench hosts check -r load1 -r load2                       by ssh
@@ -51,7 +49,7 @@ def hosts(options: HostsOptions) -> ExitCode:
     own = (__version__, load.get("native").version())
     wrong = [host.name for host in found if (host.facts.httpbench or __version__, host.facts.loadgen) != own]
     if not wrong:
-        return ExitCode.OK
+        return None
     message = f"{', '.join(wrong)} differ from this machine, which has httpbench {own[0]} and httpbench-loadgen {own[1]}"
     console.error(message, "install the same versions")
     return ExitCode.FAILED

@@ -3,36 +3,38 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from httpbench.cli.exit_codes import ExitCode
-from httpbench.cli.options import choices
-from httpbench.cli.options.fields import command, group, option
+from httpbench.cli.options.fields import Options, command, group, option
 from httpbench.cli.options.output import json_option
+from httpbench.cli.options.params import PLACES
 from httpbench.cli.options.shared import Selection
 from httpbench.cli.terminal import console
 
 if TYPE_CHECKING:
     from httpbench.model import Proof, Target
-    from httpbench.run import Base, TargetState
+    from httpbench.run import TargetState
 
+
+TARGET_KEYS = ("id", "kind", "language", "framework", "variant", "category", "tuning", "scaling", "limits", "upstream", "notes")
+STATE_KEYS = ("state", "reason", "fix", "version")
+"""JSON keys that are named like attributes of the target and of its state."""
 
 IMAGE_TARGETS_SHOWN = 3
 ID_WIDTH = 40
 """Width of ids in another project's catalog; a few longer ones are folded."""
 
 
-@dataclass(frozen=True, slots=True)
-class ListOptions:
+class ListOptions(Options):
     selection: Selection = group(Selection)
     isolate: str | None = option(
         "--isolate",
-        type=click.Choice(choices.PLACES),
+        type=click.Choice(PLACES),
         default_text="process",
         help="Where the targets would run; in containers, the state is that of their images.",
     )
@@ -47,12 +49,12 @@ class Listed:
     target: Target
     state: TargetState
     proof: Proof | None
-    """The proof that the project has recorded."""
+    """Proof recorded in the project."""
     proof_words: str
 
 
 @command(ListOptions, name="list")
-def list_targets(options: ListOptions) -> ExitCode:
+def list_targets(options: ListOptions) -> None:
     """List targets, their state, and the fix for what is missing.
 
     Proof says whether a target was verified on this machine, on another one, or was never built.
@@ -64,30 +66,28 @@ def list_targets(options: ListOptions) -> ExitCode:
     httpbench list --images golang         the base images to pull for a language
     httpbench list --targets ~/mine mine   targets of your own
     """
-    from httpbench import host
+    from httpbench import catalog, host
     from httpbench.run import cache_folder, states
 
+    selected = options.selection.of(options.selection.catalog())
     if options.images:
-        _list_images(options.selection.of(options.selection.catalog()), options.isolate, as_json=options.json)
-        return ExitCode.OK
-    targets = _placed(options.selection.of(options.selection.catalog()), options.isolate)
+        _list_images(selected, options.isolate, as_json=options.json)
+        return
+    targets = _placed(selected, options.isolate)
+    recorded = catalog.read_proofs()
     with host.remembering(cache_folder() / "versions.json"):
-        found = [
-            Listed(target, state, proof, _proof_words(target, state, proof))
-            for target, state, proof in zip(targets, states(targets), _proofs(targets), strict=True)
-        ]
+        found = [_listed(target, state, recorded) for target, state in zip(targets, states(targets), strict=True)]
     if options.json:
         console.echo_json([_entry(listed) for listed in found])
     elif all(listed.target.entry for listed in found):
         _show_catalogue(found, options.selection.targets)
     else:
         _show(found)
-    return ExitCode.OK
 
 
 def _placed(targets: Sequence[Target], place: str | None) -> Sequence[Target]:
     """Return the targets at this place; clients only run as processes."""
-    if place in (None, choices.PLACES[0]):
+    if place in (None, PLACES[0]):
         return targets
     from httpbench.model import Engine, Isolation, Kind
     from httpbench.run import everywhere
@@ -95,46 +95,32 @@ def _placed(targets: Sequence[Target], place: str | None) -> Sequence[Target]:
     return everywhere([target for target in targets if target.kind is not Kind.CLIENT], [Isolation(engine=Engine(place))])
 
 
-def _proofs(targets: Sequence[Target]) -> list[Proof | None]:
-    """Return the recorded proof of each target, or ``None`` for a target in a folder of the user."""
-    from httpbench import catalog
+def _listed(target: Target, state: TargetState, recorded: Mapping[str, Proof]) -> Listed:
+    """Return the line of a target. A target in a folder of the user has no recorded proof."""
     from httpbench.paths import is_built_in
-
-    recorded = catalog.read_proofs()
-    return [recorded.get(target.id) if is_built_in(target.folder) else None for target in targets]
-
-
-def _proof_words(target: Target, state: TargetState, proof: Proof | None) -> str:
-    from httpbench.report import HERE, NOT_VERIFIED, UNKNOWN, proof_words
+    from httpbench.report.words.targets import HERE, NOT_VERIFIED, UNKNOWN, proof_words
     from httpbench.run import State, is_verified_here, sources_of
 
+    proof = recorded.get(target.id) if is_built_in(target.folder) else None
     if target.isolation is not None:
-        return UNKNOWN
-    if is_verified_here(target):
-        return HERE
-    if proof is None and state.state in (State.BUILT, State.READY):
-        return NOT_VERIFIED
-    return proof_words(target, proof, sources_of(target) if proof else "")
+        words = UNKNOWN
+    elif is_verified_here(target):
+        words = HERE
+    elif proof is None and state.state in (State.BUILT, State.READY):
+        words = NOT_VERIFIED
+    else:
+        words = proof_words(target, proof, sources_of(target) if proof else "")
+    return Listed(target, state, proof, words)
 
 
 def _show(found: Sequence[Listed]) -> None:
-    from rich.console import Group
-
-    from httpbench.report import column, fitted
+    from httpbench.report.terminal.grid import column
     from httpbench.run import State
 
-    styles = {
-        State.READY: "green",
-        State.BUILT: "green",
-        State.NOT_BUILT: "",
-        State.MISSING: "yellow",
-        State.BROKEN: "red",
-        State.REFUSED: "red",
-    }
-
+    styles = {State.READY: "green", State.BUILT: "green", State.MISSING: "yellow", State.BROKEN: "red", State.REFUSED: "red"}
     state = column("State", map(_state_words, found), folds_at=16)
     for text, listed in zip(state.texts, found, strict=True):
-        text.stylize(styles[listed.state.state])
+        text.stylize(styles.get(listed.state.state, ""))
     columns = [
         column("Target", (listed.target.id for listed in found)),
         column("Category", (str(listed.target.category or "") for listed in found), need=3),
@@ -144,8 +130,7 @@ def _show(found: Sequence[Listed]) -> None:
         column("Proof", (listed.proof_words for listed in found), need=1, folds_at=20),
         column("Fix", ("" if listed.state.state is State.NOT_BUILT else listed.state.fix or "" for listed in found), folds_at=20),
     ]
-    output = console.stdout()
-    output.print(Group(*fitted(columns, output.width)))
+    console.show(columns)
     later = [listed.state.fix for listed in found if listed.state.state is State.NOT_BUILT]
     if later:
         console.echo(f"not built: built before the first trial; to build and verify one now: {later[0]}", err=True)
@@ -161,15 +146,13 @@ def _state_words(listed: Listed) -> str:
 
 def _show_catalogue(found: Sequence[Listed], folders: Sequence[Path]) -> None:
     """Print another project's targets. All have the same fix, so it is printed once, below."""
-    from rich.table import Table
+    from rich.table import Column, Table
     from rich.text import Text
 
     from httpbench.run import State
 
-    table = Table(box=None, pad_edge=False)
-    table.add_column("Target", overflow="fold", max_width=ID_WIDTH)
-    table.add_column("Category", no_wrap=True)
-    table.add_column("State", overflow="fold")
+    name = Column("Target", overflow="fold", max_width=ID_WIDTH)
+    table = Table(name, Column("Category", no_wrap=True), Column("State", overflow="fold"), box=None, pad_edge=False)
     for listed in found:
         target, state = listed.target, listed.state
         text = f"{state.state}: {state.reason or ', '.join(target.paths)}"
@@ -185,21 +168,8 @@ def _entry(listed: Listed) -> dict[str, Any]:
 
     target, state = listed.target, listed.state
     return {
-        "id": target.id,
-        "kind": target.kind,
-        "language": target.language,
-        "framework": target.framework,
-        "variant": target.variant,
-        "category": target.category,
-        "tuning": target.tuning,
-        "scaling": target.scaling,
-        "limits": target.limits,
-        "upstream": target.upstream,
-        "notes": target.notes,
-        "state": state.state,
-        "reason": state.reason,
-        "fix": state.fix,
-        "version": state.version,
+        **{name: getattr(target, name) for name in TARGET_KEYS},
+        **{name: getattr(state, name) for name in STATE_KEYS},
         "proof": listed.proof_words,
         "recorded": listed.proof.model_dump(mode="json", exclude={"id"}) if listed.proof else None,
         "unchecked": state.unchecked,
@@ -211,34 +181,29 @@ def _entry(listed: Listed) -> dict[str, Any]:
 
 def _list_images(targets: Sequence[Target], place: str | None, *, as_json: bool) -> None:
     """Print each base image of the targets that can run. Raise :class:`ContainerError` if the engine does not respond."""
+    from rich.table import Column, Table
+    from rich.text import Text
+
     from httpbench.model import Engine
+    from httpbench.report.words.numbers import plural
     from httpbench.run import bases_of
 
-    engine = Engine.DOCKER if place in (None, choices.PLACES[0]) else Engine(place)
+    engine = Engine.DOCKER if place in (None, PLACES[0]) else Engine(place)
     possible = [target for target in targets if target.entry is None or target.entry.refusal is None]
     found = bases_of(possible, engine)
     if as_json:
         console.echo_json([asdict(base) for base in found])
         return
-    _show_images(found)
-    here = sum(base.is_here for base in found)
-    console.echo(f"{here:,} of {len(found):,} base images of {len(possible):,} targets are on this machine", err=True)
-    if here < len(found):
-        console.echo(f"to add one: {engine} pull IMAGE", err=True)
-    if refused := len(targets) - len(possible):
-        console.echo(f"not counted: {refused:,} refused target{'' if refused == 1 else 's'}", err=True)
-
-
-def _show_images(found: Sequence[Base]) -> None:
-    from rich.table import Table
-    from rich.text import Text
-
-    table = Table(box=None, pad_edge=False)
-    table.add_column("Base image", overflow="fold")
-    table.add_column("State", no_wrap=True)
-    table.add_column("Targets", overflow="fold")
+    image, names = (Column(title, overflow="fold") for title in ("Base image", "Targets"))
+    table = Table(image, Column("State", no_wrap=True), names, box=None, pad_edge=False)
     for base in found:
         state = Text("here", style="green") if base.is_here else Text("to pull", style="yellow")
         shown = ", ".join(base.targets[:IMAGE_TARGETS_SHOWN]) + (", …" if len(base.targets) > IMAGE_TARGETS_SHOWN else "")
         table.add_row(Text(base.image), state, Text(f"{len(base.targets):,}: {shown}"))
     console.stdout().print(table)
+    here = sum(base.is_here for base in found)
+    console.echo(f"{here:,} of {len(found):,} base images of {len(possible):,} targets are on this machine", err=True)
+    if here < len(found):
+        console.echo(f"to add one: {engine} pull IMAGE", err=True)
+    if refused := len(targets) - len(possible):
+        console.echo(f"not counted: {plural(refused, 'refused target')}", err=True)

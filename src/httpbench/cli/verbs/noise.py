@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import click
 
 from httpbench.cli.exit_codes import ExitCode
-from httpbench.cli.options.fields import command, group, option
+from httpbench.cli.options.fields import Options, command, group, option
 from httpbench.cli.options.output import Exports, StoreOptions
 from httpbench.cli.options.params import COUNT, DURATION
 from httpbench.cli.options.shared import interleave_option, retries_option
@@ -24,8 +24,7 @@ SHOWN = (3, 5, 10, 20)
 WORKLOAD = "plaintext"
 
 
-@dataclass(frozen=True, slots=True)
-class NoiseOptions:
+class NoiseOptions(Options):
     rounds: int = option("--rounds", type=click.IntRange(3, 1000), default=PAIRS, metavar="N", help="Number of A/A pairs.")
     duration: float = option("-d", "--duration", type=DURATION, default="1s", help="Measured duration of each trial.")
     connections: int = option("-c", "--connections", type=COUNT, default=64, help="Connections.")
@@ -36,7 +35,7 @@ class NoiseOptions:
 
 
 @command(NoiseOptions)
-def noise(options: NoiseOptions) -> ExitCode:
+def noise(options: NoiseOptions) -> ExitCode | None:
     """Measure this machine's noise floor: one server against itself.
 
     Identical servers differ only by noise. Later runs under the same load mark differences within the noise floor. They warn if kernel,
@@ -53,13 +52,11 @@ def noise(options: NoiseOptions) -> ExitCode:
     from httpbench.run.rounds.noise import known_noise, outdated
     from httpbench.store import Store
 
-    code = ExitCode.OK
     if not options.show:
         outcome = measure.build_and_run(_plan(options), options.store)
-        measure.report(outcome, options.store.db, Exports.of())
-        code = measure.exit_code(outcome)
-    if code is not ExitCode.OK:
-        return code
+        measure.report(outcome, options.store.db, Exports({}))
+        if code := measure.exit_code(outcome):
+            return code
     with Store(options.store.db, reading=True) as store:
         environment = host.read_environment(catalog.root(), {})
         known = known_noise(store, environment)
@@ -67,8 +64,8 @@ def noise(options: NoiseOptions) -> ExitCode:
         raise SelectionError(f"{options.store.db} has no A/A pairs from this machine", hint="run `httpbench noise`")
     _print(known)
     if reason := outdated(known, environment, now()):
-        console.echo(f"warning: {reason}", err=True)
-    return ExitCode.OK
+        console.warn(reason)
+    return None
 
 
 def _plan(options: NoiseOptions) -> RunSpec:
@@ -90,20 +87,18 @@ def _plan(options: NoiseOptions) -> RunSpec:
 
 
 def _print(known: Noise) -> None:
-    from rich.table import Table
+    from rich.table import Column, Table
 
     from httpbench.report.words.numbers import percentage
     from httpbench.stats.figures import CPU, P99, THROUGHPUT
     from httpbench.stats.noise import floor
 
-    table = Table(box=None, pad_edge=False)
-    for column in ("Rounds", "Throughput", "p99", "CPU per request"):
-        table.add_column(column, justify="right")
+    columns = (Column(title, justify="right") for title in ("Rounds", "Throughput", "p99", "CPU per request"))
+    table = Table(*columns, box=None, pad_edge=False)
     for rounds in SHOWN:
         floors = (floor(known, figure.name, rounds) for figure in (THROUGHPUT, P99, CPU))
         table.add_row(str(rounds), *("" if least is None else percentage(least) for least in floors))
-    output = console.stdout()
-    output.print("\nNoise floor of this machine: identical servers differ by up to this much.\n", markup=False)
-    output.print(table)
+    console.echo("\nNoise floor of this machine: identical servers differ by up to this much.\n")
+    console.stdout().print(table)
     made = f"{known.rounds} pairs of {known.duration_s:g} s over {known.connections} connections, {known.target} against itself"
-    output.print(f"\n{made}; kernel {known.kernel}; {known.made_at[:10]}, run {known.run}", markup=False, soft_wrap=True)
+    console.echo(f"\n{made}; kernel {known.kernel}; {known.made_at[:10]}, run {known.run}")

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from httpbench.cli.exit_codes import ExitCode
-from httpbench.cli.options.fields import command, group, option
+from httpbench.cli.options.fields import Options, command, group, option
 from httpbench.cli.options.output import json_option
 from httpbench.cli.options.shared import Selection, jobs_option
 from httpbench.cli.terminal import console
@@ -17,8 +16,7 @@ if TYPE_CHECKING:
     from httpbench.model import Probed, Target
 
 
-@dataclass(frozen=True, slots=True)
-class ProbeOptions:
+class ProbeOptions(Options):
     selection: Selection = group(Selection)
     workload: str = option("--workload", default="plaintext", metavar="NAME", help="Workload that defines a correct response.")
     details: bool = option("--details", is_flag=True, help="Show every observation, with request and response.")
@@ -39,12 +37,12 @@ def probe(options: ProbeOptions) -> ExitCode:
     """
     from httpbench import host
     from httpbench.model import Kind, Scaling
+    from httpbench.report.words.targets import probe_lines
     from httpbench.run import prepare, probe_target
 
     known = options.selection.catalog()
     workload = known.workload(options.workload)
     targets = options.selection.of(known, kind=Kind.SERVER)
-    errors = console.stderr()
     with console.observer() as observer:
         built = prepare(targets, observer, options.jobs)
     found: list[tuple[Target, Probed]] = []
@@ -57,24 +55,15 @@ def probe(options: ProbeOptions) -> ExitCode:
             found.append((target, probe_target(target, target.scaling[0], workload, built.folders[target.id], cores)))
         except HttpbenchError as error:
             built.errors[target.id] = error
-            console.problem(errors, target.id, error)
+            console.problem(target.id, error)
     if options.json:
-        document = {target.id: {"category": target.category, **probed.model_dump(mode="json")} for target, probed in found}
-        console.echo_json(document)
+        console.echo_json({target.id: {"category": target.category, **probed.model_dump(mode="json")} for target, probed in found})
     elif options.details:
-        _show_details(found)
+        for line in (line for target, probed in found for line in probe_lines(target, probed)):
+            console.echo(line)
     else:
         _show(found)
     return ExitCode.FAILED if built.errors else ExitCode.OK
-
-
-def _show_details(found: Sequence[tuple[Target, Probed]]) -> None:
-    from httpbench.report import probe_lines
-
-    output = console.stdout()
-    for target, probed in found:
-        for line in probe_lines(target, probed):
-            output.print(line, markup=False, soft_wrap=True)
 
 
 def _show(found: Sequence[tuple[Target, Probed]]) -> None:
@@ -82,20 +71,19 @@ def _show(found: Sequence[tuple[Target, Probed]]) -> None:
 
     from httpbench.model import Label
     from httpbench.probe import MEANINGS
-    from httpbench.report import probe_table, probe_warning
+    from httpbench.report.words.targets import probe_table, probe_warning
 
-    output = console.stdout()
     header, rows = probe_table(found)
     table = Table(box=None, pad_edge=False)
     for title in header:
         table.add_column(title, overflow="fold", no_wrap=title == header[0], justify="right" if title == "Res" else "left")
     for row in rows:
         table.add_row(*row)
-    output.print(table)
-    output.print()
+    console.stdout().print(table)
+    console.echo("")
     labels = {probed.label for _, probed in found}
     for label in (label for label in Label if label in labels):
-        output.print(f"{label}: {MEANINGS[label]}", markup=False, soft_wrap=True)
+        console.echo(f"{label}: {MEANINGS[label]}")
     for target, probed in found:
         if warning := probe_warning(target, probed):
-            output.print(f"warning: {warning}", markup=False, soft_wrap=True)
+            console.echo(f"warning: {warning}")

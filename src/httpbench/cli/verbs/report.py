@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 
 import click
 
-from httpbench.cli.exit_codes import ExitCode
-from httpbench.cli.options import choices
-from httpbench.cli.options.fields import argument, command, group, option
+from httpbench.cli.options.fields import Options, argument, command, group, option
 from httpbench.cli.options.output import ClientExportOptions, TableOptions, charts_option, db_option, run_named
+from httpbench.cli.options.params import FORMATS
+from httpbench.cli.terminal import console
 from httpbench.errors import SelectionError
 
 
-@dataclass(frozen=True, slots=True)
-class ReportOptions:
+class ReportOptions(Options):
     run: str = argument(default="latest")
     printed: str | None = option(
-        "--format", type=click.Choice(choices.FORMATS), default_text="tables", help="Print this format instead of the tables."
+        "--format", type=click.Choice(FORMATS), default_text="tables", help="Print this format instead of the tables."
     )
     evidence: bool = option("--evidence", is_flag=True, help="Show the numbers behind each verdict, one line per trial.")
     charts: Path | None = charts_option()
@@ -28,7 +26,7 @@ class ReportOptions:
 
 
 @command(ReportOptions)
-def report(options: ReportOptions) -> ExitCode:
+def report(options: ReportOptions) -> None:
     """Show a stored run again.
 
     RUN is an id or the beginning of one, latest, latest~1, the name of a run, a git commit, or a JSON export, compressed or not.
@@ -44,7 +42,10 @@ def report(options: ReportOptions) -> ExitCode:
     """
     files = options.exports.files.and_printed(options.printed)
     files.check()
-    from httpbench.report import SEARCH_COLUMNS, column_names, render_evidence, render_terminal
+    from httpbench.report.terminal.evidence import render_evidence
+    from httpbench.report.terminal.run import render_terminal
+    from httpbench.report.words.columns import names as column_names
+    from httpbench.report.words.curves import NAMES as SEARCH_COLUMNS
     from httpbench.store import Store
 
     with Store(options.db, reading=True) as store:
@@ -54,13 +55,12 @@ def report(options: ReportOptions) -> ExitCode:
     view = options.tables.view(SEARCH_COLUMNS if run.search else column_names(run.table))
     output = files.tables
     if options.evidence:
-        output.print(render_evidence(run, trials))
+        output.print(render_evidence(run, trials, width=output.width))
     elif options.charts is not None:
         from httpbench.report.charts import write_charts
 
         for path in write_charts(run, trials, options.charts):
-            output.print(path, markup=False, highlight=False, soft_wrap=True)
+            console.echo(str(path), err=output.stderr)
     elif not files.paths:
         output.print(render_terminal(run, trials, width=output.width, view=view))
     files.write(run, trials)
-    return ExitCode.OK

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from httpbench.cli.exit_codes import ExitCode
-from httpbench.cli.options.fields import command, group
+from httpbench.cli.options.fields import Options, command, group
 from httpbench.cli.options.shared import Selection, jobs_option, workload_option
 from httpbench.cli.terminal import console
 from httpbench.errors import HttpbenchError
@@ -15,8 +14,7 @@ if TYPE_CHECKING:
     from httpbench.model import SampledRequest, SampledResponse
 
 
-@dataclass(frozen=True, slots=True)
-class ResponsesOptions:
+class ResponsesOptions(Options):
     selection: Selection = group(Selection)
     workload: str | None = workload_option()
     jobs: int = jobs_option()
@@ -35,13 +33,12 @@ def responses(options: ResponsesOptions) -> ExitCode:
     from httpbench import host
     from httpbench.cli.targets import with_backends, workloads_of
     from httpbench.model import Kind, Scaling
-    from httpbench.report import render_responses
+    from httpbench.report.words.targets import render_responses
     from httpbench.run import KINDS, backend_of, cores_beside_database, database_of, prepare
 
     selection, known = options.selection, options.selection.catalog()
     targets = selection.of(known, kind=None if selection.words else Kind.SERVER)
     workloads = workloads_of(known, targets, options.workload)
-    errors = console.stderr()
     with console.observer() as observer:
         built = prepare(with_backends(known, targets, workloads), observer, options.jobs)
     found: dict[str, SampledResponse | SampledRequest] = {}
@@ -59,5 +56,5 @@ def responses(options: ResponsesOptions) -> ExitCode:
             built.errors[target.id] = error
     console.stdout().print(render_responses(found), markup=False)
     for name, problem in built.errors.items():
-        console.problem(errors, name, problem)
+        console.problem(name, problem)
     return ExitCode.FAILED if built.errors else ExitCode.OK

@@ -3,48 +3,40 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import click
 
 from httpbench.cli.exit_codes import ExitCode
-from httpbench.cli.options import choices
-from httpbench.cli.options.fields import argument, command, group, option
+from httpbench.cli.options.fields import Options, argument, command, group, option
 from httpbench.cli.options.isolation import IsolationOptions
 from httpbench.cli.options.load import LoadOptions, Overrides
 from httpbench.cli.options.load_source import LoadSource, LoadSourceOptions
 from httpbench.cli.options.output import ExportOptions, RecordOptions
-from httpbench.cli.options.params import DOUBLINGS, PERCENTAGE
+from httpbench.cli.options.params import DOUBLINGS, LOAD_GENERATORS, PERCENTAGE
 from httpbench.cli.options.servers import RequestOptions, ServerOptions, refuse_skipped
 from httpbench.cli.options.shared import (
+    GateOptions,
     dry_run_option,
-    gates_option,
-    inconclusive_option,
     interleave_option,
     name_option,
-    require_gates,
     retries_option,
+    rounds_option,
     seed_option,
 )
 from httpbench.errors import SelectionError, UsageError
 
 if TYPE_CHECKING:
     from httpbench.load import Tool
-    from httpbench.model import Gate, Load, Precision, Target
+    from httpbench.model import Load, Precision, Target
     from httpbench.run import RunSpec
 
 ROUNDS = 5
 ROUNDS_MIN, ROUNDS_MAX, PRECISION = 5, 30, 0.02
 
 
-def rounds_option(flag: str, default: int, text: str) -> int | None:
-    found: int | None = option(flag, type=click.IntRange(1, 1000), metavar="N", default_text=str(default), help=text)
-    return found
-
-
-@dataclass(frozen=True, slots=True)
-class RunOptions:
+class RunOptions(Options):
     commands: tuple[str, ...] = argument(nargs=-1, metavar="[CMD]...")
     servers: ServerOptions = group(ServerOptions)
     images: tuple[str, ...] = option(
@@ -64,20 +56,17 @@ class RunOptions:
         metavar="connections FROM..TO",
         help="Measure at each doubling of the connections.",
     )
-    rounds: int | None = rounds_option("--rounds", ROUNDS, "Rounds.")
+    rounds: int | None = rounds_option("--rounds", default_text=str(ROUNDS), help="Rounds.")
     precision: float | None = option(
         "--precision", type=PERCENTAGE, help=f"Add rounds until every interval is within ± this percentage, such as {PRECISION:.0%}."
     )
-    min_rounds: int | None = rounds_option("--min-rounds", ROUNDS_MIN, "With --precision: minimum rounds.")
-    max_rounds: int | None = rounds_option("--max-rounds", ROUNDS_MAX, "With --precision: maximum rounds.")
+    min_rounds: int | None = rounds_option("--min-rounds", default_text=str(ROUNDS_MIN), help="With --precision: minimum rounds.")
+    max_rounds: int | None = rounds_option("--max-rounds", default_text=str(ROUNDS_MAX), help="With --precision: maximum rounds.")
     retries: int = retries_option()
     interleave: str = interleave_option()
-    generator: str = option(
-        "--load-generator", metavar="NAME", default="native", help=f"Load generator: {', '.join(choices.LOAD_GENERATORS)}."
-    )
+    generator: str = option("--load-generator", metavar="NAME", default="native", help=f"Load generator: {', '.join(LOAD_GENERATORS)}.")
     seed: int | None = seed_option()
-    gates: tuple[Gate, ...] = gates_option()
-    fail_if_inconclusive: bool = inconclusive_option()
+    gates: GateOptions = group(GateOptions)
     run_name: str | None = name_option("--run-name")
     dry_run: bool = dry_run_option()
     record: RecordOptions = group(RecordOptions)
@@ -118,8 +107,8 @@ def _plan(targets: Sequence[Target], source: LoadSource, tools: Mapping[str, Too
     from httpbench.model import Table
     from httpbench.run import Interleave, Matrix, with_slices
 
-    require_gates(options.gates, fail_if_inconclusive=options.fail_if_inconclusive)
-    if options.gates and len(targets) < 2:
+    options.gates.check()
+    if options.gates.all and len(targets) < 2:
         raise UsageError("--fail-if requires a second server", hint="name two servers, or use `httpbench compare --fail-if`")
     workload = options.request.as_workload(options.servers.urls)
     precision = _precision(options)
@@ -139,8 +128,8 @@ def _plan(targets: Sequence[Target], source: LoadSource, tools: Mapping[str, Too
         table=Table.COMMANDS,
         baseline=_baseline(targets, options.baseline),
         precision=precision,
-        gates=options.gates,
-        fails_if_inconclusive=options.fail_if_inconclusive,
+        gates=options.gates.all,
+        fails_if_inconclusive=options.gates.fail_if_inconclusive,
         port=options.servers.port,
         start_limit_s=options.servers.start_timeout,
         name=options.run_name,
@@ -156,8 +145,6 @@ def _loads(source: LoadSource, options: RunOptions) -> list[Load]:
 
     if options.scan and options.load.connections:
         raise UsageError("--scan connections and --connections both set the number of connections", hint="remove one of them")
-    if options.load.step and (options.load.rate is None or options.load.rate[0] is None):
-        raise UsageError("--step requires a rising rate", hint="--rate 10k..25k --step 1k/60s")
     given = options.load.given()
     connections = options.scan[1] if options.scan else options.load.connections
     return Overrides({**source.warmup(given), **given}, connections).loads([KINDS[Kind.SERVER].load])

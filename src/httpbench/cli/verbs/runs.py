@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import dataclasses
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
-from httpbench.cli.exit_codes import ExitCode
-from httpbench.cli.options.fields import command, option
+from httpbench.cli.options.fields import Options, command, option
 from httpbench.cli.options.output import db_option, json_option
-from httpbench.cli.options.params import PUBLISHED
+from httpbench.cli.options.params import PUBLISHED, Parsed
 from httpbench.cli.options.shared import name_option
 from httpbench.cli.terminal import console
 from httpbench.errors import UsageError
@@ -27,45 +24,41 @@ if TYPE_CHECKING:
 ALL = -1
 
 COMMAND_MIN = 36
-"""Characters of a command before it is folded."""
+"""Minimum width of the column of commands, in characters."""
 DAYS = {"d": 1, "w": 7}
 
-
-class Retention(click.ParamType["int | timedelta"]):
-    """The runs to keep: ``20`` for the newest runs, ``30d`` or ``8w`` for those of the last days or weeks."""
-
-    name = "count|age"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int | timedelta:
-        if not isinstance(value, str):
-            return value  # type: ignore[no-any-return]
-        match = re.fullmatch(r"(\d{1,5})([dw]?)", value)
-        if not match:
-            self.fail(f'"{value}" is neither a number of runs nor an age; write it as 20, 30d or 8w', param, ctx)
-        number = int(match[1])
-        return timedelta(days=number * DAYS[match[2]]) if match[2] else number
+FIELDS = ("id", "started_at", "status", "targets", "trials_done", "trials_planned", "command", "name", "size_bytes")
+"""Fields of a run in the JSON output."""
 
 
-@dataclass(frozen=True, slots=True)
-class RunsOptions:
+def retention(text: str) -> int | timedelta:
+    """Parse the runs to keep: ``20`` for the newest runs, ``30d`` or ``8w`` for those of the last days or weeks."""
+    match = re.fullmatch(r"(\d{1,5})([dw]?)", text)
+    if not match:
+        raise ValueError(f'"{text}" is neither a number of runs nor an age; write it as 20, 30d or 8w')
+    number = int(match[1])
+    return timedelta(days=number * DAYS[match[2]]) if match[2] else number
+
+
+class RunsOptions(Options):
     db: Path = db_option()
     limit: int = option("-n", "--limit", type=click.IntRange(1), default=20, metavar="N", help="Maximum number of runs.")
     json: bool = json_option()
-    published: tuple[str, Path] | None = option(
+    published: Path | None = option(
         "--import", type=PUBLISHED, metavar="techempower:FILE", help="Store results that another project has published."
     )
     name: str | None = name_option("--name")
     delete: tuple[str, ...] = option("--delete", multiple=True, metavar="RUN", help="Delete this run.")
     prune: int | timedelta | None = option(
         "--prune",
-        type=Retention(),
+        type=Parsed("count|age", retention),
         metavar="COUNT|AGE",
         help="Delete old runs without a name; keep the newest COUNT, or those of the last 30d or 8w.",
     )
 
 
 @command(RunsOptions)
-def runs(options: RunsOptions) -> ExitCode:
+def runs(options: RunsOptions) -> None:
     """List stored runs, delete some, or store published results.
 
     \b
@@ -78,26 +71,26 @@ def runs(options: RunsOptions) -> ExitCode:
     from httpbench.store import Store
 
     if options.published is not None:
-        return _import(options, options.published[1])
+        _import(options, options.published)
+        return
     if options.name is not None:
         raise UsageError("--name requires --import", hint="add --import techempower:FILE")
     if options.delete and options.prune is not None:
         raise UsageError("--delete and --prune cannot be combined", hint="use one of them")
     if options.delete or options.prune is not None:
         _delete(options.db, options.delete, options.prune)
-        return ExitCode.OK
+        return
     with Store(options.db, reading=True) as store:
         lines = store.runs(options.limit)
     if options.json:
-        console.echo_json([dataclasses.asdict(line) for line in lines])
+        console.echo_json([{name: getattr(line, name) for name in FIELDS} | {"targets": len(line.targets)} for line in lines])
     elif lines:
         _show(lines)
     else:
         console.echo(f"no runs in {options.db}", err=True)
-    return ExitCode.OK
 
 
-def _import(options: RunsOptions, path: Path) -> ExitCode:
+def _import(options: RunsOptions, path: Path) -> None:
     """Store published results as a run."""
     import sys
 
@@ -112,7 +105,6 @@ def _import(options: RunsOptions, path: Path) -> ExitCode:
             raise UsageError(f"{path} is stored already, as {run.id}", hint=f"to replace it: httpbench runs --delete {run.id}")
         store.put(run, trials)
     console.echo(f"stored {len(trials)} results of {len(run.targets)} targets in {options.db} as {run.id}")
-    return ExitCode.OK
 
 
 def _delete(db: Path, words: tuple[str, ...], prune: int | timedelta | None) -> None:
@@ -145,20 +137,17 @@ def _size(size_bytes: int) -> str:
 
 
 def _show(lines: Sequence[RunLine]) -> None:
-    from rich.console import Group
+    from httpbench.report.terminal.grid import column
 
-    from httpbench.report import column, fitted
-
-    # A run's id begins with the time of its start.
+    # A narrow terminal omits the start time early, because a run's id begins with it.
     columns = [
         column("Run", (line.id for line in lines)),
         column("Name", (line.name or "" for line in lines)),
         column("Started", (line.started_at[:19].replace("T", " ") for line in lines), need=4),
         column("Status", (str(line.status) for line in lines)),
-        column("Targets", (str(line.targets) for line in lines), need=2, is_number=True),
+        column("Targets", (str(len(line.targets)) for line in lines), need=2, is_number=True),
         column("Trials", (f"{line.trials_done}/{line.trials_planned}" for line in lines), need=1, is_number=True),
         column("Size", (_size(line.size_bytes) for line in lines), need=3, is_number=True),
         column("Command", (line.command.removeprefix("httpbench ") for line in lines), folds_at=COMMAND_MIN),
     ]
-    output = console.stdout()
-    output.print(Group(*fitted(columns, output.width)))
+    console.show(columns)

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import click
 
 from httpbench.cli.exit_codes import ExitCode
-from httpbench.cli.options.fields import argument, command, group, option
+from httpbench.cli.options.fields import Options, argument, command, group, option
 from httpbench.cli.options.isolation import IsolationOptions
 from httpbench.cli.options.load import arrivals_option, threads_option
 from httpbench.cli.options.load_source import LoadSource, LoadSourceOptions
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from httpbench.load import Tool
-    from httpbench.model import Bound, Load, Search, Target
+    from httpbench.model import Bound, Search, Target
     from httpbench.run import RunSpec
 
 NATIVE = "native"
@@ -31,15 +32,14 @@ SCOUT_DURATION_S = 1.0
 WIDTH_MIN, WIDTH_MAX = 0.002, 0.5
 
 
-@dataclass(frozen=True, slots=True)
-class SearchOptions:
+class SearchOptions(Options):
     """The service level, and the precision of the search."""
 
     bounds: tuple[Bound, ...] = option(
         "--slo",
         type=LATENCY_BOUND,
         multiple=True,
-        default_text="p99<10ms",
+        default=("p99<10ms",),
         help="Latency bound of the service level.",
     )
     max_errors: float = option(
@@ -53,21 +53,19 @@ class SearchOptions:
     max_trials: int = option("--max-trials", type=click.IntRange(2, 10_000), default=200, metavar="N", help="Maximum number of trials.")
 
 
-@dataclass(frozen=True, slots=True)
-class SearchLoadOptions:
-    """The load; the search chooses the rates."""
+class SearchLoadOptions(Options):
+    """The load, as fields of :class:`~httpbench.model.Load`; the search chooses the rates."""
 
     connections: int = option("-c", "--connections", type=COUNT, default=64, help="Connections.")
-    duration: float = option("-d", "--duration", type=DURATION, default="3s", help="Measured duration of each trial.")
+    duration_s: float = option("-d", "--duration", type=DURATION, default="3s", help="Measured duration of each trial.")
     threads: int | None = threads_option()
-    warmup: float = option("--warmup", type=DURATION_OR_NONE, default="1s", help="Warm-up duration.")
-    timeout: float = option("--timeout", type=DURATION, default="2s", help="Request timeout.")
+    warmup_s: float = option("--warmup", type=DURATION_OR_NONE, default="1s", help="Warm-up duration.")
+    timeout_s: float = option("--timeout", type=DURATION, default="2s", help="Request timeout.")
     arrivals: str = arrivals_option(default="poisson")
     keepalive: bool = option("--keepalive/--no-keepalive", default=True, help="Keep connections alive, or open one per request.")
 
 
-@dataclass(frozen=True, slots=True)
-class SaturateOptions:
+class SaturateOptions(Options):
     server: str | None = argument(required=False, metavar="[TARGET|CMD]", shell_complete=complete_target)
     search: SearchOptions = group(SearchOptions)
     load: SearchLoadOptions = group(SearchLoadOptions)
@@ -109,13 +107,15 @@ def saturate(options: SaturateOptions) -> ExitCode:
 def _plan(target: Target, source: LoadSource, tools: Mapping[str, Tool], options: SaturateOptions) -> RunSpec:
     """Return the first trial, from which the search continues."""
     from httpbench.cli.measure import make_spec
-    from httpbench.model import Table
+    from httpbench.model import Load, Table
     from httpbench.run import Matrix
 
     workload = options.request.as_workload(options.servers.urls, default="plaintext" if target.is_declared else None)
     share = options.servers.share
     scalings = [options.servers.chosen_scaling]
-    matrix = Matrix([target], scalings, [workload.name], [_load(options.load)], list(tools), rounds=1, workers=share.workers)
+    # A short closed loop, whose throughput is the starting point of the search.
+    scout = Load.model_validate({**dataclasses.asdict(options.load), "duration_s": min(SCOUT_DURATION_S, options.load.duration_s)})
+    matrix = Matrix([target], scalings, [workload.name], [scout], list(tools), rounds=1, workers=share.workers)
     spec = make_spec(matrix, tools, [target], {workload.name: workload}, source=source, share=share, seed=0)
     refuse_skipped(spec.plan)
     return replace(
@@ -129,32 +129,17 @@ def _plan(target: Target, source: LoadSource, tools: Mapping[str, Tool], options
     )
 
 
-def _load(options: SearchLoadOptions) -> Load:
-    """Return a short closed loop, whose throughput is the starting point of the search."""
-    from httpbench.model import Arrivals, Load
-
-    return Load(
-        arrivals=Arrivals(options.arrivals),
-        connections=options.connections,
-        threads=options.threads,
-        keepalive=options.keepalive,
-        duration_s=min(SCOUT_DURATION_S, options.duration),
-        warmup_s=options.warmup,
-        timeout_s=options.timeout,
-    )
-
-
 def _search(options: SearchOptions, load: SearchLoadOptions) -> Search:
-    from httpbench.model import Bound, Search, ServiceLevel
+    from httpbench.model import Search, ServiceLevel
 
     if not WIDTH_MIN <= options.width <= WIDTH_MAX:
         raise UsageError(f"--width {options.width:.2%} is not between {WIDTH_MIN:.1%} and {WIDTH_MAX:.0%}")
     return Search(
-        level=ServiceLevel(bounds=options.bounds or (Bound(figure="p99", limit_us=10_000),), failed_share_max=options.max_errors),
+        level=ServiceLevel(bounds=options.bounds, failed_share_max=options.max_errors),
         width=options.width,
         trials_per_rate=options.trials,
-        duration_s=load.duration,
-        scout_duration_s=min(SCOUT_DURATION_S, load.duration),
+        duration_s=load.duration_s,
+        scout_duration_s=min(SCOUT_DURATION_S, load.duration_s),
         time_max_s=options.max_time,
         trials_max=options.max_trials,
     )

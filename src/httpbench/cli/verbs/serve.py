@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 from pathlib import Path
 
 import click
 
-from httpbench.cli.exit_codes import ExitCode
-from httpbench.cli.options.fields import command, option
+from httpbench.cli.options.fields import Options, command, option
 from httpbench.cli.options.output import db_option
 from httpbench.cli.terminal import console
 
@@ -20,8 +18,7 @@ NICENESS = 10
 """Lowers the priority of the dashboard below that of a measurement on the same machine."""
 
 
-@dataclass(frozen=True, slots=True)
-class ServeOptions:
+class ServeOptions(Options):
     host: str = option("--host", default=HOST, metavar="ADDRESS", help="Address to listen on. Any other than loopback requires a token.")
     port: int = option("--port", type=click.IntRange(0, 65535), default=PORT, metavar="N", help="Port to listen on. 0: any free port.")
     token: bool = option("--token", is_flag=True, help="Require a token on loopback too.")
@@ -36,7 +33,7 @@ class ServeOptions:
 
 
 @command(ServeOptions)
-def serve(options: ServeOptions) -> ExitCode:
+def serve(options: ServeOptions) -> None:
     """Show all stored runs in a browser, also while they run.
 
     Prints the address, and serves until Ctrl-C. Reads the results database only.
@@ -54,7 +51,7 @@ def serve(options: ServeOptions) -> ExitCode:
 
         count = export(options.db, options.export, options.runs, lambda path: console.echo(path, err=True))
         console.echo(f"wrote {count:,} files; open {options.export / 'index.html'}")
-        return ExitCode.OK
+        return
     from httpbench.web.server import serve as run
 
     os.nice(NICENESS)
@@ -70,7 +67,6 @@ def serve(options: ServeOptions) -> ExitCode:
         )
     except KeyboardInterrupt:
         console.echo("stopped", err=True)
-    return ExitCode.OK
 
 
 def _introduce(address: str) -> None:

@@ -7,25 +7,23 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import click
 
 from httpbench.cli.exit_codes import ExitCode
-from httpbench.cli.options.fields import command, group, option
+from httpbench.cli.options.fields import Options, command, group, option
 from httpbench.cli.options.shared import Selection
 from httpbench.cli.terminal import console
 from httpbench.errors import RequirementError, UsageError
 
 if TYPE_CHECKING:
     from httpbench.catalog import Catalog
-    from httpbench.model import Requirement, Runtime, Suite, Target
+    from httpbench.model import Requirement, Suite
     from httpbench.run import Missing
 
 
-@dataclass(frozen=True, slots=True)
-class SetupOptions:
+class SetupOptions(Options):
     selection: Selection = group(Selection)
     suites: tuple[str, ...] = option("--suite", metavar="NAME", multiple=True, help="Install what this suite requires.")
     generators: tuple[str, ...] = option(
@@ -39,7 +37,7 @@ class SetupOptions:
 
 
 @command(SetupOptions)
-def setup(options: SetupOptions) -> ExitCode:
+def setup(options: SetupOptions) -> ExitCode | None:
     """Install the Debian packages that targets require.
 
     Asks for confirmation first. Default: all targets, their databases and load generators. Anything Debian lacks is listed with its
@@ -60,7 +58,7 @@ def setup(options: SetupOptions) -> ExitCode:
         _list(lack for lack in lacks if not lack.packages)
         if packages:
             console.echo(host.packages.script(packages))
-        return ExitCode.OK
+        return None
     if packages:
         _install(packages, yes=options.yes)
         host.forget()
@@ -71,7 +69,7 @@ def setup(options: SetupOptions) -> ExitCode:
     if lacks:
         return ExitCode.FAILED
     console.echo("nothing is missing", err=True)
-    return ExitCode.OK
+    return None
 
 
 def _required(options: SetupOptions) -> Mapping[str, Sequence[Requirement]]:
@@ -81,7 +79,8 @@ def _required(options: SetupOptions) -> Mapping[str, Sequence[Requirement]]:
     selection, known = options.selection, options.selection.catalog()
     suites = tuple(known.suite(name) for name in options.suites)
     names = _generators(options)
-    asks_database = _asks_database(known, [name for suite in suites for name in suite.workloads] or options.workloads)
+    workloads = [name for suite in suites for name in suite.workloads] or options.workloads
+    asks_database = not workloads or any(known.workload(name).asks_database for name in workloads)
     everything = not names and not selection.words
     required: dict[str, Sequence[Requirement]] = {}
     if selection.words or suites or everything:
@@ -98,29 +97,20 @@ def _required(options: SetupOptions) -> Mapping[str, Sequence[Requirement]]:
 def _of_targets(
     selection: Selection, known: Catalog, suite: Suite | None, *, asks_database: bool
 ) -> Iterator[tuple[str, Sequence[Requirement]]]:
-    """Yield the requirements of the selected targets, or those of a suite, and of their databases."""
+    """Yield the requirements of the selected targets, or those of a suite, and of their databases.
+
+    In a container, a target requires only the engine.
+    """
     from httpbench.databases import SYSTEMS
-    from httpbench.model import Runtime
-
-    places = suite.isolate if suite else (Runtime.PROCESS,)
-    for target in selection.of(known, suite.targets if suite else (), suite.kind if suite else None):
-        yield target.id, _required_at(places, target)
-        if asks_database and target.database is not None and target.database in SYSTEMS and Runtime.PROCESS in places:
-            yield f"database of {target.id}", (SYSTEMS[target.database].requirement,)
-
-
-def _asks_database(known: Catalog, workloads: Sequence[str]) -> bool:
-    """Return whether one of these workloads queries a database; without names, assume so."""
-    return not workloads or any(known.workload(name).asks_database for name in workloads)
-
-
-def _required_at(places: Sequence[Runtime], target: Target) -> Sequence[Requirement]:
-    """Return what a target requires to run in all of these runtimes. In a container, that is only the engine."""
     from httpbench.model import Engine, Runtime
     from httpbench.run import requirement_of
 
+    places = suite.isolate if suite else (Runtime.PROCESS,)
     engines = [requirement_of(Engine(place)) for place in places if place is not Runtime.PROCESS]
-    return (*(target.requires if Runtime.PROCESS in places else ()), *engines)
+    for target in selection.of(known, suite.targets if suite else (), suite.kind if suite else None):
+        yield target.id, (*(target.requires if Runtime.PROCESS in places else ()), *engines)
+        if asks_database and target.database is not None and target.database in SYSTEMS and Runtime.PROCESS in places:
+            yield f"database of {target.id}", (SYSTEMS[target.database].requirement,)
 
 
 def _generators(options: SetupOptions) -> list[str]:

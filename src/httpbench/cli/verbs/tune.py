@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from httpbench.cli.exit_codes import ExitCode
-from httpbench.cli.options import choices
-from httpbench.cli.options.fields import argument, command, option
+from httpbench.cli.options.fields import Options, argument, command, option
+from httpbench.cli.options.params import JOURNAL
 from httpbench.cli.terminal import console
 from httpbench.errors import SelectionError, TuneError
 
@@ -29,8 +27,7 @@ def _complete_knob(_context: click.Context, _parameter: click.Parameter, incompl
     return [name for name in host.KNOBS if name.startswith(incomplete)]
 
 
-@dataclass(frozen=True, slots=True)
-class TuneOptions:
+class TuneOptions(Options):
     action: str = argument(type=click.Choice(["show", "apply", "reset"]), default="show")
     names: tuple[str, ...] = argument(nargs=-1, metavar="[KNOB]...", shell_complete=_complete_knob)
     dry_run: bool = option("--dry-run", is_flag=True, help="With apply: print the changes and exit.")
@@ -38,14 +35,14 @@ class TuneOptions:
     journal: Path = option(
         "--journal",
         type=click.Path(path_type=Path, dir_okay=False),
-        default=choices.JOURNAL,
+        default=JOURNAL,
         metavar="FILE",
         help="Journal of the original settings.",
     )
 
 
 @command(TuneOptions)
-def tune(options: TuneOptions) -> ExitCode:
+def tune(options: TuneOptions) -> None:
     """Set this machine's knobs for measuring, and restore them.
 
     The original settings are stored before the first change. Reset restores them, even after a crash; a reboot does too. Apply and reset
@@ -64,7 +61,7 @@ def tune(options: TuneOptions) -> ExitCode:
         if options.names:
             raise SelectionError("reset restores all knobs", hint="remove the names")
         _report(tuning.reset(), "no changes to restore")
-        return ExitCode.OK
+        return
     knobs = _knobs(options.names)
     if options.action == "apply" and not options.dry_run:
         _report(tuning.apply(knobs), ALL_SET)
@@ -72,7 +69,6 @@ def tune(options: TuneOptions) -> ExitCode:
         console.echo_json([_entry(shown) for shown in tuning.show(knobs)])
     else:
         _show(knobs, tuning.show(knobs), only_pending=options.dry_run)
-    return ExitCode.OK
 
 
 def _knobs(names: Sequence[str]) -> list[host.Knob]:
@@ -85,24 +81,20 @@ def _knobs(names: Sequence[str]) -> list[host.Knob]:
 
 
 def _report(outcome: host.TuningOutcome, unchanged: str) -> None:
-    """Print the changes, or ``unchanged`` without any. Raise :class:`TuneError` for settings that could not be changed."""
+    """Print the changes, or ``unchanged`` if there are none. Raise :class:`TuneError` if a setting could not be changed."""
     if outcome.rebooted:
         console.echo("the machine has rebooted since; this restored the original settings", err=True)
     for path, (before, after) in outcome.changed.items():
         console.echo(f"/{path}: {before} → {after}")
     if outcome.failed:
-        raise TuneError(
-            "\n".join(f"/{path}: {reason}" for path, reason in outcome.failed.items()),
-            hint="run it on the host, as root",
-        )
+        problems = "\n".join(f"/{path}: {reason}" for path, reason in outcome.failed.items())
+        raise TuneError(problems, hint="run it on the host, as root")
     if not outcome.changed and not outcome.rebooted:
         console.echo(unchanged, err=True)
 
 
 def _show(knobs: Sequence[host.Knob], found: Sequence[host.Shown], *, only_pending: bool) -> None:
-    from rich.console import Group
-
-    from httpbench.report import column, fitted
+    from httpbench.report.terminal.grid import column
 
     pending = [shown for shown in found if not shown.setting.is_fine]
     listed = pending if only_pending else found
@@ -115,8 +107,7 @@ def _show(knobs: Sequence[host.Knob], found: Sequence[host.Shown], *, only_pendi
         column("Why", (shown.knob.why for shown in listed), folds_at=18),
     ]
     if listed:
-        output = console.stdout()
-        output.print(Group(*fitted(columns, output.width)))
+        console.show(columns)
     absent = [knob.name for knob in knobs if knob not in [shown.knob for shown in found]]
     if absent and not only_pending:
         console.echo(f"not on this machine: {', '.join(absent)}", err=True)

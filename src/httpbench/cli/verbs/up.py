@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import tempfile
 import time
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from httpbench.cli.exit_codes import ExitCode
-from httpbench.cli.options.fields import argument, command, group
+from httpbench.cli.options.fields import Options, argument, command, group
 from httpbench.cli.options.isolation import IsolationOptions
 from httpbench.cli.options.servers import RequestOptions, ServerOptions, one_target
 from httpbench.cli.options.shared import complete_target, targets_option
@@ -17,19 +15,16 @@ from httpbench.cli.terminal import console
 from httpbench.errors import SelectionError, StartError, UsageError
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
     from httpbench.catalog import Catalog
     from httpbench.model import Target, Workload
     from httpbench.run import Up
 
 REFRESH_S = 0.5
 LINE_EVERY_S = 10.0
-"""Interval of the lines in a log, where standard error is not a terminal."""
+"""Interval between lines if standard error is not a terminal."""
 
 
-@dataclass(frozen=True, slots=True)
-class UpOptions:
+class UpOptions(Options):
     server: str | None = argument(required=False, metavar="[TARGET|CMD]", shell_complete=complete_target)
     servers: ServerOptions = group(ServerOptions)
     request: RequestOptions = group(RequestOptions)
@@ -38,7 +33,7 @@ class UpOptions:
 
 
 @command(UpOptions)
-def up(options: UpOptions) -> ExitCode:
+def up(options: UpOptions) -> None:
     """Start one target for a load that you make by hand.
 
     Builds the target, starts it on the cores that a run would give it, waits for its first correct response, and shows its CPU and
@@ -67,8 +62,8 @@ def up(options: UpOptions) -> ExitCode:
     if scaling is None:
         raise SelectionError(f"{target.id} does not scale as {servers.chosen_scaling}")
     known = catalog.load(options.targets)
-    workload, errors = _workload(known, target, options.request).of(target), console.stderr()
-    prepare_engines([target], errors)
+    workload = _workload(known, target, options.request).of(target)
+    prepare_engines([target])
     with console.observer() as observer:
         built = prepare(with_backends(known, [target], {target.kind: workload}), observer, 1)
     for error in built.errors.values():
@@ -88,11 +83,12 @@ def up(options: UpOptions) -> ExitCode:
                 workers=servers.share.workers,
             )
             with running(target, scaling, workload, place, backend) as instance:
-                _introduce(errors, target, instance, workload.request.path, cores.target)
-                _watch(errors, target, instance)
+                console.echo(instance.running.url(workload.request.path))
+                on = f"CPU{'' if len(cores.target) == 1 else 's'} {', '.join(map(str, cores.target))}"
+                console.echo(f"{target.id} responds, on {on}; its log: {instance.running.log}; Ctrl-C stops it", err=True)
+                _watch(target, instance)
     except KeyboardInterrupt:
-        errors.print(f"stopped {target.id}", markup=False)
-    return ExitCode.OK
+        console.echo(f"stopped {target.id}", err=True)
 
 
 def _workload(known: Catalog, target: Target, request: RequestOptions) -> Workload:
@@ -106,27 +102,21 @@ def _workload(known: Catalog, target: Target, request: RequestOptions) -> Worklo
     return request.as_workload((), default=KINDS[target.kind].workload if target.is_declared else None)
 
 
-def _introduce(errors: Console, target: Target, instance: Up, path: str, cpus: tuple[int, ...]) -> None:
-    on = f"CPU{'' if len(cpus) == 1 else 's'} {', '.join(map(str, cpus))}"
-    console.echo(instance.running.url(path))
-    errors.print(f"{target.id} responds, on {on}; its log: {instance.running.log}; Ctrl-C stops it", markup=False, soft_wrap=True)
-
-
-def _watch(errors: Console, target: Target, instance: Up) -> None:
+def _watch(target: Target, instance: Up) -> None:
     """Show the usage of the target until Ctrl-C. Raise :class:`StartError` if the target ends by itself."""
     from rich.live import Live
     from rich.text import Text
 
     from httpbench.isolate import tail
 
-    with Live(console=errors, auto_refresh=False, transient=True) as live:
+    with Live(console=console.stderr(), auto_refresh=False, transient=True) as live:
         shown_at = time.monotonic()
         while (death := instance.running.death()) is None:
             time.sleep(REFRESH_S)
             text = f"{target.id} · {instance.current()}"
-            if errors.is_terminal:
+            if live.console.is_terminal:
                 live.update(Text(text, no_wrap=True, overflow="ellipsis"), refresh=True)
             elif time.monotonic() - shown_at >= LINE_EVERY_S:
                 shown_at = time.monotonic()
-                errors.print(text, markup=False, soft_wrap=True)
+                console.echo(text, err=True)
     raise StartError(f"{target.id} ended by itself ({death})", log_tail=tail(instance.running.log))

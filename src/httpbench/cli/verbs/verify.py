@@ -3,32 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import product
 from typing import TYPE_CHECKING
 
 from httpbench.cli.exit_codes import ExitCode
-from httpbench.cli.options.fields import command, group, option
+from httpbench.cli.options.fields import Options, command, group, option
 from httpbench.cli.options.isolation import IsolationOptions
 from httpbench.cli.options.shared import Selection, jobs_option, scaling_option, workload_option
 from httpbench.cli.terminal import console
-from httpbench.errors import UsageError
+from httpbench.errors import HttpbenchError, UsageError
 from httpbench.text import one_line
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from rich.console import Console
-
     from httpbench.catalog import Catalog
-    from httpbench.model import Probed, Target, Workload
+    from httpbench.model import Target, Workload
     from httpbench.run import Built, Verified
 
 
-@dataclass(frozen=True, slots=True)
-class VerifyOptions:
+class VerifyOptions(Options):
     selection: Selection = group(Selection)
-    scaling: tuple[str, ...] = scaling_option("all that the target has", "Scaling to verify.")
+    scaling: tuple[str, ...] = scaling_option(multiple=True, default_text="all that the target has", help="Scaling to verify.")
     isolation: IsolationOptions = group(IsolationOptions)
     workload: str | None = workload_option()
     jobs: int = jobs_option()
@@ -53,19 +49,20 @@ def verify(options: VerifyOptions) -> ExitCode:
     from httpbench import host
     from httpbench.cli.targets import prepare_engines, with_backends, workloads_of
     from httpbench.model import Kind, Scaling
+    from httpbench.report.words.numbers import plural
     from httpbench.run import KINDS, backend_of, cores_beside_database, databases_of, prepare, scaling_of
 
     selection, known = options.selection, options.selection.catalog()
     targets = options.isolation.applied(selection.of(known, kind=None if selection.words else Kind.SERVER))
     if options.record:
         _require_recordable(targets, options.workload)
-    prepare_engines(targets, console.stderr())
+    prepare_engines(targets)
     workloads = workloads_of(known, targets, options.workload)
-    output = console.stdout()
     with console.observer() as observer:
         served_by = {target.id: _served(known, target, workloads[target.kind], options.workload) for target in targets}
         databases = databases_of((target, each) for target in targets for each in served_by[target.id])
-        built = prepare(_each_once([*with_backends(known, targets, workloads), *databases]), observer, options.jobs)
+        needed = {each.id: each for each in (*with_backends(known, targets, workloads), *databases)}
+        built = prepare(list(needed.values()), observer, options.jobs)
     topology = host.read_topology()
     passed = not built.errors
     recorded: list[Path] = []
@@ -75,11 +72,11 @@ def verify(options: VerifyOptions) -> ExitCode:
         behind = [database.id for database in databases_of((target, each) for each in served)]
         if missing := [name for name in (target.id, workload.backend, *behind) if name in built.errors]:
             error = built.errors[missing[0]]
-            output.print(f"{target.id}: not verified: {error.message}", markup=False, soft_wrap=True)
-            _details(output, error.hint, error.log_tail)
+            console.echo(f"{target.id}: not verified: {error.message}")
+            _details(error)
             continue
         if not served:
-            output.print(f"{target.id}: not verified: it declares no path for {workload.name}", markup=False, soft_wrap=True)
+            console.echo(f"{target.id}: not verified: it declares no path for {workload.name}")
             passed = False
         results = []
         for word, each in product(options.scaling or ("single", "multi"), served):
@@ -90,16 +87,12 @@ def verify(options: VerifyOptions) -> ExitCode:
                 result = of_kind.verify(target, own, each, built.folders[target.id], cores, backend)
                 passed = passed and result.passed
                 results.append(result)
-                _show(output, result)
+                _show(result)
         if results and options.workload is None:
             recorded += _keep(target, results, built, record=options.record)
     if recorded:
-        output.print(f"recorded {len(recorded)} target{'' if len(recorded) == 1 else 's'} in {recorded[0]}", markup=False, soft_wrap=True)
+        console.echo(f"recorded {plural(len(recorded), 'target')} in {recorded[0]}")
     return ExitCode.OK if passed else ExitCode.FAILED
-
-
-def _each_once(targets: Sequence[Target]) -> list[Target]:
-    return list({target.id: target for target in targets}.values())
 
 
 def _served(known: Catalog, target: Target, usual: Workload, named: str | None) -> list[Workload]:
@@ -123,9 +116,9 @@ def _require_recordable(targets: Sequence[Target], workload: str | None) -> None
 
 
 def _keep(target: Target, results: Sequence[Verified], built: Built, *, record: bool) -> list[Path]:
-    """Mark on this machine what passed as a process; with ``record``, also in the project. Return the files of the project.
+    """Record on this machine which scalings passed as a process, and with ``record`` in the project too. Return the project's files.
 
-    Containers are not marked, because they have another toolchain. This runs after each target, so an interruption loses nothing.
+    Containers are not recorded, because they have another toolchain. This runs after each target, so an interruption loses nothing.
     """
     from httpbench import catalog
     from httpbench.run import mark_verified, proof_of
@@ -137,33 +130,28 @@ def _keep(target: Target, results: Sequence[Verified], built: Built, *, record: 
     return [catalog.record_proofs([proof_of(target, scaling, built)])] if record else []
 
 
-def _show(output: Console, result: Verified) -> None:
+def _show(result: Verified) -> None:
     from httpbench.report.words.checks import check_text
+    from httpbench.report.words.targets import probe_warning
 
     asked = f" {result.workload}" if result.target.paths else ""
-    output.print(f"{result.target.id} {result.scaling}{asked}: {'passed' if result.passed else 'FAILED'}", markup=False)
+    console.echo(f"{result.target.id} {result.scaling}{asked}: {'passed' if result.passed else 'FAILED'}")
     for check in result.checks:
         text = check_text(check)
         mark, more = "✓" if check.passed else "✗", "" if text == "holds" else f": {one_line(text)}"
-        output.print(f"  {mark} {check.name}{more}", markup=False, soft_wrap=True)
+        console.echo(f"  {mark} {check.name}{more}")
     if result.probed:
-        _label(output, result.target, result.probed)
+        console.echo(f"  probe: {result.probed.label or 'unknown'}")
+        if warning := probe_warning(result.target, result.probed):
+            console.echo(f"  warning: {warning}")
+            console.echo(f"    hint: `httpbench probe {result.target.id} --details` shows each request and response")
     if result.error:
-        output.print(f"  ✗ {result.error.message}", markup=False, soft_wrap=True)
-        _details(output, result.error.hint, result.error.log_tail)
+        console.echo(f"  ✗ {result.error.message}")
+        _details(result.error)
 
 
-def _label(output: Console, target: Target, probed: Probed) -> None:
-    from httpbench.report import probe_warning
-
-    output.print(f"  probe: {probed.label or 'unknown'}", markup=False)
-    if warning := probe_warning(target, probed):
-        output.print(f"  warning: {warning}", markup=False, soft_wrap=True)
-        output.print(f"    hint: `httpbench probe {target.id} --details` shows each request and response", markup=False, soft_wrap=True)
-
-
-def _details(output: Console, hint: str | None, log_tail: str | None) -> None:
-    if log_tail:
-        output.print("\n".join(f"    | {line}" for line in log_tail.splitlines()), markup=False, soft_wrap=True)
-    if hint:
-        output.print(f"    hint: {hint}", markup=False, soft_wrap=True)
+def _details(error: HttpbenchError) -> None:
+    if error.log_tail:
+        console.echo("\n".join(f"    | {line}" for line in error.log_tail.splitlines()))
+    if error.hint:
+        console.echo(f"    hint: {error.hint}")

@@ -2,21 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
-from httpbench.cli.exit_codes import ExitCode
-from httpbench.cli.options.fields import command, group
+from httpbench.cli.options.fields import command
 from httpbench.cli.options.shared import Selection
 from httpbench.cli.terminal import console
 
 
-@dataclass(frozen=True, slots=True)
-class VersionsOptions:
-    selection: Selection = group(Selection)
-
-
-@command(VersionsOptions)
-def versions(options: VersionsOptions) -> ExitCode:
+@command(Selection)
+def versions(selection: Selection) -> None:
     """Print the versions of toolchains and of built libraries.
 
     The output is a Markdown table. Default: all targets.
@@ -24,10 +16,9 @@ def versions(options: VersionsOptions) -> ExitCode:
     \b
     httpbench versions rust golang   what the targets in two languages use
     """
-    from httpbench.report import render_versions
+    from httpbench.report.markdown.targets import render_versions
     from httpbench.run import states, toolchains
 
-    targets = options.selection.of(options.selection.catalog())
+    targets = selection.of(selection.catalog())
     libraries = {target.id: state.version for target, state in zip(targets, states(targets), strict=True) if state.version}
     console.echo(render_versions({**toolchains(targets), **libraries}))
-    return ExitCode.OK

@@ -6,15 +6,13 @@ a common start, and prints the merged result in the format of the load generator
 =================  =====================================================================
 ``generator.py``   the load generator that a run gets: starts the conductor, reads its result
 ``conductor.py``   one trial, from this machine: prepare, start, watch, collect
-``silence.py``     finds load hosts that have been silent for too long
 ``hosts.py``       load hosts as workers of a Dask cluster
 ``by_ssh.py``      starts such a cluster by ssh
 ``agent.py``       what runs on a load host
 ``survey.py``      questions to all load hosts: versions, clocks, speed, reach
 ``orders.py``      what an agent gets and returns; connections and threads of each load host
-``clocks.py``      converts an instant between the clocks of hosts
-``results.py``     a result in transit; ``packing.py`` packs its histograms
-``merge.py``       merges the results of all agents; ``sums.py`` adds up their histograms
+``results.py``     a result in transit, with packed histograms
+``merge.py``       merges the results of all agents
 =================  =====================================================================
 """
 

@@ -27,7 +27,7 @@ class SshHosts(Frozen):
     """Load hosts, reached by ssh."""
 
     hosts: tuple[str, ...] = Field(min_length=1)
-    """Names or addresses as ssh takes them, with ``user@`` if necessary."""
+    """Names or addresses that ssh accepts, with ``user@`` if necessary."""
     python: str | None = None
     """Path of the Python with httpbench on the load hosts. Null: the path of the current Python."""
     ssh_config: str | None = None
@@ -35,7 +35,10 @@ class SshHosts(Frozen):
 
 
 def read_hosts(names: Sequence[str]) -> SshHosts:
-    """Return the named load hosts, or those in a TOML file, if that is the one name. Raise :class:`UsageError` if it is wrong."""
+    """Return the load hosts with these names, or those in a TOML file if its name is the only one.
+
+    Raise :class:`UsageError` if the file is invalid or isn't the only name.
+    """
     files = [name for name in names if name.endswith(SUFFIX)]
     if not files:
         return SshHosts(hosts=tuple(names))

@@ -18,20 +18,18 @@ import secrets
 import signal
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from httpbench.cluster.dask import agent
-from httpbench.cluster.dask.clocks import NS_PER_MS, Offset
 from httpbench.cluster.dask.generator import EXIT_LOST
 from httpbench.cluster.dask.hosts import SCHEDULER_LOST, DaskHosts, Host, Sent, connected
 from httpbench.cluster.dask.merge import MergedResults
-from httpbench.cluster.dask.orders import AgentOutcome, Division, Orders, Readiness, divided, packed
+from httpbench.cluster.dask.orders import BEAT_S, AgentOutcome, Division, Orders, Readiness, divided, packed
 from httpbench.cluster.dask.results import Document, PackedResult
-from httpbench.cluster.dask.silence import LOOK_S, SILENT_S, Silence
-from httpbench.cluster.dask.survey import check_clocks, check_versions, read_clocks, read_facts
+from httpbench.cluster.dask.survey import NS_PER_MS, Offset, check_clocks, check_versions, read_clocks, read_facts
 from httpbench.errors import HttpbenchError, LoadError, LostHostError
 from httpbench.load import Job, Phase, get
 from httpbench.model import HostShare, Load, Workload
@@ -41,9 +39,12 @@ READY_S = 10.0
 RESULT_S = 10.0
 """Time limit from the end of the window to the last result, beyond the request timeout and the time per host."""
 LEAD_S, LEAD_PER_HOST_S = 0.5, 0.005
-"""Time from choosing the start until the start, in which every host must learn it."""
+"""Time between choosing the start time and the start. Every host must receive the start time within it."""
 AGENT_SLACK_S = 60.0
-"""Extra time limit for an agent, because other hosts may take long to get ready."""
+"""Additional time for an agent, because other hosts may take long to get ready."""
+LOOK_S, LOOKS_MAX = BEAT_S, 4
+SILENT_S = LOOK_S * LOOKS_MAX
+"""Time after which a silent load host is lost. A link that is cut for 3 s is always noticed."""
 EXIT_FAILED, EXIT_TERMINATED = 1, 143
 
 
@@ -97,7 +98,9 @@ async def conduct(trial: ConductedTrial) -> dict[str, Any]:
     """
     _say(Phase.CONNECT)
     async with connected(trial.scheduler) as cluster:
-        _check_number(trial, cluster)
+        if len(cluster.all) != trial.hosts:
+            there = ", ".join(host.name for host in cluster.all)
+            raise LostHostError(f"the run began with {trial.hosts} load hosts, but now there are {len(cluster.all)}: {there}")
         facts = await read_facts(cluster)
         check_versions(facts)
         divisions = divided(trial.job.load.connections, trial.job.load.threads, [each.cpus for each in facts.values()])
@@ -112,12 +115,32 @@ async def conduct(trial: ConductedTrial) -> dict[str, Any]:
             start_ns = await _begin(cluster, offsets, token)
             merged, shares, starts = await _results(cluster, sent, offsets, trial.job.load, start_ns, silence)
         finally:
-            with contextlib.suppress(OSError, TimeoutError):  # without a scheduler its workers end the agents
+            with contextlib.suppress(OSError, TimeoutError):  # if the scheduler is lost, its workers end the agents
                 await cluster.cancel(sent)
         later = await read_clocks(cluster)
     check_clocks(offsets, later)
     here = {host: later[host].here(start) for host, start in starts.items()}
     return {**merged.document(), "load_hosts": [share.model_dump() for share in with_starts(shares, here)]}
+
+
+class Silence:
+    """Counts the checks since the last heartbeat of each load host.
+
+    It counts checks rather than time: if this process itself got no CPU time, it heard nothing, and no load host is to blame.
+    """
+
+    def __init__(self, hosts: Iterable[str]):
+        self._looks = dict.fromkeys(hosts, 0)
+
+    def heard(self, host: str) -> None:
+        if host in self._looks:
+            self._looks[host] = 0
+
+    def look(self, watched: Collection[str]) -> list[str]:
+        """Return the watched load hosts that have been silent for too long, by name. Call this every ``LOOK_S``."""
+        for host in self._looks:
+            self._looks[host] += 1
+        return sorted(host for host in watched if self._looks[host] > LOOKS_MAX)
 
 
 def orders_for(job: Job, division: Division, token: str) -> Orders:
@@ -126,12 +149,6 @@ def orders_for(job: Job, division: Division, token: str) -> Orders:
     options, files = packed(get("native").argv(replace(job, load=own), warmup=False)[1:], job.scratch)
     limit_s = own.warmup_s + own.duration_s + own.timeout_s + AGENT_SLACK_S
     return Orders(token, ("--part", division.part, *options), files, limit_s)
-
-
-def _check_number(trial: ConductedTrial, cluster: DaskHosts) -> None:
-    if len(cluster.all) != trial.hosts:
-        there = ", ".join(host.name for host in cluster.all)
-        raise LostHostError(f"the run began with {trial.hosts} load hosts, but now there are {len(cluster.all)}: {there}")
 
 
 async def _all_ready(cluster: DaskHosts, sent: Sent, token: str, load: Load) -> None:
@@ -200,7 +217,7 @@ async def _results(
 
 
 def _silent(names: Sequence[str], gone: Sequence[Host]) -> LostHostError:
-    """Of load hosts that were not heard of; ``gone``: those whose workers the scheduler misses, too."""
+    """Return the error for load hosts that were silent for too long. ``gone`` are the hosts without a Dask worker."""
     for host in gone:
         if host.name in names:
             return LostHostError(f"lost load host {host.name}: its Dask worker at {host.address} is gone")
@@ -264,8 +281,8 @@ def share_of(name: str, result: Document, clock: Offset) -> HostShare:
 def with_starts(shares: Mapping[Host, HostShare], starts: Mapping[Host, int]) -> list[HostShare]:
     """Return the shares sorted by name, each with its delay after the first start.
 
-    ``starts`` are times of this machine's clock, converted by clock readings after the trial. By the readings before the trial, which set
-    the starts, all would be equal.
+    ``starts`` are times of this machine's clock, converted with clock readings from after the trial. With the readings from before the
+    trial, from which the start times were computed, every delay would be zero.
     """
     first_ns = min(starts.values())
     timed = [share.model_copy(update={"start_ms": (starts[host] - first_ns) / NS_PER_MS}) for host, share in shares.items()]

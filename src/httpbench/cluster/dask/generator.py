@@ -14,8 +14,9 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from httpbench.errors import LoadError, LostHostError, RequirementError
-from httpbench.load import Job, KeptResponse, LoadGenerator, Output, Progress, get, programs
-from httpbench.model import HostShare, Measurement, Requirement
+from httpbench.load import Job, Output, programs
+from httpbench.load.native import Native
+from httpbench.model import HostShare, Measurement
 
 PACKAGES = Path(__file__).resolve().parents[3]
 START = "import sys; sys.path.insert(0, sys.argv.pop(1)); from httpbench.cluster.dask.conductor import main; main()"
@@ -49,25 +50,14 @@ def require_dask(*packages: str) -> None:
             )
 
 
-class ManyHosts(LoadGenerator):
-    """The native load generator on all workers of a Dask cluster."""
+class ManyHosts(Native):
+    """The native load generator on all workers of a Dask cluster. Load hosts must have the version of this machine."""
 
-    name = "native"
-    warms_up_itself = True
+    mixes = False
     slack_s = 60.0  # hundreds of load hosts take a while to get ready
 
     def __init__(self, workers: Workers):
         self._workers = workers
-        self._native = get(self.name)
-        self.requirement: Requirement = self._native.requirement
-        self.latency_meaning = self._native.latency_meaning
-
-    def locate(self) -> str | None:
-        """Locate the load generator of this machine; load hosts must have the same version."""
-        return self._native.locate()
-
-    def version(self) -> str:
-        return self._native.version()
 
     def refuses(self, job: Job) -> str | None:
         hosts = self._workers.hosts
@@ -75,7 +65,7 @@ class ManyHosts(LoadGenerator):
             return f"{hosts} load hosts require at least {hosts} connections"
         if job.workload.parts:
             return "several load hosts cannot send a mix, because results of its parts cannot be added up"
-        return self._native.refuses(job)
+        return super().refuses(job)
 
     def argv(self, job: Job, *, warmup: bool) -> tuple[str, ...]:
         assert not warmup, "it warms up in the measuring process"
@@ -90,23 +80,16 @@ class ManyHosts(LoadGenerator):
         }
         return (sys.executable, "-c", START, str(PACKAGES), str(job.write("cluster.json", json.dumps(orders))))
 
-    def progress(self, line: str) -> Progress | None:
-        return self._native.progress(line)
-
-    def kept_responses(self, job: Job, output: Output) -> tuple[KeptResponse, ...]:
-        """Return the responses that one load host kept."""
-        return self._native.kept_responses(job, output)
-
     def measurement(self, job: Job, output: Output) -> Measurement:
         if not output.stdout.strip():
             raise _failure(output)
-        measurement = self._native.measurement(job, output)
+        measurement = super().measurement(job, output)
         shares = tuple(HostShare.model_validate(share) for share in json.loads(output.stdout)["load_hosts"])
         return measurement.model_copy(update={"load_hosts": shares, "notes": (*measurement.notes, *notes(shares))})
 
 
 def notes(shares: Sequence[HostShare]) -> tuple[str, ...]:
-    """Return notes on the load hosts, for below a table."""
+    """Return notes on the load hosts to print below a table."""
     if not shares:
         return ()
     found = [f"{len(shares)} load hosts made the load." if len(shares) > 1 else "1 load host made the load."]

@@ -1,4 +1,4 @@
-"""Load hosts as workers of a Dask cluster: all use of Dask, by the conductor and by each load host."""
+"""All code that uses Dask, on the conductor's side and on load hosts, which are workers of a Dask cluster."""
 
 from __future__ import annotations
 
@@ -114,7 +114,8 @@ class DaskHosts:
 async def connected(scheduler: str) -> AsyncIterator[DaskHosts]:
     """Connect to a scheduler; yield its load hosts. Raise :class:`LoadError` if it does not respond or has no worker."""
     logging.getLogger("distributed").setLevel(logging.CRITICAL)
-    warnings.simplefilter("ignore")  # about different versions: we check our own, and Dask's either work together or fail
+    # Dask warns about different versions. We check our own, and Dask's own versions either work together or fail.
+    warnings.simplefilter("ignore")
     try:
         client = await Client(scheduler, asynchronous=True, timeout=CONNECT_S, name="httpbench")
     except (OSError, ValueError) as error:

@@ -1,19 +1,106 @@
-"""A result in transit from a load host, with its histograms packed separately."""
+"""A result in transit from a load host, with its histograms packed to save work on the machine that adds them up.
+
+For each bucket that is not empty, a row has the gap from the previous bucket and the count. The gaps of all rows are one column of bytes,
+the counts are another; each column is compressed once. A gap that does not fit into a byte becomes several, with counts of zero.
+
+The input is histograms as httpbench-loadgen prints them: HdrHistogram V2 (compressed, base64), as specified by the class
+``AbstractHistogram`` of HdrHistogram for Java. After the header, counts are ZigZag LEB128 numbers; a negative number stands for that many
+empty buckets.
+"""
 
 from __future__ import annotations
 
+import base64
+import binascii
 import json
+import struct
+import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
-from httpbench.cluster.dask.packing import Packed, packed
+import numpy as np
+import numpy.typing as npt
+
 from httpbench.errors import LoadError
+from httpbench.quantiles import Integers
 
 Document = Mapping[str, Any]
 
 DISTRIBUTIONS = ("service_time_us", "response_time_us", "schedule_lag_us", "connection_wait_us", "generator_lag_us", "connect_time_us")
 HISTOGRAM = "histogram"
+
+_ENVELOPE = struct.Struct(">II")
+_HEADER = struct.Struct(">IIIIQQd")
+_COMPRESSED, _PLAIN = 0x1C849304, 0x1C849303
+_WORD_SIZES = 0xF0  # bits of a cookie that V2 sets and readers ignore
+_MORE, _SEVEN_BITS = 0x80, 0x7F
+_BYTES_MAX = 8  # bytes of a count, enough for the samples of any load
+_GAP_MAX = 255
+_LEVEL = 6  # compression level
+
+_Column = npt.NDArray[np.integer[Any]]
+
+
+class BucketBounds(NamedTuple):
+    """Bounds of a histogram: significant digits, and values in ns."""
+
+    digits: int
+    lowest: int
+    highest: int
+
+
+@dataclass(frozen=True, slots=True)
+class Packed:
+    """Rows of histograms of equal bounds."""
+
+    bounds: BucketBounds | None
+    """``None`` if there is no row."""
+    sizes: tuple[int, ...]
+    """Number of gaps of each row."""
+    gaps: bytes
+    """All gaps, a byte each, compressed."""
+    counts: bytes
+    """All counts, little-endian, compressed."""
+    count_bytes: int
+    """Bytes of each count."""
+
+    def columns(self) -> tuple[_Column, _Column]:
+        """Return the gaps and counts of all rows. Raise :class:`LoadError` if they cannot be decoded."""
+        try:
+            gaps = np.frombuffer(zlib.decompress(self.gaps), dtype=np.uint8)
+            counts = np.frombuffer(zlib.decompress(self.counts), dtype=f"<i{self.count_bytes}")
+        except (TypeError, ValueError, zlib.error) as error:
+            raise LoadError(f"histograms cannot be unpacked: {error}") from error
+        if not len(gaps) == len(counts) == sum(self.sizes):
+            raise LoadError("histograms cannot be unpacked: their columns differ in length")
+        return gaps, counts
+
+
+def packed(texts: Sequence[str]) -> Packed:
+    """Pack histograms as rows. Raise :class:`LoadError` if one cannot be decoded, or has other bounds than the rest."""
+    opened = [_body(text) for text in texts]
+    if len({bounds for bounds, _ in opened}) > 1:
+        raise LoadError("histograms of different bounds cannot be added up")
+    rows, buckets, counts = _counts([body for _, body in opened])
+    gaps = np.diff(buckets, prepend=0)
+    begins_row = np.diff(rows, prepend=-1) > 0
+    gaps[begins_row] = buckets[begins_row]
+    parts = np.maximum(gaps - 1, 0) // _GAP_MAX + 1  # long gaps are split; the last part gets the count
+    last = np.cumsum(parts) - 1
+    all_gaps = np.full(int(parts.sum()), _GAP_MAX, dtype=np.uint8)
+    all_gaps[last] = gaps - _GAP_MAX * (parts - 1)
+    width = next(width for width in (1, 2, 4, 8) if int(counts.max(initial=0)) >> (8 * width - 1) == 0)
+    all_counts = np.zeros(len(all_gaps), dtype=f"<i{width}")
+    all_counts[last] = counts
+    sizes = np.bincount(rows, weights=parts, minlength=len(texts)).astype(np.int64)
+    return Packed(
+        opened[0][0] if opened else None,
+        tuple(sizes.tolist()),
+        zlib.compress(all_gaps.tobytes(), _LEVEL),
+        zlib.compress(all_counts.tobytes(), _LEVEL),
+        width,
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,3 +143,44 @@ def separated(document: Document) -> PackedResult:
 
 def _without_histogram(part: Document) -> Document:
     return {name: value for name, value in part.items() if name != HISTOGRAM}
+
+
+def _body(text: str) -> tuple[BucketBounds, bytes]:
+    """Return the bounds of a histogram, and its encoded counts."""
+    try:
+        raw = base64.b64decode(text, validate=True)
+        cookie, length = _ENVELOPE.unpack_from(raw)
+        plain = zlib.decompress(memoryview(raw)[_ENVELOPE.size : _ENVELOPE.size + length])
+        inner, size, shifted, digits, lowest, highest, _ = _HEADER.unpack_from(plain)
+    except (binascii.Error, struct.error, zlib.error) as error:
+        raise LoadError(f"a histogram cannot be decoded: {error}") from error
+    if cookie & ~_WORD_SIZES != _COMPRESSED or inner & ~_WORD_SIZES != _PLAIN or shifted or _HEADER.size + size > len(plain):
+        raise LoadError("a histogram cannot be decoded: it is not HdrHistogram V2")
+    return BucketBounds(digits, lowest, highest), plain[_HEADER.size : _HEADER.size + size]
+
+
+def _counts(bodies: Sequence[bytes]) -> tuple[Integers, Integers, Integers]:
+    """Return row, bucket and count of every bucket that is not empty."""
+    data = np.frombuffer(b"".join(bodies), dtype=np.uint8)
+    ends = np.flatnonzero(data < _MORE)  # index of the last byte of each number
+    sizes = np.array([len(body) for body in bodies], dtype=np.int64)
+    if (data[np.cumsum(sizes)[sizes > 0] - 1] >= _MORE).any():
+        raise LoadError("a histogram cannot be decoded: its last count is truncated")
+    lengths = np.diff(ends, prepend=-1)
+    longest = int(lengths.max(initial=0))
+    if longest > _BYTES_MAX:
+        raise LoadError("a histogram cannot be decoded: a count is too long")
+    coded = data[ends].astype(np.int64) << (7 * (lengths - 1))  # most counts have one byte, so the loop below is short
+    for back in range(1, longest):
+        longer = np.flatnonzero(lengths > back)
+        parts = (data[ends[longer] - back] & _SEVEN_BITS).astype(np.int64)
+        coded[longer] |= parts << (7 * (lengths[longer] - 1 - back))
+    numbers = (coded >> 1) ^ -(coded & 1)
+    steps = np.where(numbers < 0, -numbers, 1)  # buckets that each number stands for
+    after = np.cumsum(steps)
+    firsts = np.searchsorted(ends, np.concatenate(([0], np.cumsum(sizes))))  # number of the first count of each body
+    rows = np.repeat(np.arange(len(bodies)), np.diff(firsts))
+    before_body = np.concatenate(([0], after))[firsts[:-1]]
+    buckets = after - steps - before_body[rows]
+    held = numbers > 0
+    return rows[held], buckets[held], numbers[held]

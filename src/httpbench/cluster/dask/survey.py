@@ -6,22 +6,61 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 from httpbench import __version__
 from httpbench.cluster.address import cannot_listen, is_here, unreachable
 from httpbench.cluster.dask import agent
-from httpbench.cluster.dask.clocks import ClockReading, Offset, offset
 from httpbench.cluster.dask.hosts import DaskHosts, Host, connected
 from httpbench.cluster.dask.orders import HostFacts
 from httpbench.errors import LostHostError
 from httpbench.load import get
 
 READINGS = 8
+NS_PER_MS = 1e6
+JUMP_MS_MAX = 5.0
+"""Largest shift of a clock during a trial, beyond the error of its readings, that does not count as a jump."""
 CALLS_AT_ONCE = 32
 CONNECT_S = 5.0
 IMPORT_S = 20.0
 """Extra time for the first call into a worker, which imports the agent."""
+
+
+@dataclass(frozen=True, slots=True)
+class Offset:
+    """The time by which another host's clock is ahead of this machine's, in nanoseconds.
+
+    Wall clocks differ between hosts and can be adjusted at any time, so we read each host's monotonic clock over the network. A reading is
+    taken between the request and its response, so its error is at most half the round trip. Of several readings, we use the one with the
+    shortest round trip (F. Cristian, "Probabilistic clock synchronization", Distributed Computing 3, 1989).
+    """
+
+    ahead_ns: int
+    round_trip_ns: int
+
+    @classmethod
+    def of(cls, sent_ns: int, there_ns: int, received_ns: int) -> Self:
+        """Return the offset from one reading; ``sent_ns`` and ``received_ns`` are on the clock of this machine."""
+        round_trip_ns = received_ns - sent_ns
+        return cls(there_ns - (sent_ns + round_trip_ns // 2), round_trip_ns)
+
+    @property
+    def round_trip_ms(self) -> float:
+        return self.round_trip_ns / NS_PER_MS
+
+    def there(self, here_ns: int) -> int:
+        """Convert a time of this machine's clock to the other clock."""
+        return here_ns + self.ahead_ns
+
+    def here(self, there_ns: int) -> int:
+        """Convert a time of the other clock to this machine's."""
+        return there_ns - self.ahead_ns
+
+    def jumped_ms(self, later: Offset) -> float | None:
+        """Return how far the clock moved until ``later``, or ``None`` if the error of both readings explains it."""
+        moved_ms = abs(later.ahead_ns - self.ahead_ns) / NS_PER_MS
+        error_ms = (self.round_trip_ms + later.round_trip_ms) / 2
+        return moved_ms if moved_ms > JUMP_MS_MAX + error_ms else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +97,9 @@ def survey(scheduler: str, *, requires_equal: bool = False, measures_rate: bool 
             if requires_equal:
                 check_versions(facts)
             clocks = await read_clocks(cluster)
-            rates = await _read_sink_rates(cluster) if measures_rate else dict.fromkeys(cluster.all)
+            rates: dict[Host, float | None] = dict.fromkeys(cluster.all)
+            if measures_rate:
+                rates = await _each(cluster, lambda host: cluster.call(host, agent.sink_rate_rps, limit_s=agent.SINK_LIMIT_S))
         return [Surveyed(host.name, host.address, facts[host], clocks[host].round_trip_ms, rates[host]) for host in cluster.all]
 
     return asyncio.run(ask())
@@ -72,7 +113,18 @@ def require_reach(scheduler: str, address: str, port: int | None) -> None:
 
     async def ask() -> None:
         async with connected(scheduler) as cluster:
-            await _check_reach(cluster, address, port)
+            try:
+                server = await asyncio.start_server(lambda _, writer: writer.close(), address, port or 0)
+            except OSError as error:
+                raise cannot_listen(address, error) from None
+            async with server:
+                listened = server.sockets[0].getsockname()[1]
+                found = await _each(
+                    cluster, lambda host: cluster.call(host, agent.connects, address, listened, CONNECT_S, limit_s=CONNECT_S)
+                )
+        for host, reason in found.items():
+            if reason is not None:
+                raise unreachable(host.name, address, listened, str(reason))
 
     asyncio.run(ask())
 
@@ -85,15 +137,15 @@ async def read_facts(cluster: DaskHosts) -> dict[Host, HostFacts]:
 async def read_clocks(cluster: DaskHosts) -> dict[Host, Offset]:
     """Return how far each clock is ahead of the clock of this machine."""
 
-    async def one(host: Host) -> Offset:
-        return offset([await reading(host) for _ in range(READINGS)])
+    async def best(host: Host) -> Offset:
+        return min([await reading(host) for _ in range(READINGS)], key=lambda offset: offset.round_trip_ns)
 
-    async def reading(host: Host) -> ClockReading:
+    async def reading(host: Host) -> Offset:
         sent_ns = time.monotonic_ns()
         there_ns = await cluster.call(host, agent.clock_ns)
-        return ClockReading(sent_ns, there_ns, time.monotonic_ns())
+        return Offset.of(sent_ns, there_ns, time.monotonic_ns())
 
-    return await _each(cluster, one)
+    return await _each(cluster, best)
 
 
 def check_versions(facts: Mapping[Host, HostFacts]) -> None:
@@ -114,23 +166,6 @@ def check_clocks(before: Mapping[Host, Offset], after: Mapping[Host, Offset]) ->
     for host, offset_before in before.items():
         if (moved_ms := offset_before.jumped_ms(after[host])) is not None:
             raise LostHostError(f"the clock of load host {host.name} jumped by {moved_ms:.0f} ms during the trial")
-
-
-async def _read_sink_rates(cluster: DaskHosts) -> dict[Host, float | None]:
-    return await _each(cluster, lambda host: cluster.call(host, agent.sink_rate_rps, limit_s=agent.SINK_LIMIT_S))
-
-
-async def _check_reach(cluster: DaskHosts, address: str, port: int | None) -> None:
-    try:
-        server = await asyncio.start_server(lambda _, writer: writer.close(), address, port or 0)
-    except OSError as error:
-        raise cannot_listen(address, error) from None
-    async with server:
-        listened = server.sockets[0].getsockname()[1]
-        found = await _each(cluster, lambda host: cluster.call(host, agent.connects, address, listened, CONNECT_S, limit_s=CONNECT_S))
-    for host, reason in found.items():
-        if reason is not None:
-            raise unreachable(host.name, address, listened, str(reason))
 
 
 async def _each(cluster: DaskHosts, ask: Callable[[Host], Awaitable[Any]]) -> dict[Host, Any]:

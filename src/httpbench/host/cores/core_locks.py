@@ -15,7 +15,7 @@ import os
 import stat
 import time
 from collections.abc import Callable, Collection, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 from httpbench.errors import CoresInUseError
@@ -39,15 +39,12 @@ def only_run_on(cpus: Collection[int], topology: Topology, *, waits: bool, say: 
     If another run holds one of them, report that and wait until it ends. Raises :class:`CoresInUseError` without ``waits``, or after a day.
     If locking is impossible, report that and continue.
     """
-    held: list[int] = []
-    try:
+    with ExitStack() as held:
         try:
-            held = _locked(_numbers(cpus, topology), folder_of_locks(), waits=waits, say=say)
+            held.enter_context(_locked(_numbers(cpus, topology), folder_of_locks(), waits=waits, say=say))
         except OSError as error:
             say(f"can't detect other runs on the same cores: {error.filename or folder_of_locks()}: {error.strerror}")
         yield
-    finally:
-        _release(held)
 
 
 def folder_of_locks() -> Path:
@@ -66,41 +63,36 @@ def _numbers(cpus: Collection[int], topology: Topology) -> list[int]:
     return sorted({min(core.siblings) for core in topology.cores if set(core.cpus) & set(cpus)})
 
 
-def _locked(numbers: Collection[int], folder: Path, *, waits: bool, say: Callable[[str], None]) -> list[int]:
-    """Take all locks, waiting for them if ``waits``, and return their file descriptors."""
+def _locked(numbers: Collection[int], folder: Path, *, waits: bool, say: Callable[[str], None]) -> ExitStack:
+    """Take all locks, waiting for them if ``waits``, and return a stack that releases them."""
     deadline, said = time.monotonic() + WAIT_MAX_S, ""
-    while True:
-        held, owner = _try(numbers, folder)
-        if owner is None:
-            return held
+    while isinstance(owner := _try(numbers, folder), str):
         if not waits or time.monotonic() > deadline:
             raise CoresInUseError(f"{owner} is measuring on the same cores", hint="without --no-wait, httpbench waits until it ends")
         if owner != said:
             say(f"waiting until {owner} ends: it is measuring on the same cores")
             said = owner
         time.sleep(POLL_S)
+    return owner
 
 
-def _try(numbers: Collection[int], folder: Path) -> tuple[list[int], str | None]:
-    """Try to take all locks. Return either their descriptors, or none and the owner of a lock that is taken."""
-    held: list[int] = []
-    try:
+def _try(numbers: Collection[int], folder: Path) -> ExitStack | str:
+    """Try to take all locks. Return a stack that releases them, or the owner of a lock that is taken."""
+    descriptors = []
+    with ExitStack() as held:
         for number in numbers:
-            held.append(_opened(folder / f"httpbench-core-{number}.lock"))
+            descriptor = _opened(folder / f"httpbench-core-{number}.lock")
+            held.callback(os.close, descriptor)
+            descriptors.append(descriptor)
             try:
-                fcntl.flock(held[-1], fcntl.LOCK_EX | fcntl.LOCK_NB)
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
-                owner = _owner(held[-1])
-                _release(held)
-                return [], owner
-    except OSError:
-        _release(held)
-        raise
-    for descriptor in held:
-        with suppress(OSError):  # the disk may be full; the lock holds anyway
-            os.truncate(descriptor, 0)
-            os.pwrite(descriptor, f"{os.getpid()} {_process_ids()}\n".encode(), 0)
-    return held, None
+                return _owner(descriptor)
+        for descriptor in descriptors:
+            with suppress(OSError):  # the disk may be full; the lock holds anyway
+                os.truncate(descriptor, 0)
+                os.pwrite(descriptor, f"{os.getpid()} {_process_ids()}\n".encode(), 0)
+        return held.pop_all()
 
 
 def _opened(path: Path) -> int:
@@ -136,8 +128,3 @@ def _process_ids() -> str:
         return os.readlink("/proc/self/ns/pid")  # noqa: PTH115  (it is no path)
     except OSError:
         return "unknown"
-
-
-def _release(held: list[int]) -> None:
-    while held:
-        os.close(held.pop())

@@ -34,6 +34,7 @@ from httpbench.host.cores.topology import Core, Topology
 from httpbench.model import Cores, Scaling
 
 Divide = Callable[[Topology, Scaling, int | None], Cores]
+Part = Sequence[Core]
 
 CORES_BESIDE_TARGET_FOR_HARNESS = 3
 CORES_FOR_HARNESS_BESIDE_PROXY = 8
@@ -45,16 +46,16 @@ def partition(topology: Topology, scaling: Scaling, for_target: int | None = Non
 
     ``for_target`` overrides the target's number of cores. If that is all of them, the other programs share them.
     """
-    cores, siblings = topology.cores, _siblings(topology)
+    cores = topology.cores
     count = len(cores)
     shared = count < CORES_TO_DIVIDE[scaling] if for_target is None else for_target >= count
     if shared:
-        return Cores(target=topology.cpus, generator=topology.cpus, harness=topology.cpus, shared=True, siblings=siblings)
+        return _divided(topology, cores, cores, cores, shared=True)
     for_target = for_target or (1 if scaling is Scaling.SINGLE else count // 2)
     rest, target = cores[:-for_target], cores[-for_target:]
     if len(rest) < CORES_BESIDE_TARGET_FOR_HARNESS:
-        return Cores(target=_cpus(target), generator=_cpus(rest), harness=_cpus(rest), shared=False, siblings=siblings)
-    return Cores(target=_cpus(target), generator=_cpus(rest[1:]), harness=_cpus(rest[:1]), shared=False, siblings=siblings)
+        return _divided(topology, target, rest, rest)
+    return _divided(topology, target, rest[1:], rest[:1])
 
 
 def partition_for_proxy(topology: Topology, scaling: Scaling, for_target: int | None = None) -> Cores:
@@ -62,11 +63,10 @@ def partition_for_proxy(topology: Topology, scaling: Scaling, for_target: int | 
 
     ``for_target`` overrides the proxy's number of cores. If that is all of them, the other programs share them.
     """
-    cores, siblings = topology.cores, _siblings(topology)
+    cores = topology.cores
     count = len(cores)
     if count == 1 or (for_target or 0) >= count:
-        cpus = topology.cpus
-        return Cores(target=cpus, generator=cpus, harness=cpus, backend=cpus, shared=True, siblings=siblings)
+        return _divided(topology, cores, cores, cores, cores, shared=True)
     third = max(count // 3, 1)
     for_target = for_target or (1 if scaling is Scaling.SINGLE else third)
     target, rest = cores[-for_target:], cores[:-for_target]
@@ -74,12 +74,8 @@ def partition_for_proxy(topology: Topology, scaling: Scaling, for_target: int | 
     backend = rest[-for_backend:]
     generator = rest[:-for_backend] or rest
     if count < CORES_FOR_HARNESS_BESIDE_PROXY or len(generator) == 1:
-        harness = generator
-    else:
-        harness, generator = generator[:1], generator[1:]
-    return Cores(
-        target=_cpus(target), generator=_cpus(generator), harness=_cpus(harness), backend=_cpus(backend), shared=False, siblings=siblings
-    )
+        return _divided(topology, target, generator, generator, backend)
+    return _divided(topology, target, generator[1:], generator[:1], backend)
 
 
 def partition_for_load_host(divide: Divide, topology: Topology, scaling: Scaling, for_target: int | None = None) -> Cores:
@@ -110,14 +106,17 @@ def with_database(topology: Topology, cores: Cores, *, is_asked: bool) -> Cores:
     return cores.model_copy(update={"database": _flat(own), "generator": _flat(rest), "harness": harness})
 
 
+def _divided(topology: Topology, target: Part, generator: Part, harness: Part, backend: Part = (), *, shared: bool = False) -> Cores:
+    """Return the logical CPUs of these cores, and the siblings: each physical core's CPUs, including those that we may not use."""
+    siblings = tuple(sorted(core.siblings for core in topology.cores if len(core.siblings) > 1))
+    return Cores(
+        target=_cpus(target), generator=_cpus(generator), harness=_cpus(harness), backend=_cpus(backend), shared=shared, siblings=siblings
+    )
+
+
+def _cpus(cores: Part) -> tuple[int, ...]:
+    return _flat([core.cpus for core in cores])
+
+
 def _flat(groups: Sequence[tuple[int, ...]]) -> tuple[int, ...]:
     return tuple(sorted(cpu for group in groups for cpu in group))
-
-
-def _cpus(cores: tuple[Core, ...]) -> tuple[int, ...]:
-    return tuple(sorted(cpu for core in cores for cpu in core.cpus))
-
-
-def _siblings(topology: Topology) -> tuple[tuple[int, ...], ...]:
-    """Return the logical CPUs of each physical core that has more than one, including those that we may not use."""
-    return tuple(sorted(core.siblings for core in topology.cores if len(core.siblings) > 1))

@@ -6,14 +6,12 @@ that changes the results rather than their noise, or that only the machine's own
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import ClassVar
 
 from httpbench.host.finding import Finding, Severity, judged
-from httpbench.host.kernel_files import read_int, read_text
+from httpbench.host.kernel_files import read_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,54 +33,67 @@ class Setting:
         return self.path.removeprefix("proc/sys/").replace("/", ".") if self.path.startswith("proc/sys/") else f"/{self.path}"
 
 
-class Knob(ABC):
+Reader = Callable[[Path], list[Setting]]
+"""A function that reads settings below a root."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Knob:
     """A kernel setting, which this machine may lack."""
 
-    name: ClassVar[str]
-    severity: ClassVar[Severity] = "warning"
+    name: str
+    severity: Severity = "warning"
     """Severity of the finding if the knob isn't set as wanted."""
-    why: ClassVar[str]
+    settings: Reader
+    """Returns its settings on this machine. Empty if the machine doesn't have the knob."""
+    what: Callable[[Sequence[Setting]], str]
+    """Describes the current state."""
+    why: str
     """The effect on a measurement, as a clause."""
-    source: ClassVar[str]
+    source: str
     """Where the kernel's documentation describes it."""
-
-    @abstractmethod
-    def settings(self, root: Path) -> Sequence[Setting]:
-        """Return its settings on this machine. Empty if the machine doesn't have the knob."""
-
-    @abstractmethod
-    def what(self, settings: Sequence[Setting]) -> str:
-        """Describe the current state."""
+    has_no_better: Callable[[Sequence[Setting]], bool] = lambda _: False
+    """Returns whether even the best setting that this machine offers disturbs a measurement."""
 
     def finding(self, root: Path) -> Finding | None:
         found = self.settings(root)
         if not found:
             return None
+        if self.has_no_better(found):
+            return Finding(self.name, "note", self.what(found), self.why, "nothing: this machine offers no better one")
         do = f"httpbench tune apply {self.name}, as root; httpbench tune reset undoes it"
         return judged(self.name, all(setting.is_fine for setting in found), self.what(found), self.why, do, self.severity)
 
 
 def read_value(path: Path) -> str | None:
     """Return the text that restores a file: the bracketed word of ``always [madvise] never``, or the content with single spaces."""
-    text = read_text(path)
-    if text is None:
-        return None
-    words = text.split()
-    chosen = next((word for word in words if word.startswith("[") and word.endswith("]")), None)
-    return chosen[1:-1] if chosen else " ".join(words)
+    words = (read_text(path) or "").split()
+    chosen = next((word[1:-1] for word in words if word.startswith("[") and word.endswith("]")), None)
+    return chosen or " ".join(words) or None
 
 
-def exactly(root: Path, path: Path, wanted: str) -> Sequence[Setting]:
-    """Return the setting of a file that should contain ``wanted``. Empty if there is no such file."""
-    now = read_value(path)
-    return [] if now is None else [Setting(str(path.relative_to(root)), now, wanted)]
+def files(wanted: Callable[[str, Path], str | None], *patterns: str) -> Reader:
+    """Return a reader of the files that match the patterns, which are relative to the root.
+
+    ``wanted`` returns the wanted content of a file, given its current content and its path, or ``None`` to skip the file.
+    """
+
+    def read(root: Path) -> list[Setting]:
+        return [
+            Setting(str(path.relative_to(root)), now, value)
+            for pattern in patterns
+            for path in sorted(root.glob(pattern))
+            if (now := read_value(path)) is not None and (value := wanted(now, path)) is not None
+        ]
+
+    return read
 
 
-def at_least(root: Path, path: Path, *, enough: int, wanted: int) -> Sequence[Setting]:
-    """Return the setting of a file that should contain ``wanted``, unless its value is at least ``enough``."""
-    now = read_int(path)
-    return [] if now is None else exactly(root, path, str(now if now >= enough else wanted))
+def exactly(wanted: str, *patterns: str) -> Reader:
+    """Return a reader of files that should contain ``wanted``."""
+    return files(lambda _now, _path: wanted, *patterns)
 
 
-def labels(settings: Sequence[Setting]) -> str:
-    return ", ".join(setting.label for setting in settings)
+def at_least(enough: int, wanted: int, *patterns: str) -> Reader:
+    """Return a reader of files that should contain ``wanted``, unless their value is at least ``enough``."""
+    return files(lambda now, _path: (now if int(now) >= enough else str(wanted)) if now.isdecimal() else None, *patterns)

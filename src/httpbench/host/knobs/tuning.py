@@ -164,16 +164,15 @@ class KnobTuning:
         """Exclude other processes, which would take our changes for the original settings."""
         try:
             self.journal.parent.mkdir(parents=True, exist_ok=True)
-            lock = os.open(self.journal.with_suffix(".lock"), os.O_RDWR | os.O_CREAT, 0o644)
+            lock = self.journal.with_suffix(".lock").open("a")
         except OSError as error:
             raise TuneError(
                 f"{self.journal.parent} cannot be written to ({error.strerror}); nothing was changed",
                 hint="run it as root: sudo httpbench tune …" if os.geteuid() else "choose another place with --journal FILE",
             ) from None
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        with lock:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                raise TuneError("another httpbench is changing the knobs of this machine", hint="wait until it ends") from None
             yield
-        except BlockingIOError:
-            raise TuneError("another httpbench is changing the knobs of this machine", hint="wait until it ends") from None
-        finally:
-            os.close(lock)

@@ -1,4 +1,4 @@
-"""Install Debian packages with a short script. Users are shown exactly the script that runs.
+"""Install Debian packages with a short script. Users see exactly the script that runs.
 
 No package may start its service, because nobody wants a system-wide nginx on port 80. Debian runs a policy script before it starts a
 service, so we install one that refuses, for as long as apt runs. A policy script that is already there stays. Only apt's own timeouts and

@@ -2,15 +2,21 @@
 
 Results are cached for the life of the process, because some compilers take half a second to print their version. A program that is
 installed in the meantime is found only after :func:`forget`.
+
+Listing all targets also caches versions on the disk. An entry is valid while the program's file is unchanged, but for at most an hour: a
+wrapper can lead to another version without changing itself. A run never uses that cache, because its recorded environment must be accurate.
 """
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
-from collections.abc import Sequence
+import time
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -25,6 +31,9 @@ VersionCall = tuple[str, tuple[str, ...]]
 
 versions: dict[VersionCall, str] = {}
 """Versions that programs printed during the life of this process."""
+
+VALID_S = 3600
+"""How long a version in the cache on the disk is valid."""
 
 PACKAGE_LISTS = Path("/var/lib/apt/lists")
 
@@ -54,7 +63,12 @@ def check(requirement: Requirement) -> Met | Unmet:
 
 def find(requirement: Requirement) -> Met | Unmet:
     """Find the program or file in any version, without running anything."""
-    return _found(requirement, os.environ.get("PATH", os.defpath))
+    if requirement.file is not None:
+        found = sorted(Path("/").glob(requirement.file.lstrip("/")))
+        return Met(None, str(found[0])) if found else Unmet(f"no file matches {requirement.file}", _fix(requirement))
+    assert requirement.program is not None
+    where = shutil.which(requirement.program)
+    return Met(None, where) if where else Unmet("not found in PATH", _fix(requirement))
 
 
 def check_all(requirements: Sequence[Requirement]) -> list[Met | Unmet]:
@@ -98,19 +112,22 @@ def forget() -> None:
     versions.clear()
 
 
+@contextmanager
+def remembering(file: Path) -> Iterator[None]:
+    """Use the versions in the file instead of running programs, and save new ones to it after the block. An unreadable file is replaced."""
+    kept = _kept(file)
+    for key, (version, _) in kept.items():
+        versions.setdefault(key, version)
+    yield
+    now = time.time()
+    known = {key: (version, now) for key, version in versions.items()}
+    _keep(file, {**known, **kept})
+
+
 @cache
-def _check(requirement: Requirement, path: str) -> Met | Unmet:
-    found = _found(requirement, path)
+def _check(requirement: Requirement, _path: str) -> Met | Unmet:
+    found = find(requirement)
     return _check_version(requirement, found.path) if isinstance(found, Met) and requirement.program else found
-
-
-def _found(requirement: Requirement, path: str) -> Met | Unmet:
-    if requirement.file is not None:
-        found = sorted(Path("/").glob(requirement.file.lstrip("/")))
-        return Met(None, str(found[0])) if found else Unmet(f"no file matches {requirement.file}", _fix(requirement))
-    assert requirement.program is not None
-    where = shutil.which(requirement.program, path=path)
-    return Met(None, where) if where else Unmet("not found in PATH", _fix(requirement))
 
 
 def _check_version(requirement: Requirement, where: str) -> Met | Unmet:
@@ -169,3 +186,36 @@ def _candidates(packages: tuple[str, ...]) -> tuple[str, ...]:
     printed = capture(("apt-cache", "policy", "--", *packages))
     found = re.findall(r"^  Candidate: (?:\d+:)?(\d[\d.]*)", printed.stdout if printed else "", re.MULTILINE)
     return tuple(version.rstrip(".") for version in found)
+
+
+def _kept(file: Path) -> dict[VersionCall, tuple[str, float]]:
+    """Return each version with the time it was read, for unchanged programs. Expired entries are left out."""
+    try:
+        entries = json.loads(file.read_text(encoding="utf-8"))
+        return {
+            (path, tuple(command)): (version, read_at)
+            for path, command, identity, version, read_at in entries
+            if 0 <= time.time() - read_at < VALID_S and identity == _identity(path)
+        }
+    except (OSError, ValueError, TypeError):
+        return {}
+
+
+def _keep(file: Path, versions: dict[VersionCall, tuple[str, float]]) -> None:
+    entries = [(path, command, _identity(path), version, read_at) for (path, command), (version, read_at) in versions.items()]
+    draft = file.with_suffix(f".{os.getpid()}")
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        draft.write_text(json.dumps(entries), encoding="utf-8")
+        draft.replace(file)
+    except OSError:
+        return  # only a convenience: without it the next list takes a second longer
+
+
+def _identity(path: str) -> list[int]:
+    """Return values that change when the program is replaced."""
+    try:
+        status = Path(path).stat()
+    except OSError:
+        return []
+    return [status.st_mtime_ns, status.st_size, status.st_ino]

@@ -5,7 +5,6 @@ Modules that use altair are loaded only when needed, because altair takes a seco
 
 from __future__ import annotations
 
-import importlib
 import importlib.util
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -30,7 +29,9 @@ def write_charts(run: Run, trials: Sequence[Trial], folder: Path) -> list[Path]:
     Raises :class:`UsageError` if there is nothing to draw, and :class:`StoreError` if a file cannot be written.
     """
     check_charts()
-    found = importlib.import_module("httpbench.report.charts.run").of_run(run, trials)
+    from httpbench.report.charts.run import of_run
+
+    found = of_run(run, trials)
     if not found:
         what = "fewer than two rates that count" if run.search else "no valid trial"
         raise UsageError(f"run {run.id} has nothing to draw: it has {what}")
@@ -40,7 +41,8 @@ def write_charts(run: Run, trials: Sequence[Trial], folder: Path) -> list[Path]:
 def write_histories(found: Sequence[Series], folder: Path, *, everything: bool = False) -> list[Path]:
     """Write the charts of a target over many runs. Series from other environments are drawn only with ``everything``."""
     check_charts()
-    history = importlib.import_module("httpbench.report.charts.history")
+    from httpbench.report.charts import history
+
     drawn: dict[str, Any] = {}
     for series in found:
         if everything or not series.differs:
@@ -56,7 +58,8 @@ def add(drawn: dict[str, Any], more: Iterable[tuple[str, Any]]) -> None:
 
 
 def _write(drawn: Mapping[str, Any], folder: Path) -> list[Path]:
-    theme = importlib.import_module("httpbench.report.charts.theme")
+    from httpbench.report.charts import theme
+
     try:
         folder.mkdir(parents=True, exist_ok=True)
         return [path for name, drawing in drawn.items() for path in theme.save(drawing, folder, name)]

@@ -7,9 +7,11 @@ import math
 import altair as alt
 
 from httpbench.analysis.changes import Changes
-from httpbench.report.charts.drawing import WIDTH, Drawing, data
+from httpbench.report.charts.drawing import WIDTH, Drawing, data, whisker
 from httpbench.report.words.changes import figure_title, value_text
+from httpbench.report.words.gates import ratio_text
 from httpbench.report.words.loads import place
+from httpbench.stats.unpaired import Change
 from httpbench.text import one_line
 
 ROW_HEIGHT = 24
@@ -28,25 +30,18 @@ def of_figure(found: Changes, name: str) -> Drawing | None:
     if not known:
         return None
     points = [
-        {
-            "place": where,
-            "change": change.ratio - 1,
-            "low": (change.interval.low if change.interval else change.ratio) - 1,
-            "high": (change.interval.high if change.interval else change.ratio) - 1,
-            "claim": SIGNIFICANT if change.differs else NOT,
-        }
+        {"place": where, "claim": _claim(change), **{name: ratio - 1 for name, ratio in whisker(change.ratio, change.interval).items()}}
         for where, change in known
     ]
-    title = chart_title(name)
-    axis = alt.Axis(format="+%")
     y = alt.Y("place:N", title=None, sort=[where for where, _ in known], axis=alt.Axis(ticks=False, domain=False, labelLimit=220))
     shape = alt.Shape("claim:N", title=None, scale=alt.Scale(domain=[SIGNIFICANT, NOT], range=["circle", "diamond"]))
-    zero = alt.Chart(data([{"at": 0}])).mark_rule(strokeDash=[4, 3]).encode(x=alt.X("at:Q", title="change", axis=axis))
+    x = {channel: alt.X(f"{channel}:Q", title="change", axis=alt.Axis(format="+%")) for channel in ("at", "value", "low")}
     base = alt.Chart(data(points)).encode(y=y)
-    whiskers = base.mark_rule(strokeWidth=2).encode(x=alt.X("low:Q", title="change", axis=axis), x2="high:Q")
-    dots = base.mark_point(filled=True, size=90, opacity=1).encode(x=alt.X("change:Q", title="change", axis=axis), shape=shape)
+    zero = alt.Chart(data([{"at": 0}])).mark_rule(strokeDash=[4, 3]).encode(x=x["at"])
+    whiskers = base.mark_rule(strokeWidth=2).encode(x=x["low"], x2="high:Q")
+    dots = base.mark_point(filled=True, size=90, opacity=1).encode(x=x["value"], shape=shape)
     return Drawing(
-        title=title,
+        title=chart_title(name),
         notes=("dot: ratio of geometric means over rounds · whisker: 95% interval",),
         chart=alt.layer(zero, whiskers, dots).properties(width=WIDTH, height=ROW_HEIGHT * len(known)),
         header=("Target and load", "Base", "Head", "Change", "95% from", "to", "Claim"),
@@ -55,10 +50,14 @@ def of_figure(found: Changes, name: str) -> Drawing | None:
                 where,
                 value_text(name, change.base),
                 value_text(name, change.head),
-                f"{point['change']:+.1%}",
-                *((f"{point['low']:+.1%}", f"{point['high']:+.1%}") if change.interval else ("", "")),
-                str(point["claim"]),
+                ratio_text(change.ratio),
+                *((ratio_text(change.interval.low), ratio_text(change.interval.high)) if change.interval else ("", "")),
+                _claim(change),
             )
-            for point, (where, change) in zip(points, known, strict=True)
+            for where, change in known
         ),
     )
+
+
+def _claim(change: Change) -> str:
+    return SIGNIFICANT if change.differs else NOT

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,6 +12,7 @@ import altair as alt
 from httpbench.analysis.rows import Group, Row
 from httpbench.model import VerdictKind
 from httpbench.report.words.numbers import figure_text
+from httpbench.stats.interval import ConfidenceInterval
 from httpbench.text import one_line
 
 WIDTH, HEIGHT = 480, 150
@@ -23,24 +24,18 @@ HUES = 7
 DASHES = ([1, 0], [6, 3], [2, 2], [8, 3, 2, 3])
 """Dashes that distinguish lines of the same color. The first is solid."""
 
-GLYPHS: Mapping[VerdictKind, str] = {
-    VerdictKind.TARGET: "●",
-    VerdictKind.GENERATOR: "▶",
-    VerdictKind.BOTH: "▶",
-    VerdictKind.BACKEND: "▶",
-    VerdictKind.DATABASE: "▶",
-    VerdictKind.SHARED: "■",
-    VerdictKind.NETWORK: "◆",
-    VerdictKind.IDLE: "◆",
-    VerdictKind.UNKNOWN: "◆",
-    VerdictKind.DISTURBED: "▲",
-    VerdictKind.INVALID: "✖",
-    VerdictKind.FAILED: "✖",
-}
-"""Shape of each verdict in charts and pages, so that no one depends on colors. A triangle to the right: the target may be faster."""
+_MARKS = (
+    ("●", "circle", (VerdictKind.TARGET,)),
+    ("▶", "triangle-right", (VerdictKind.GENERATOR, VerdictKind.BOTH, VerdictKind.BACKEND, VerdictKind.DATABASE)),
+    ("■", "square", (VerdictKind.SHARED,)),
+    ("◆", "diamond", (VerdictKind.NETWORK, VerdictKind.IDLE, VerdictKind.UNKNOWN)),
+    ("▲", "triangle-up", (VerdictKind.DISTURBED,)),
+    ("✖", "cross", (VerdictKind.INVALID, VerdictKind.FAILED)),
+)
+GLYPHS = {kind: glyph for glyph, _, kinds in _MARKS for kind in kinds}
+"""Shape of each verdict in charts and pages, so that readers don't need colors. A triangle to the right: the target may be faster."""
 
-_SHAPES = {"●": "circle", "▶": "triangle-right", "■": "square", "◆": "diamond", "▲": "triangle-up", "✖": "cross"}
-SHAPES: Mapping[VerdictKind, str] = {kind: _SHAPES[glyph] for kind, glyph in GLYPHS.items()}
+SHAPES = {kind: shape for _, shape, kinds in _MARKS for kind in kinds}
 """The same shapes under their vega names."""
 
 
@@ -65,28 +60,33 @@ def data(values: Iterable[dict[str, Any]]) -> dict[str, Any]:
     return {"values": list(values)}
 
 
-def color(field: str, names: Sequence[str], *, has_legend: bool = True) -> Any:
-    """Assign a color to each name, in the order of the names."""
+def distinct(field: str, names: Sequence[str], *, has_legend: bool = True) -> dict[str, Any]:
+    """Return encodings that give each name a color and, if another name has the same color, dashes. They share one legend."""
     legend = alt.Undefined if has_legend else None
-    return alt.Color(f"{field}:N", title=None, scale=alt.Scale(domain=list(names)), legend=legend)
-
-
-def dash(field: str, names: Sequence[str], *, has_legend: bool = True) -> Any:
-    """Draw lines solid, or dashed if another line has the same color. The legend is merged with the legend of the colors."""
     dashes = [DASHES[index // HUES % len(DASHES)] for index in range(len(names))]
-    return alt.StrokeDash(
-        f"{field}:N", title=None, scale=alt.Scale(domain=list(names), range=dashes), legend=alt.Undefined if has_legend else None
-    )
+    return {
+        "color": alt.Color(f"{field}:N", title=None, scale=alt.Scale(domain=list(names)), legend=legend),
+        "strokeDash": alt.StrokeDash(f"{field}:N", title=None, scale=alt.Scale(domain=list(names), range=dashes), legend=legend),
+    }
 
 
-def wide(
-    first: str, names: Sequence[str], points: Iterable[tuple[str, str, float | None]]
-) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
+def wide(first: str, names: Sequence[str], points: Iterable[tuple[str, str, float]]) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]:
     """Return the header and the rows of a table with a column for each name. A point consists of a row, a name and a value."""
     rows: dict[str, dict[str, str]] = {}
     for row, name, value in points:
-        rows.setdefault(row, {})[name] = "" if value is None else figure_text(value)
-    return (first, *names), [(row, *(cells.get(name, "") for name in names)) for row, cells in rows.items()]
+        rows.setdefault(row, {})[name] = figure_text(value)
+    return (first, *names), tuple((row, *(cells.get(name, "") for name in names)) for row, cells in rows.items())
+
+
+def whisker(value: float, interval: ConfidenceInterval | None, unit: float = 1.0) -> dict[str, float]:
+    """Return a value and the ends of its whisker in multiples of ``unit``. Without an interval, the whisker has no length."""
+    low, high = (interval.low, interval.high) if interval else (value, value)
+    return {"value": value / unit, "low": low / unit, "high": high / unit}
+
+
+def ends(interval: ConfidenceInterval | None, unit: float = 1.0) -> tuple[str, str]:
+    """Return the ends of an interval for the table of a chart. They are empty without an interval."""
+    return (figure_text(interval.low / unit), figure_text(interval.high / unit)) if interval else ("", "")
 
 
 def label(row: Row) -> str:
@@ -98,20 +98,23 @@ def label(row: Row) -> str:
 def file_name(group: Group) -> str:
     """Return the part of a file name that identifies a group within its run."""
     load = group.load
-    own = [] if group.load_generator == "native" else [group.load_generator]
+    generator = "" if group.load_generator == "native" else group.load_generator
     if group.client_work is not None:
-        return slug([group.workload, *own])
-    parts = [group.workload, str(group.scaling), f"{load.connections}c", *own]
-    parts += [f"{load.pipeline}-in-flight"] if load.pipeline > 1 else []
-    parts += [] if load.keepalive else ["no-keepalive"]
-    parts += [f"{load.requests_per_connection}-per-connection"] if load.requests_per_connection else []
-    parts += [f"{load.rate_rps:g}rps"] if load.rate_rps is not None else ["max"]
-    return slug(parts)
+        return slug([group.workload, generator])
+    return slug(
+        [
+            *(group.workload, str(group.scaling), f"{load.connections}c", generator),
+            f"{load.pipeline}-in-flight" if load.pipeline > 1 else "",
+            "" if load.keepalive else "no-keepalive",
+            f"{load.requests_per_connection}-per-connection" if load.requests_per_connection else "",
+            "max" if load.rate_rps is None else f"{load.rate_rps:g}rps",
+        ]
+    )
 
 
 def slug(parts: Sequence[str]) -> str:
-    """Join parts in lower case, without characters that are special in a shell or a URL."""
-    return re.sub(r"[^a-z0-9.]+", "-", "-".join(parts).lower()).strip("-")
+    """Join the parts that aren't empty in lower case, without characters that are special in a shell or a URL."""
+    return re.sub(r"[^a-z0-9.]+", "-", "-".join(filter(None, parts)).lower()).strip("-")
 
 
 def folded(text: str, width: int = 80) -> tuple[str, ...]:

@@ -6,8 +6,8 @@ from typing import Any
 
 import altair as alt
 
-from httpbench.analysis.history import Point, Series
-from httpbench.report.charts.drawing import WIDTH, Drawing, data, folded, slug
+from httpbench.analysis.history import Series
+from httpbench.report.charts.drawing import WIDTH, Drawing, data, ends, folded, slug, whisker
 from httpbench.report.words.changes import figure_title
 from httpbench.report.words.history import UNITS, column_title, environment_notes, level_change_text, series_load
 from httpbench.report.words.numbers import commit_text, figure_text, minute
@@ -21,26 +21,27 @@ LABEL_HEIGHT = 16
 
 def of_series(series: Series) -> Drawing:
     """Draw a series. Runs are evenly spaced, because the time between them doesn't matter."""
-    divisor = UNITS[series.figure][1]
+    unit = UNITS[series.figure][1]
     title = column_title(series)
     scale = alt.Scale(domain=[0.5, len(series.points) + 0.5], nice=False)
     x = alt.X("run:Q", title="run", scale=scale, axis=alt.Axis(grid=False, tickMinStep=1, format="d"))
     axis = alt.Axis(format="~s") if series.figure == "rps" else alt.Axis()
     y = {channel: alt.Y(f"{channel}:Q", title=title, scale=alt.Scale(zero=False), axis=axis) for channel in ("value", "low")}
-    points = alt.Chart(data(_dot(number, point, divisor) for number, point in enumerate(series.points, 1)))
-    levels = [
-        {"run": level.first + 0.6, "end": level.last + 1.4, "value": level.value / divisor, "level": "level"} for level in series.levels
-    ]
+    estimates = [point.estimate for point in series.points]
+    dots = [{"run": number, "level": "run", **whisker(each.median, each.interval, unit)} for number, each in enumerate(estimates, 1)]
+    levels = [{"run": level.first + 0.6, "end": level.last + 1.4, "value": level.value / unit, "level": "level"} for level in series.levels]
+    marks = [{"run": change.index + 0.5, "words": level_change_text(change)} for change in series.changes]
     # The first two colors of the palette. The notes explain them, so there is no legend.
     shown = alt.Color("level:N", scale=alt.Scale(domain=["run", "level"]), legend=None)
+    points = alt.Chart(data(dots))
     layers = [
         points.mark_rule(opacity=0.6).encode(x=x, y=y["low"], y2="high:Q"),
         points.mark_point(filled=True, size=30, opacity=1).encode(x=x, y=y["value"], color=shown),
         alt.Chart(data(levels)).mark_rule(strokeWidth=2.5).encode(x=x, x2="end:Q", y=y["value"], color=shown),
     ]
-    if series.changes:
-        layers.append(alt.Chart(data(_marks(series))).mark_rule(strokeDash=[4, 3]).encode(x=x))
-        layers += [_words(mark, number, len(series.points)).encode(x=x) for number, mark in enumerate(_marks(series))]
+    if marks:
+        layers.append(alt.Chart(data(marks)).mark_rule(strokeDash=[4, 3]).encode(x=x))
+        layers += [_words(mark, number, len(series.points)).encode(x=x) for number, mark in enumerate(marks)]
     return Drawing(
         title=one_line(f"{series.target}: {figure_title(series.figure)}"),
         notes=(
@@ -50,7 +51,7 @@ def of_series(series: Series) -> Drawing:
         ),
         chart=alt.layer(*layers).properties(width=WIDTH, height=HEIGHT),
         header=("Run", "Id", "Date", "Commit", title, "95% from", "to", "Rounds", "Change"),
-        rows=tuple(_row(series, number, divisor) for number in range(len(series.points))),
+        rows=tuple(_row(series, index, unit) for index in range(len(series.points))),
     )
 
 
@@ -61,38 +62,22 @@ def name_of(series: Series) -> str:
     return slug(["history", series.target, series.workload, str(series.scaling), f"{load.connections}c", *rate, series.figure])
 
 
-def _dot(number: int, point: Point, divisor: float) -> dict[str, object]:
-    estimate = point.estimate
-    low, high = (estimate.interval.low, estimate.interval.high) if estimate.interval else (estimate.median, estimate.median)
-    return {"run": number, "value": estimate.median / divisor, "low": low / divisor, "high": high / divisor, "level": "run"}
-
-
-def _marks(series: Series) -> list[dict[str, Any]]:
-    """Place each label between the last run before a change and the first run after it."""
-    return [{"run": change.index + 0.5, "words": level_change_text(change)} for change in series.changes]
-
-
 def _words(mark: dict[str, Any], number: int, runs: int) -> Any:
-    """Draw a label on the side of the line that faces the middle of the chart, because there is more room there."""
+    """Draw the label of a change on the side of the line that faces the middle of the chart, because there is more room there."""
     side: dict[str, Any] = {"align": "left", "dx": 4} if mark["run"] < runs / 2 else {"align": "right", "dx": -4}
     height = 8 + LABEL_HEIGHT * (number % LABEL_ROWS)
     return alt.Chart(data([mark])).mark_text(**side).encode(y=alt.value(height), text="words:N")
 
 
-def _row(series: Series, number: int, divisor: float) -> tuple[str, ...]:
-    point = series.points[number]
-    found = [level_change_text(change) for change in series.changes if change.index == number]
-    interval = point.estimate.interval
-    bounds = ("", "") if interval is None else (figure_text(interval.low / divisor), figure_text(interval.high / divisor))
-    commit = commit_text(point.git_commit) if point.git_commit else ""
-    value = figure_text(point.estimate.median / divisor)
+def _row(series: Series, index: int, unit: float) -> tuple[str, ...]:
+    point = series.points[index]
     return (
-        str(number + 1),
+        str(index + 1),
         one_line(point.run),
         minute(point.started_at),
-        commit,
-        value,
-        *bounds,
+        commit_text(point.git_commit) if point.git_commit else "",
+        figure_text(point.estimate.median / unit),
+        *ends(point.estimate.interval, unit),
         str(point.estimate.rounds),
-        *(found or [""]),
+        next((level_change_text(change) for change in series.changes if change.index == index), ""),
     )

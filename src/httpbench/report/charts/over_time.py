@@ -6,8 +6,9 @@ A chart has room for a limited number of slices, so neighboring slices are joine
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from itertools import zip_longest
 from typing import Any
 
@@ -15,34 +16,20 @@ import altair as alt
 
 from httpbench.analysis.rows import Group, Row
 from httpbench.model import Interval, Trial, Usage
-from httpbench.report.charts.drawing import WIDTH, Drawing, color, dash, data, slug, wide
+from httpbench.report.charts.drawing import WIDTH, Drawing, data, distinct, slug, wide
 from httpbench.report.words.loads import load_label, setup
 
 HEIGHT = 110
-FIGURES = ("p50", "p99", "p99.9")
+RATE, CPU, THROTTLED, MEMORY = "Responses/s", "CPU (cores)", "Throttled (cores)", "Memory (MB)"
+PERCENTILES = {"p50": "p50_us", "p99": "p99_us", "p99.9": "p99_9_us"}
 WIDTHS = (0.8, 1.6, 2.8)
 """Line widths of the percentiles."""
-_TIME = alt.X("s:Q", title=None, axis=alt.Axis(grid=False))
-_LAST_TIME = alt.X("s:Q", title="time (s)", axis=alt.Axis(grid=False))
+NOTE = "first valid round · a point is one or more slices: their mean rate and CPU use, their highest latency and memory"
 
-
-SECOND = 0.95  # less than a second, because samples may come early
+SECOND = 0.95
+"""Minimum length in seconds of a slice of CPU time. Less than a second, because samples may come early."""
 SLICES_MAX = 60
 """Maximum number of slices of a line."""
-
-
-@dataclass(frozen=True, slots=True)
-class Served:
-    """Responses of one slice or of several joined slices."""
-
-    at_s: float
-    rate_rps: float
-    offered_rps: float | None
-    p50_us: float | None
-    """Highest p50 of the joined slices, because percentiles can't be averaged. The same applies to the other percentiles."""
-    p90_us: float | None
-    p99_us: float | None
-    p99_9_us: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,12 +45,22 @@ class Used:
     """Time for which a quota stopped the target, in cores. ``None``: no quota."""
 
 
+@dataclass(frozen=True, slots=True)
+class _Point:
+    """One value of one line."""
+
+    s: float
+    load: str
+    figure: str
+    value: float
+
+
 def of_target(found: Sequence[Group], target: str) -> Iterator[tuple[str, Drawing]]:
     """Yield a chart for each workload, scaling and load generator, with its file name."""
     alike: dict[tuple[object, ...], list[tuple[Group, Trial]]] = {}
     for group in found:
         for row in group.rows:
-            trial = _first_that_counts(row)
+            trial = first_that_counts(row)
             if row.target.id == target and trial is not None:
                 alike.setdefault((group.workload, group.scaling, group.load_generator), []).append((group, trial))
     for measured in alike.values():
@@ -72,116 +69,84 @@ def of_target(found: Sequence[Group], target: str) -> Iterator[tuple[str, Drawin
             yield slug([target, first.workload, str(first.scaling), first.load_generator]), drawing
 
 
-def _first_that_counts(row: Row) -> Trial | None:
+def first_that_counts(row: Row) -> Trial | None:
+    """Return the first round that counts and has a measurement, or ``None``."""
     return next((trial for trial in row.trials if trial.verdict.counts and trial.measurement), None)
 
 
 def _drawing(measured: Sequence[tuple[Group, Trial]]) -> Drawing | None:
-    responses = {load_label(group): served(trial.measurement.intervals) for group, trial in measured if trial.measurement}
-    usage = {load_label(group): used(trial.target_usage) for group, trial in measured if trial.target_usage}
-    names = list(dict.fromkeys((*responses, *usage)))
-    panels = [*_responses(responses, names), *_usage(usage, names)]
+    trials = {load_label(group): trial for group, trial in measured}
+    points = [point for load, trial in trials.items() for point in _responses(load, trial)]
+    points += [point for load, trial in trials.items() for point in _usage(load, trial)]
+    panels = list(_panels(points, list(trials)))
     if not panels:
         return None
-    first = measured[0][0]
-    note = "first valid round · a point is one or more slices: their mean rate and CPU use, their highest latency and memory"
-    header, rows = _table(responses, usage, names)
-    return Drawing("Over time", (setup(first), note), alt.vconcat(*panels, spacing=6), header, rows, tuple(names) if len(names) > 1 else ())
+    header, rows = _table(points, has_loads=len(trials) > 1)
+    series = tuple(trials) if len(trials) > 1 else ()
+    return Drawing("Over time", (setup(measured[0][0]), NOTE), alt.vconcat(*panels, spacing=6), header, rows, series)
 
 
-def _responses(slices: dict[str, list[Served]], names: list[str]) -> Iterator[Any]:
-    """Draw the rate and the percentiles of the responses."""
-    rates = [{"s": one.at_s, "load": name, "rps": one.rate_rps} for name, each in slices.items() for one in each]
-    if len(rates) < 2:
-        return
-    rate = alt.Chart(data(rates)).mark_line(strokeWidth=1.5)
-    yield rate.encode(
-        x=_TIME,
-        y=alt.Y("rps:Q", title="responses/s", scale=alt.Scale(zero=False), axis=alt.Axis(format="~s", tickCount=4)),
-        color=color("load", names, has_legend=len(names) > 1),
-        strokeDash=dash("load", names, has_legend=len(names) > 1),
-    ).properties(width=WIDTH, height=HEIGHT)
-    times = [
-        {"s": one.at_s, "load": name, "figure": figure, "ms": us / 1000}
-        for name, each in slices.items()
-        for one in each
-        for figure, us in _known(one)
-    ]
-    if times:
-        known = [figure for figure in FIGURES if any(time["figure"] == figure for time in times)]
-        widths = alt.Scale(domain=known, range=list(WIDTHS[: len(known)]))
-        width = alt.StrokeWidth("figure:N", title=None, scale=widths, legend=alt.Legend(orient="top"))
-        latency = alt.Chart(data(times)).mark_line()
-        yield latency.encode(
-            x=_TIME,
-            y=alt.Y("ms:Q", title="latency (ms)", scale=alt.Scale(type="log", nice=True), axis=alt.Axis(tickCount=4, grid=False)),
-            color=color("load", names, has_legend=len(names) > 1),
-            strokeDash=dash("load", names, has_legend=len(names) > 1),
-            strokeWidth=width,
-        ).properties(width=WIDTH, height=HEIGHT)
+def _responses(load: str, trial: Trial) -> Iterator[_Point]:
+    for part in served(trial.measurement.intervals if trial.measurement else ()):
+        yield _Point(part.start_s, load, RATE, part.completed / part.duration_s if part.duration_s > 0 else 0.0)
+        for figure, field in PERCENTILES.items():
+            if (us := getattr(part, field)) is not None:
+                yield _Point(part.start_s, load, figure, us / 1000)
 
 
-def _usage(slices: dict[str, list[Used]], names: list[str]) -> Iterator[Any]:
-    points = [
-        {"s": one.at_s, "load": name, "cores": one.cores, "throttled": one.throttled_cores or 0.0, "mb": one.rss_bytes / 1e6}
-        for name, each in slices.items()
-        for one in each
-    ]
-    if len(points) < 2:
-        return
-    panels = [("cores", "CPU (cores)", _TIME), ("throttled", "throttled (cores)", _TIME), ("mb", "memory (MB)", _LAST_TIME)]
-    if not any(point["throttled"] for point in points):
-        panels = [panel for panel in panels if panel[0] != "throttled"]
-        points = [{name: value for name, value in point.items() if name != "throttled"} for point in points]
-    for field, title, time in panels:
-        yield (
-            alt.Chart(data(points))
-            .mark_line(strokeWidth=1.5)
-            .encode(
-                x=time,
-                y=alt.Y(f"{field}:Q", title=title, scale=alt.Scale(zero=True)),
-                color=color("load", names, has_legend=len(names) > 1),
-                strokeDash=dash("load", names, has_legend=len(names) > 1),
-            )
-            .properties(width=WIDTH, height=HEIGHT)
-        )
+def _usage(load: str, trial: Trial) -> Iterator[_Point]:
+    for part in used(trial.observed.target_usage) if trial.observed.target_usage else ():
+        yield _Point(part.at_s, load, CPU, part.cores)
+        if part.throttled_cores is not None:
+            yield _Point(part.at_s, load, THROTTLED, part.throttled_cores)
+        yield _Point(part.at_s, load, MEMORY, part.rss_bytes / 1e6)
 
 
-def _table(
-    responses: dict[str, list[Served]], usage: dict[str, list[Used]], names: list[str]
-) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]:
+def _panels(points: Sequence[_Point], loads: Sequence[str]) -> Iterator[Any]:
+    """Draw the lines of each metric that varies."""
+    counts = Counter(point.figure for point in points)
+    shared = {**distinct("load", loads, has_legend=len(loads) > 1), "strokeWidth": alt.value(1.5)}
+
+    def panel(figures: Sequence[str], y: Any, *, time: str | None = None, **encoded: Any) -> Any:
+        lines = alt.Chart(data(asdict(point) for point in points if point.figure in figures)).mark_line()
+        x = alt.X("s:Q", title=time, axis=alt.Axis(grid=False))
+        return lines.encode(x=x, y=y, **{**shared, **encoded}).properties(width=WIDTH, height=HEIGHT)
+
+    def from_zero(title: str) -> Any:
+        return alt.Y("value:Q", title=title, scale=alt.Scale(zero=True))
+
+    if counts[RATE] > 1:
+        axis = alt.Axis(format="~s", tickCount=4)
+        yield panel([RATE], alt.Y("value:Q", title="responses/s", scale=alt.Scale(zero=False), axis=axis))
+        if known := [figure for figure in PERCENTILES if counts[figure]]:
+            widths = alt.Scale(domain=known, range=list(WIDTHS[: len(known)]))
+            width = alt.StrokeWidth("figure:N", title=None, scale=widths, legend=alt.Legend(orient="top"))
+            log, axis = alt.Scale(type="log", nice=True), alt.Axis(tickCount=4, grid=False)
+            yield panel(known, alt.Y("value:Q", title="latency (ms)", scale=log, axis=axis), strokeWidth=width)
+    if counts[CPU] > 1:
+        yield panel([CPU], from_zero("CPU (cores)"))
+        if any(point.value for point in points if point.figure == THROTTLED):
+            yield panel([THROTTLED], from_zero("throttled (cores)"))
+        yield panel([MEMORY], from_zero("memory (MB)"), time="time (s)")
+
+
+def _table(points: Sequence[_Point], *, has_loads: bool) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]:
     """Return a row for each slice. Slices of responses and of CPU time differ in length, so a row may have only one of them."""
-    several = len(names) > 1
-
-    def column(title: str, name: str) -> str:
-        return f"{title}, {name}" if several else title
-
-    points: list[tuple[float, str, float | None]] = []
-    for name, each in responses.items():
-        for one in each:
-            points.append((one.at_s, column("Responses/s", name), one.rate_rps))
-            points += [(one.at_s, column(f"{figure} (ms)", name), us / 1000) for figure, us in _known(one)]
-    for name, each_used in usage.items():
-        for slice_used in each_used:
-            at_s = round(slice_used.at_s, 1)  # samples are a few ms late, and all loads share the rows
-            points.append((at_s, column("CPU (cores)", name), slice_used.cores))
-            if slice_used.throttled_cores is not None:
-                points.append((at_s, column("Throttled (cores)", name), slice_used.throttled_cores))
-            points.append((at_s, column("Memory (MB)", name), slice_used.rss_bytes / 1e6))
-    columns = list(dict.fromkeys(title for _, title, _ in points))
-    ordered = sorted(points, key=lambda point: point[0])
-    header, rows = wide("Time (s)", columns, ((f"{at:.2f}", title, value) for at, title, value in ordered))
-    return header, tuple(rows)
-
-
-def _known(one: Served) -> list[tuple[str, float]]:
-    return [(figure, us) for figure, us in zip(FIGURES, (one.p50_us, one.p99_us, one.p99_9_us), strict=True) if us is not None]
+    cells = []
+    for point in points:
+        title = f"{point.figure} (ms)" if point.figure in PERCENTILES else point.figure
+        # Samples are a few ms late, and all loads share the rows.
+        at_s = round(point.s, 1) if point.figure in (CPU, THROTTLED, MEMORY) else point.s
+        cells.append((at_s, f"{title}, {point.load}" if has_loads else title, point.value))
+    columns = list(dict.fromkeys(title for _, title, _ in cells))
+    ordered = sorted(cells, key=lambda cell: cell[0])
+    return wide("Time (s)", columns, ((f"{at_s:.2f}", title, value) for at_s, title, value in ordered))
 
 
 # --- slices ----------------------------------------------------------------------------------------------------------------------
 
 
-def served(intervals: Sequence[Interval], slices_max: int = SLICES_MAX) -> list[Served]:
+def served(intervals: Sequence[Interval], slices_max: int = SLICES_MAX) -> list[Interval]:
     """Join slices until at most ``slices_max`` remain."""
     each = math.ceil(len(intervals) / slices_max) or 1
     return [_joined(intervals[start : start + each]) for start in range(0, len(intervals), each)]
@@ -210,19 +175,14 @@ def _used(usage: Usage) -> Iterator[Used]:
             begin_s, cpu_s, most, stopped_s = before_s, 0.0, 0, 0.0
 
 
-def _joined(parts: Sequence[Interval]) -> Served:
-    length_s = sum(part.duration_s for part in parts)
+def _joined(parts: Sequence[Interval]) -> Interval:
+    """Join slices. Percentiles can't be averaged, so each is the highest one of the slices."""
     offered = [part.offered_rps for part in parts if part.offered_rps is not None]
-    return Served(
-        at_s=parts[0].start_s,
-        rate_rps=sum(part.completed for part in parts) / length_s if length_s > 0 else 0.0,
+    times = {name: [us for part in parts if (us := getattr(part, name)) is not None] for name in ("p50_us", "p90_us", "p99_us", "p99_9_us")}
+    return Interval(
+        start_s=parts[0].start_s,
+        duration_s=sum(part.duration_s for part in parts),
+        completed=sum(part.completed for part in parts),
         offered_rps=sum(offered) / len(offered) if offered else None,
-        p50_us=_highest([part.p50_us for part in parts]),
-        p90_us=_highest([part.p90_us for part in parts]),
-        p99_us=_highest([part.p99_us for part in parts]),
-        p99_9_us=_highest([part.p99_9_us for part in parts]),
+        **{name: max(known, default=None) for name, known in times.items()},
     )
-
-
-def _highest(values: Sequence[float | None]) -> float | None:
-    return max((value for value in values if value is not None), default=None)

@@ -1,19 +1,17 @@
 """All charts of a run: charts of each table, over several tables, of each target over time, and of a search.
 
-To add a chart, write a function that turns a group into drawings by kind, and add it to ``_kinds``.
+To add a chart, write a function that turns a group into drawings by kind, and call it in :func:`of_group`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 from httpbench.analysis.groups import groups
 from httpbench.analysis.rows import Group
 from httpbench.model import Run, Table, Trial
 from httpbench.report.charts import add, clients, over_time, proxies, search, servers
 from httpbench.report.charts.drawing import Drawing, file_name
-
-Kinds = Callable[[Run, Group], Iterator[tuple[str, Drawing]]]
 
 
 def of_run(run: Run, trials: Sequence[Trial]) -> dict[str, Drawing]:
@@ -31,18 +29,14 @@ def of_run(run: Run, trials: Sequence[Trial]) -> dict[str, Drawing]:
 
 def of_group(run: Run, group: Group) -> Iterator[tuple[str, Drawing]]:
     """Draw the charts of one table, by kind."""
-    return _kinds(run, group)(run, group)
+    if group.client_work is not None:
+        return clients.of_group(run, group)
+    return proxies.of_group(run, group) if run.table is Table.TCP_PROXIES else servers.of_group(run, group)
 
 
 def of_target(run: Run, found: Sequence[Group], target: str) -> list[Drawing]:
     """Draw one target over time. Clients have no such chart, and the charts of proxies are drawn with their tables."""
     return [drawing for _, drawing in over_time.of_target(found, target)] if target in _watched(run, found) else []
-
-
-def _kinds(run: Run, group: Group) -> Kinds:
-    if group.client_work is not None:
-        return clients.of_group
-    return proxies.of_group if run.table is Table.TCP_PROXIES else servers.of_group
 
 
 def _watched(run: Run, found: Sequence[Group]) -> list[str]:

@@ -10,6 +10,7 @@ import altair as alt
 from httpbench.model import Run, Trial
 from httpbench.report.charts.drawing import HEIGHT, WIDTH, Drawing, data
 from httpbench.report.words import curves
+from httpbench.report.words.numbers import figure_name
 from httpbench.stats.level import Saturation, held_in_most, saturation
 
 HELD, FAILED, MEDIAN = "SLO held", "SLO failed", "p50"
@@ -30,15 +31,15 @@ def of_search(run: Run, trials: Sequence[Trial]) -> dict[str, Drawing]:
     if len(points) < 2:
         return {}
     medians = [{"rate": point.rate_rps, "ms": us / 1000, "what": MEDIAN} for point in found.curve if (us := point.times_us.get("p50"))]
-    header, rows = curves.table(run.search, found)
-    name = curves.figure_name(bound.figure)
+    table = curves.table(found)
+    name = figure_name(bound.figure)
     keys = f"{name} and p50 · level: SLO {name} < {bound.limit_us / 1000:g} ms · band: range of the highest rate that keeps it"
     drawing = Drawing(
         title=f"Latency ({name}) against the offered rate",
         notes=(curves.title(run, trials), keys),
         chart=_chart(points, medians, bound.limit_us / 1000, found),
-        header=tuple(header),
-        rows=tuple(tuple(row) for row in rows),
+        header=tuple(table.headings),
+        rows=tuple(map(tuple, table.rows)),
     )
     return {"latency-against-rate": drawing}
 

@@ -13,18 +13,19 @@ import altair as alt
 
 from httpbench.analysis.rows import Group, Row
 from httpbench.model import Run
-from httpbench.report.charts.drawing import HEIGHT, SHAPES, WIDTH, Drawing, color, dash, data, folded, label, slug, wide
+from httpbench.report.charts.drawing import HEIGHT, SHAPES, WIDTH, Drawing, data, distinct, ends, folded, label, slug, whisker, wide
 from httpbench.report.words import loads
 from httpbench.report.words.numbers import figure_text
 from httpbench.stats.figures import P99, THROUGHPUT, Figure
 from httpbench.stats.histogram import percentile_curve_us
-from httpbench.stats.summary import Estimate
 
 ROW_HEIGHT = 24
 BELOW = 8
 """Distance in pixels between a median and its rounds. It keeps them from overlapping."""
 
 ROUNDS = "dot: median over rounds · whisker: 95% interval · small dots below: rounds"
+REPORTED = (25.0, 50.0, 75.0, 90.0, 95.0, 99.0, 99.9, 99.99)
+"""Percentiles of load generators that keep no histogram."""
 BY_CONNECTIONS = "line: median over rounds · whisker: 95% interval · small dots: rounds"
 CORRECT = "Throughput (requests/s)"
 _PERCENTILES = alt.Axis(
@@ -61,38 +62,27 @@ def figure_of(group: Group) -> tuple[Figure, str, float]:
     return (THROUGHPUT, CORRECT, 1.0) if group.load.rate_rps is None else (P99, "p99 (ms)", 1000.0)
 
 
-def estimate_of(row: Row) -> Estimate | None:
-    """Return the row's estimate of the metric that :func:`figure_of` selects."""
-    if row.summary.load.rate_rps is None:
-        return row.summary.throughput_rps
-    return row.latency.p99 if row.latency else None
-
-
 def _ranking(group: Group) -> Drawing | None:
     figure, title, unit = figure_of(group)
-    rows = [(row, estimate) for row in group.rows if row.counts and (estimate := estimate_of(row)) is not None]
+    rows = [(row, estimate) for row in group.rows if row.counts and (estimate := row.headline) is not None]
     if not rows:
         return None
-    medians = [{"target": label(row), "verdict": str(row.summary.verdict.kind), **_ends(estimate, unit)} for row, estimate in rows]
+    medians = [
+        {"target": label(row), "verdict": str(row.summary.verdict.kind), **whisker(estimate.median, estimate.interval, unit)}
+        for row, estimate in rows
+    ]
     rounds = {label(row): [value / unit for value in figure.rounds(row.trials).values()] for row, _ in rows}
     points = [{"target": name, "round": value} for name, values in rounds.items() for value in values]
     kinds = list(dict.fromkeys(row.summary.verdict.kind for row, _ in rows))
     target = alt.Y("target:N", title=None, sort=[label(row) for row, _ in rows], axis=alt.Axis(ticks=False, domain=False, labelLimit=200))
+    shapes = alt.Scale(domain=list(map(str, kinds)), range=[SHAPES[kind] for kind in kinds])
+    shape = alt.Shape("verdict:N", title=None, scale=shapes, legend=alt.Legend(orient="top"))
     scale = alt.Scale(zero=False, nice=True, padding=12)
-    shape = alt.Shape(
-        "verdict:N",
-        title=None,
-        scale=alt.Scale(domain=list(map(str, kinds)), range=[SHAPES[kind] for kind in kinds]),
-        legend=alt.Legend(orient="top"),
-    )
-    dots = (
-        alt.Chart(data(points))
-        .mark_point(filled=True, size=14, opacity=0.7, yOffset=BELOW)
-        .encode(x=alt.X("round:Q", title=title, scale=scale), y=target)
-    )
-    whiskers = alt.Chart(data(medians)).mark_rule(strokeWidth=2).encode(x=alt.X("low:Q", title=title, scale=scale), x2="high:Q", y=target)
-    median = alt.X("median:Q", title=title, scale=scale)
-    marks = alt.Chart(data(medians)).mark_point(filled=True, size=110, opacity=1).encode(x=median, y=target, shape=shape)
+    x = {channel: alt.X(f"{channel}:Q", title=title, scale=scale) for channel in ("value", "low", "round")}
+    base = alt.Chart(data(medians)).encode(y=target)
+    whiskers = base.mark_rule(strokeWidth=2).encode(x=x["low"], x2="high:Q")
+    dots = alt.Chart(data(points)).mark_point(filled=True, size=14, opacity=0.7, yOffset=BELOW).encode(x=x["round"], y=target)
+    marks = base.mark_point(filled=True, size=110, opacity=1).encode(x=x["value"], shape=shape)
     return Drawing(
         title=f"{title.partition(' (')[0]} of each target",
         notes=(*folded(loads.title(group)), ROUNDS),
@@ -102,7 +92,7 @@ def _ranking(group: Group) -> Drawing | None:
             (
                 label(row),
                 figure_text(estimate.median / unit),
-                *(("", "") if estimate.interval is None else _texts(estimate.interval.low, estimate.interval.high, unit)),
+                *ends(estimate.interval, unit),
                 " · ".join(map(figure_text, rounds[label(row)])),
                 str(row.summary.verdict.kind),
             )
@@ -111,53 +101,36 @@ def _ranking(group: Group) -> Drawing | None:
     )
 
 
-def _ends(estimate: Estimate, unit: float) -> dict[str, float]:
-    """Return the median and the ends of its whisker. Without an interval, the whisker has no length."""
-    low, high = (estimate.interval.low, estimate.interval.high) if estimate.interval else (estimate.median, estimate.median)
-    return {"median": estimate.median / unit, "low": low / unit, "high": high / unit}
-
-
-def _texts(low: float, high: float, unit: float) -> tuple[str, str]:
-    return figure_text(low / unit), figure_text(high / unit)
-
-
 def _percentiles(group: Group) -> Drawing | None:
     curves = {label(row): curve for row in group.rows if (curve := _curve(row))}
     if not curves:
         return None
-    points = [
-        {"target": name, "beyond": 1 / (1 - percentile / 100), "ms": us / 1000}
-        for name, curve in curves.items()
-        for percentile, us in curve
-    ]
+    points = [(percentile, name, us / 1000) for name, curve in curves.items() for percentile, us in curve]
     names = list(curves)
-    cells = [(f"p{percentile:g}", name, us / 1000) for name, curve in curves.items() for percentile, us in curve]
-    header, rows = wide("Latency (ms)", names, sorted(cells, key=lambda cell: float(cell[0][1:])))
+    ordered = sorted(points, key=lambda point: point[0])
+    header, rows = wide("Latency (ms)", names, ((f"p{percentile:g}", name, ms) for percentile, name, ms in ordered))
     lines = (
-        alt.Chart(data(points))
+        alt.Chart(data({"target": name, "beyond": 1 / (1 - percentile / 100), "ms": ms} for percentile, name, ms in points))
         .mark_line(strokeWidth=1.7)
         .encode(
             x=alt.X("beyond:Q", title="percentile", scale=alt.Scale(type="log", nice=False), axis=_PERCENTILES),
             y=alt.Y("ms:Q", title="latency (ms)", scale=alt.Scale(type="log", nice=True), axis=alt.Axis(tickCount=5)),
-            color=color("target", names),
-            strokeDash=dash("target", names),
+            **distinct("target", names),
         )
         .properties(width=WIDTH, height=2 * HEIGHT)
     )
     times = "response time" if group.load.rate_rps is not None else "service time"
     note = f"{times} of all rounds together; as far as ten samples lie beyond"
-    return Drawing("Latency by percentile", (*folded(loads.title(group)), note), lines, header, tuple(rows), tuple(names))
+    return Drawing("Latency by percentile", (*folded(loads.title(group)), note), lines, header, rows, tuple(names))
 
 
 def _curve(row: Row) -> list[tuple[float, float]]:
     """Return percentiles and their values in µs, or those that the load generator reported if it kept no histogram."""
     counting = [trial.measurement for trial in row.trials if trial.verdict.counts and trial.measurement]
-    times = [measurement.times_us for measurement in counting]
-    if curve := percentile_curve_us(times):
+    if curve := percentile_curve_us([measurement.times_us for measurement in counting]):
         return curve
-    known = [("p25", 25.0), ("p50", 50.0), ("p75", 75.0), ("p90", 90.0), ("p95", 95.0), ("p99", 99.0), ("p99_9", 99.9), ("p99_99", 99.99)]
-    estimates = [(percentile, getattr(row.latency, name) if row.latency else None) for name, percentile in known]
-    return [(percentile, estimate.median) for percentile, estimate in estimates if estimate is not None]
+    estimates = {percentile: getattr(row.latency, f"p{percentile:g}".replace(".", "_"), None) for percentile in REPORTED}
+    return [(percentile, estimate.median) for percentile, estimate in estimates.items() if estimate is not None]
 
 
 def _by_connections(found: Sequence[Group]) -> Drawing:
@@ -168,21 +141,23 @@ def _by_connections(found: Sequence[Group]) -> Drawing:
         if row.counts and (estimate := row.summary.throughput_rps) is not None
     ]
     names = list(dict.fromkeys(label(row) for _, row, _ in cells))
-    medians = [{"connections": number, "target": label(row), **_ends(estimate, 1)} for number, row, estimate in cells]
+    medians = [
+        {"connections": number, "target": label(row), **whisker(estimate.median, estimate.interval)} for number, row, estimate in cells
+    ]
     points = [
         {"connections": number, "target": label(row), "round": value}
         for number, row, _ in cells
         for value in THROUGHPUT.rounds(row.trials).values()
     ]
     numbers = [group.load.connections for group in found]
+    looks = distinct("target", names)
     x = alt.X("connections:O", title="connections", sort=numbers, axis=alt.Axis(labelAngle=0, grid=False))
-    hue = color("target", names)
-    base = alt.Chart(data(medians)).encode(x=x, color=hue)
-    lines = base.mark_line(strokeWidth=1.7).encode(
-        y=alt.Y("median:Q", title=CORRECT, axis=alt.Axis(format="~s")), strokeDash=dash("target", names)
-    )
+    base = alt.Chart(data(medians)).encode(x=x, color=looks["color"])
+    y = alt.Y("value:Q", title=CORRECT, axis=alt.Axis(format="~s"))
+    lines = base.mark_line(strokeWidth=1.7).encode(y=y, strokeDash=looks["strokeDash"])
     whiskers = base.mark_rule(strokeWidth=1.7).encode(y=alt.Y("low:Q", title=CORRECT), y2="high:Q")
-    rounds = alt.Chart(data(points)).mark_point(filled=True, size=14, opacity=0.7).encode(x=x, y=alt.Y("round:Q", title=CORRECT), color=hue)
+    dots = alt.Chart(data(points)).mark_point(filled=True, size=14, opacity=0.7)
+    rounds = dots.encode(x=x, color=looks["color"], y=alt.Y("round:Q", title=CORRECT))
     header, rows = wide("Connections", names, ((f"{number:,}", label(row), estimate.median) for number, row, estimate in cells))
     drawn: Any = alt.layer(lines, whiskers, rounds).properties(width=WIDTH, height=2 * HEIGHT)
-    return Drawing("Requests/s by connections", (loads.setup(found[0]), BY_CONNECTIONS), drawn, header, tuple(rows), tuple(names))
+    return Drawing("Requests/s by connections", (loads.setup(found[0]), BY_CONNECTIONS), drawn, header, rows, tuple(names))

@@ -68,7 +68,7 @@ def save(drawing: Drawing, folder: Path, name: str, *, png: bool = True) -> list
     paths = []
     titled = drawing.chart.properties(title=alt.TitleParams(one_line(drawing.title), subtitle=list(map(one_line, drawing.notes))))
     for theme, colors in THEMES.items():
-        svg = _svg(_themed(titled, colors))
+        svg = _svg(titled, colors)
         paths.append(folder / f"{name}-{theme}.svg")
         paths[-1].write_text(svg, encoding="utf-8")
         if png:
@@ -79,22 +79,13 @@ def save(drawing: Drawing, folder: Path, name: str, *, png: bool = True) -> list
 
 def inline_svg(drawing: Drawing) -> str:
     """Return the SVG for a page, with the colors of ``PAGE``, without a title, and without a legend if the page has its own."""
-    themed = _themed(drawing.chart, PAGE)
-    if drawing.series:
-        themed.config["legend"]["disable"] = True  # shapes and widths keep their legends
-    return _compact(_svg(themed))
+    return _compact(_svg(drawing.chart, PAGE, has_legend=not drawing.series))
 
 
 def svg_file(drawing: Drawing) -> str:
     """Return a standalone SVG in the reader's preferred colors."""
-    svg = _compact(_svg(_themed(drawing.chart, PAGE)))
+    svg = _compact(_svg(drawing.chart, PAGE))
     return svg.replace(">", f"><style>svg{{font:{FONT_SIZE}px Arial,Helvetica,sans-serif}}{style()}</style>", 1)
-
-
-def _svg(chart: Any) -> str:
-    text = io.StringIO()
-    chart.save(text, format="svg")
-    return text.getvalue()
 
 
 def _compact(svg: str) -> str:
@@ -115,9 +106,9 @@ def _declared(colors: dict[str, Any]) -> str:
     return ";".join((*plain, *series))
 
 
-def _themed(chart: Any, colors: dict[str, Any]) -> Any:
+def _svg(chart: Any, colors: dict[str, Any], *, has_legend: bool = True) -> str:
     ink, faint = colors["ink"], colors["faint"]
-    return (
+    themed = (
         chart.configure(
             background=colors["background"], font="sans-serif", padding=colors.get("padding", 12), aria=colors.get("aria", True)
         )
@@ -133,7 +124,6 @@ def _themed(chart: Any, colors: dict[str, Any]) -> Any:
             titleFontWeight="normal",
         )
         .configure_legend(**LEGEND, labelFontSize=FONT_SIZE, labelColor=ink, titleColor=ink)
-        .configure_header(labelColor=ink, titleColor=ink)
         .configure_title(color=ink, subtitleColor=ink, anchor="start", fontSize=14)
         .configure_range(category=colors["hues"])
         .configure_view(stroke=None)
@@ -142,3 +132,8 @@ def _themed(chart: Any, colors: dict[str, Any]) -> Any:
         .configure_text(color=ink)
         .configure_point(color=ink)
     )
+    if not has_legend:
+        themed.config["legend"]["disable"] = True  # shapes and widths keep their legends
+    text = io.StringIO()
+    themed.save(text, format="svg")
+    return text.getvalue()

@@ -22,7 +22,8 @@ from httpbench.text import one_line
 
 UNKNOWN = "-"
 LATENCY_HEAD = ("Stat", "2.5%", "50%", "97.5%", "99%", "Avg", "Stdev", "Max")
-SECONDS_HEAD = ("Stat", "1%", "2.5%", "50%", "97.5%", "Avg", "Stdev", "Min")
+OVER_SECONDS = {"1%": "p1", "2.5%": "p2_5", "50%": "p50", "97.5%": "p97_5", "Avg": "mean", "Stdev": "stddev", "Min": "min"}
+"""Titles of the second table, and the fields of its values."""
 UNITS = ("B", "kB", "MB", "GB", "TB", "PB")
 
 
@@ -48,7 +49,7 @@ def result(measurement: Measurement) -> str:
     tables = [
         _table(LATENCY_HEAD, [("Latency", *_latencies(measurement.times_us))]),
         _table(
-            SECONDS_HEAD,
+            ("Stat", *OVER_SECONDS),
             [
                 ("Req/Sec", *_over_seconds(seconds.requests if seconds else None, requests_mean, _grouped)),
                 ("Bytes/Sec", *_over_seconds(seconds.bytes_received if seconds else None, bytes_mean, _size)),
@@ -107,19 +108,8 @@ def _milliseconds(value_us: float | None, times: Distribution, *, is_reported: b
 def _over_seconds(reported: OverSeconds | None, mean: float | None, text: Callable[[float], str]) -> tuple[str, ...]:
     """Format the values of a table row. Without values per second, only the mean is known."""
     if reported is None:
-        return tuple(text(mean) if name == "Avg" and mean is not None else UNKNOWN for name in SECONDS_HEAD[1:])
-    return tuple(
-        text(value)
-        for value in (
-            reported.p1,
-            reported.p2_5,
-            reported.p50,
-            reported.p97_5,
-            reported.mean,
-            reported.stddev,
-            reported.min,
-        )
-    )
+        return tuple(text(mean) if title == "Avg" and mean is not None else UNKNOWN for title in OVER_SECONDS)
+    return tuple(text(getattr(reported, name)) for name in OVER_SECONDS.values())
 
 
 def _sentences(measurement: Measurement) -> list[str]:

@@ -6,12 +6,11 @@ from typing import Annotated, Literal
 
 from pydantic import Field, PlainSerializer
 
-from httpbench.analysis.changes import Cell, ChangeGate, Changes, Side
+from httpbench.analysis.changes import Cell, Changes, Side
 from httpbench.model import Frozen, Gate, Reason
 from httpbench.report.data.junit import GATES, JUnitSuite, document, gate_case
 from httpbench.report.words.changes import mismatch_text, not_compared, version_text
-from httpbench.report.words.gates import change_gate_reason, change_gate_sentence
-from httpbench.report.words.loads import place
+from httpbench.report.words.gates import gate_place, gate_reason
 from httpbench.report.words.reasons import sentence
 from httpbench.stats.gates import Passage
 
@@ -65,28 +64,22 @@ def render_changes_json(found: Changes) -> str:
         toolchains=tuple(map(version_text, found.toolchains)),
         cells=tuple(ExportedCell(**dict(cell)) for cell in found.cells),
         not_compared=tuple(not_compared(found)),
-        gates=tuple(map(_gate, found.gates)),
+        gates=tuple(
+            ChangeGateResult(
+                gate=judged.gate,
+                cell=judged.index,
+                place=gate_place(judged),
+                passage=judged.passage,
+                reason=gate_reason(judged),
+                rounds_enough=judged.rounds_enough,
+            )
+            for judged in found.gates
+        ),
     )
     return exported.model_dump_json(indent=2, by_alias=True) + "\n"
 
 
 def render_changes_junit(found: Changes) -> str:
     """Render a test case for each gate at each target. The text ends with a line break."""
-    cases = [
-        gate_case(
-            f"{judged.gate} {place(judged.at)}",
-            judged.passage,
-            change_gate_sentence(judged),
-            fails_if_inconclusive=found.fails_if_inconclusive,
-        )
-        for judged in found.gates
-    ]
+    cases = [gate_case(judged, fails_if_inconclusive=found.fails_if_inconclusive) for judged in found.gates]
     return document([JUnitSuite(GATES, cases)], found.head.started_at, {"base": found.base.run, "head": found.head.run})
-
-
-def _gate(judged: ChangeGate) -> ChangeGateResult:
-    reason = change_gate_reason(judged)
-    enough = judged.rounds_enough if judged.passage is Passage.INCONCLUSIVE else None
-    return ChangeGateResult(
-        gate=judged.gate, cell=judged.index, place=place(judged.at), passage=judged.passage, reason=reason, rounds_enough=enough
-    )

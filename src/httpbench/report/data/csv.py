@@ -9,17 +9,16 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import reduce
 
 from httpbench.model import (
-    DatabaseRun,
     Distribution,
     Label,
     LinkUse,
     Load,
-    Measurement,
     Network,
-    Others,
     Run,
     Scaling,
     Table,
@@ -29,165 +28,186 @@ from httpbench.model import (
     WorkDone,
 )
 from httpbench.report.words.reasons import joined
-from httpbench.stats.attempts import last_attempts
 from httpbench.stats.facts import Facts, facts
 from httpbench.stats.overhead import FIGURES as ADDED
 from httpbench.stats.overhead import added_us
-from httpbench.stats.summary import cpu_us_per_request
+from httpbench.stats.summary import cpu_us_per_request, last_attempts
 from httpbench.stats.validity import failed_requests, rate_held
 
 Way = tuple[int, Scaling, str, str, Load]
-Value = str | int | float | bool | None
 
 _NOT_IN_COLUMNS = ("count", "histogram", "p2_5", "p97_5", "resolution_us")
 _FIGURES = tuple(name for name in Distribution.model_fields if name not in _NOT_IN_COLUMNS)
-_TIMES = ("service_time", "response_time", "connect_time")
-_LOAD = tuple(name for name in Load.model_fields if name != "arrivals")
-_USAGE_OF_VERDICTS = ("samples", "throttled_samples_s", "cpu_wait_cores_mean", "threads", "thread_cores_max", "throttled_share")
-_USAGE_OF_CONTAINERS = ("throttled_s", "group_bytes_peak", "oom_kills")
-_MEMORY_MEAN = ("rss_bytes_mean", "pss_bytes_mean")
-_USAGE = tuple(name for name in Usage.model_fields if name not in (*_USAGE_OF_VERDICTS, *_USAGE_OF_CONTAINERS, *_MEMORY_MEAN))
-_FACTS = tuple(name for name in Facts.model_fields if name != "network")
-_NETWORK = tuple(name for name in Network.model_fields if name != "fullest_link")
-_LINK = tuple(f"fullest_link_{name}" for name in LinkUse.model_fields)
-
-_CLIENT = tuple(f"client_{name}" for name in ("wall_s", "user_s", "system_s", "rss_bytes_peak", "startup_wall_s", "startup_cpu_s"))
-_WORK_DONE = tuple(name for name in WorkDone.model_fields if name != "first_request")
-_CONTAINER = tuple(f"container_{name}" for name in ("engine", "network", "cpus", "memory_bytes"))
-
-HEADER = (
-    *("run", "trial", "round", "started_at"),
-    *("target", "language", "framework", "variant", "category", "tuning", "limits"),
-    *("scaling", "workload", "load_generator", "generator_version", *_LOAD),
-    *("cores_target", "cores_generator", "cores_shared", "verdict", "verdict_reasons"),
-    *("measured_s", "requests_sent", "requests_completed", "requests_ok", "requests_unsent", "errors", "error_kinds"),
-    *("throughput_rps", "bytes_received"),
-    *(column for times in _TIMES for column in (f"{times}_count", *(f"{times}_us_{name}" for name in _FIGURES))),
-    *(f"target_{name}" for name in _USAGE),
-    *("cpu_us_per_request", *(f"generator_{name}" for name in _USAGE), "response_bytes", "overhead_s"),
-    "probe",
-    *_FACTS,
-    *_NETWORK,
-    *("cores_backend", *(f"backend_{name}" for name in _USAGE)),
-    *("rate_held_rps", *(f"at_highest_rate_us_{name}" for name in _FIGURES)),
-    *(f"added_us_{name}" for name in ADDED),
-    *_CLIENT,
-    *(f"client_{name}" for name in _WORK_DONE),
-    *_CONTAINER,
-    *(f"container_{name}" for name in _USAGE_OF_CONTAINERS),
-    *(f"target_{name}" for name in _MEMORY_MEAN),
-    "workers",
-    *("attempt", "harness_cores", "strangers"),
-    "load_host",
-    *("database", "database_version", "database_rows_read", "database_rows_scanned", "database_rows_written"),
-    *("cores_database", *(f"database_{name}" for name in _USAGE)),
-    *("arrivals", "backend_requests"),
-    *_LINK,
+_NOT_IN_USAGE = (
+    *("samples", "throttled_samples_s", "cpu_wait_cores_mean", "threads", "thread_cores_max", "throttled_share"),
+    *("throttled_s", "group_bytes_peak", "oom_kills", "rss_bytes_mean", "pss_bytes_mean"),
 )
-"""The columns, in order."""
-
+_USAGE = tuple(name for name in Usage.model_fields if name not in _NOT_IN_USAGE)
 
 FORMULA_MARKS = ("=", "+", "-", "@", "\t")
 """First characters of formulas (OWASP, "CSV Injection")."""
 
 
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A trial and everything else that its line shows."""
+
+    run: Run
+    trial: Trial
+    label: Label | None
+    """Result of the probe of its target."""
+    facts: Facts | None
+    added_us: Mapping[str, float]
+    """For proxies: differences from the baseline in the same round."""
+
+    @property
+    def target(self) -> Target:
+        """The target of the trial."""
+        return self.run.targets[self.trial.plan.target]
+
+    @property
+    def valid(self) -> Trial | None:
+        """The trial if it counts."""
+        return self.trial if self.trial.verdict.counts else None
+
+    @property
+    def contained(self) -> Line | None:
+        """The same line if the target ran in a container."""
+        return self if self.target.isolation and self.trial.container else None
+
+
+Value = Callable[[Line], object]
+"""Function that reads the value of a column."""
+
+
+def _at(path: str) -> Value:
+    """Return a function that reads a path such as ``trial.measurement.duration_s``. The value is ``None`` if any part is ``None``."""
+    return lambda line: reduce(lambda found, name: None if found is None else getattr(found, name), path.split("."), line)
+
+
+def _fields(path: str, names: Iterable[str], prefix: str = "") -> dict[str, Value]:
+    """Return a column for each of these attributes of the object at ``path``."""
+    return {f"{prefix}{name}": _at(f"{path}.{name}") for name in names}
+
+
+def _times(name: str) -> dict[str, Value]:
+    path = f"valid.measurement.{name}_us"
+    return {**_fields(path, ("count",), f"{name}_"), **_fields(path, _FIGURES, f"{name}_us_")}
+
+
+def _generator_version(line: Line) -> object:
+    return _at("trial.client.timer_version" if line.trial.client else "trial.measurement.generator_version")(line)
+
+
+def _errors(line: Line) -> int | None:
+    return failed_requests(line.trial.measurement) if line.trial.measurement else None
+
+
+def _error_kinds(line: Line) -> str:
+    counts = line.trial.measurement.errors if line.trial.measurement else {}
+    return " ".join(f"{name}={count}" for name, count in sorted(counts.items()) if count)
+
+
+def _throughput(line: Line) -> object:
+    return _at("valid.client.requests_rps" if line.trial.client else "valid.measurement.throughput_rps")(line)
+
+
+def _rate_held(line: Line) -> float | None:
+    return rate_held(line.trial.measurement.steps, line.trial.plan.load.arrivals) if line.trial.measurement else None
+
+
+def _at_highest_rate(name: str) -> Value:
+    """Return a function that reads a response time at the highest rate that was offered."""
+
+    def value(line: Line) -> object:
+        steps = line.trial.measurement.steps if line.valid and line.trial.measurement else ()
+        return getattr(steps[-1].response_time_us, name) if steps else None
+
+    return value
+
+
+def _added(name: str) -> Value:
+    return lambda line: line.added_us.get(name)
+
+
+def _strangers(line: Line) -> str:
+    found = line.trial.observed.others.strangers if line.trial.observed.others else ()
+    return "; ".join(f"{each.name} {each.pid} {each.cores:g}" for each in found)
+
+
+COLUMNS: Mapping[str, Value] = {
+    "run": _at("run.id"),
+    "trial": _at("trial.plan.number"),
+    "round": _at("trial.plan.round"),
+    "started_at": _at("trial.started_at"),
+    "target": _at("target.id"),
+    **_fields("target", ("language", "framework", "variant", "category", "tuning", "limits")),
+    **_fields("trial.plan", ("scaling", "workload", "load_generator")),
+    "generator_version": _generator_version,
+    **_fields("trial.plan.load", (name for name in Load.model_fields if name != "arrivals")),
+    **_fields("trial.plan.cores", ("target", "generator", "shared"), "cores_"),
+    "verdict": _at("trial.verdict.kind"),
+    "verdict_reasons": lambda line: joined(line.trial.verdict.reasons),
+    "measured_s": _at("trial.measurement.duration_s"),
+    **_fields("trial.measurement.requests", ("sent", "completed", "ok", "unsent"), "requests_"),
+    "errors": _errors,
+    "error_kinds": _error_kinds,
+    "throughput_rps": _throughput,
+    "bytes_received": _at("valid.measurement.bytes_received"),
+    **_times("service_time"),
+    **_times("response_time"),
+    **_times("connect_time"),
+    **_fields("trial.observed.target_usage", _USAGE, "target_"),
+    "cpu_us_per_request": lambda line: cpu_us_per_request(line.trial) if line.valid else None,
+    **_fields("trial.observed.generator_usage", _USAGE, "generator_"),
+    "response_bytes": _at("trial.response.size_bytes"),
+    "overhead_s": _at("trial.overhead_s"),
+    "probe": _at("label"),
+    **_fields("facts", (name for name in Facts.model_fields if name != "network")),
+    **_fields("trial.observed.network", (name for name in Network.model_fields if name != "fullest_link")),
+    "cores_backend": _at("trial.plan.cores.backend"),
+    **_fields("trial.observed.backend_usage", _USAGE, "backend_"),
+    "rate_held_rps": _rate_held,
+    **{f"at_highest_rate_us_{name}": _at_highest_rate(name) for name in _FIGURES},
+    **{f"added_us_{name}": _added(name) for name in ADDED},
+    **_fields("valid.client.whole", ("wall_s", "user_s", "system_s", "rss_bytes_peak"), "client_"),
+    **_fields("valid.client.startup", ("wall_s", "cpu_s"), "client_startup_"),
+    # The work of a client may be why its trial doesn't count.
+    **_fields("trial.client.done", (name for name in WorkDone.model_fields if name != "first_request"), "client_"),
+    **_fields("contained.target.isolation", ("engine", "network"), "container_"),
+    **_fields("contained.trial.container", ("cpus", "memory_bytes"), "container_"),
+    **_fields("contained.trial.observed.target_usage", ("throttled_s", "group_bytes_peak", "oom_kills"), "container_"),
+    **_fields("trial.observed.target_usage", ("rss_bytes_mean", "pss_bytes_mean"), "target_"),
+    "workers": _at("trial.plan.workers"),
+    "attempt": _at("trial.plan.attempt"),
+    "harness_cores": _at("trial.observed.others.harness_cores"),
+    "strangers": _strangers,
+    "load_host": _at("run.load_host.name"),
+    "database": _at("trial.database.system"),
+    **_fields("trial.database", ("version", "rows_read", "rows_scanned", "rows_written"), "database_"),
+    "cores_database": _at("trial.plan.cores.database"),
+    **_fields("trial.observed.database_usage", _USAGE, "database_"),
+    "arrivals": _at("trial.plan.load.arrivals"),
+    "backend_requests": _at("trial.observed.backend_requests"),
+    **_fields("trial.observed.network.fullest_link", LinkUse.model_fields, "fullest_link_"),
+}
+"""The columns, in order."""
+
+
 def render_csv(run: Run, trials: Sequence[Trial]) -> str:
     """Render CSV as in RFC 4180, but with bare line feeds, as most tools write it. Missing values are empty."""
-    baselines = _baselines(run, trials)
+    last = last_attempts(trials) if run.table is Table.TCP_PROXIES else []
+    baselines = {_way(trial): trial for trial in last if trial.plan.target == run.baseline}
     labels = {trial.plan.target: trial.probed.label for trial in trials if trial.probed}
-    lines = [_line(run, trial, labels) | _added(trial, baselines.get(_way(trial))) for trial in trials]
     out = io.StringIO()
-    writer = csv.DictWriter(out, HEADER, lineterminator="\n")
-    writer.writeheader()
-    writer.writerows({name: _not_a_formula(value) for name, value in line.items()} for line in lines)
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(COLUMNS)
+    for trial in trials:
+        baseline = baselines.get(_way(trial), trial)
+        added = added_us(trial, baseline) if baseline is not trial else {}
+        line = Line(run, trial, labels.get(trial.plan.target), facts(trial), added)
+        writer.writerow(_text(value(line)) for value in COLUMNS.values())
     return out.getvalue()
-
-
-def _line(run: Run, trial: Trial, labels: Mapping[str, Label | None]) -> dict[str, Value]:
-    plan = trial.plan
-    return {
-        "run": run.id,
-        "trial": plan.number,
-        "round": plan.round,
-        "started_at": trial.started_at,
-        **_of_target(run.targets[plan.target]),
-        "scaling": plan.scaling,
-        "workload": plan.workload,
-        "load_generator": plan.load_generator,
-        "generator_version": trial.measurement.generator_version if trial.measurement else None,
-        **{name: _plain(value) for name, value in plan.load},
-        "cores_target": _numbers(plan.cores.target),
-        "cores_generator": _numbers(plan.cores.generator),
-        "cores_shared": _plain(plan.cores.shared),
-        "verdict": trial.verdict.kind,
-        "verdict_reasons": joined(trial.verdict.reasons),
-        **_of_measurement(trial.measurement, counts=trial.verdict.counts),
-        **_of_usage("target", trial.target_usage),
-        "cpu_us_per_request": cpu_us_per_request(trial) if trial.verdict.counts else None,
-        **_of_usage("generator", trial.generator_usage),
-        "response_bytes": trial.response.size_bytes if trial.response else None,
-        "overhead_s": trial.overhead_s,
-        "probe": labels.get(plan.target),
-        **_of_facts(trial),
-        "cores_backend": _numbers(plan.cores.backend),
-        **_of_usage("backend", trial.backend_usage),
-        **_of_steps(trial),
-        **_of_client(trial),
-        **_of_container(run.targets[plan.target], trial),
-        **{f"target_{name}": getattr(trial.target_usage, name, None) for name in _MEMORY_MEAN},
-        "workers": plan.workers,
-        "attempt": plan.attempt,
-        **_of_others(trial.others),
-        "load_host": run.load_host.name if run.load_host else None,
-        **_of_database(trial.database),
-        "cores_database": _numbers(plan.cores.database),
-        **_of_usage("database", trial.database_usage),
-        "backend_requests": trial.observed.backend_requests,
-    }
-
-
-def _of_database(database: DatabaseRun | None) -> dict[str, Value]:
-    if database is None:
-        return {}
-    return {
-        "database": database.system,
-        "database_version": database.version,
-        "database_rows_read": database.rows_read,
-        "database_rows_scanned": database.rows_scanned,
-        "database_rows_written": database.rows_written,
-    }
-
-
-def _of_others(others: Others | None) -> dict[str, Value]:
-    strangers = others.strangers if others else ()
-    return {
-        "harness_cores": others.harness_cores if others else None,
-        "strangers": "; ".join(f"{one.name} {one.pid} {one.cores:g}" for one in strangers),
-    }
-
-
-def _of_container(target: Target, trial: Trial) -> dict[str, Value]:
-    """Return the limits in force and the counters of the control groups."""
-    if target.isolation is None or trial.container is None:
-        return {}
-    limits = (target.isolation.engine, target.isolation.network, trial.container.cpus, trial.container.memory_bytes)
-    counted = {f"container_{name}": getattr(trial.target_usage, name, None) for name in _USAGE_OF_CONTAINERS}
-    return {**dict(zip(_CONTAINER, limits, strict=True)), **counted}
-
-
-def _of_client(trial: Trial) -> dict[str, Value]:
-    """Return the times if the trial counts, and the client's work in any case, because it may be why the trial doesn't count."""
-    client = trial.client
-    if client is None:
-        return {}
-    whole, startup = client.whole, client.startup
-    figures = (whole.wall_s, whole.user_s, whole.system_s, whole.rss_bytes_peak, startup.wall_s, startup.cpu_s)
-    return {
-        "generator_version": client.timer_version,
-        "throughput_rps": client.requests_rps if trial.verdict.counts else None,
-        **(dict(zip(_CLIENT, figures, strict=True)) if trial.verdict.counts else {}),
-        **{f"client_{name}": getattr(client.done, name) for name in _WORK_DONE},
-    }
 
 
 def _way(trial: Trial) -> Way:
@@ -197,88 +217,13 @@ def _way(trial: Trial) -> Way:
     return (plan.round, scaling, plan.workload, plan.load_generator, plan.load)
 
 
-def _baselines(run: Run, trials: Sequence[Trial]) -> dict[Way, Trial]:
-    """Return the trials of the proxies' baseline."""
-    last = last_attempts(trials)
-    return {_way(trial): trial for trial in last if run.table is Table.TCP_PROXIES and trial.plan.target == run.baseline}
+def _text(value: object) -> object:
+    """Return a value in the form that the file has, and never as a formula.
 
-
-def _added(trial: Trial, baseline: Trial | None) -> dict[str, Value]:
-    found = added_us(trial, baseline) if baseline is not None and baseline is not trial else {}
-    return {f"added_us_{name}": found.get(name) for name in ADDED}
-
-
-def _of_steps(trial: Trial) -> dict[str, Value]:
-    """Return the highest rate that was held, and the response times at the highest rate that was offered."""
-    steps = trial.measurement.steps if trial.measurement else ()
-    highest = steps[-1].response_time_us if steps and trial.verdict.counts else None
-    return {
-        "rate_held_rps": rate_held(steps, trial.plan.load.arrivals),
-        **{f"at_highest_rate_us_{name}": getattr(highest, name, None) for name in _FIGURES},
-    }
-
-
-def _of_target(target: Target) -> dict[str, Value]:
-    return {
-        "target": target.id,
-        "language": target.language,
-        "framework": target.framework,
-        "variant": target.variant,
-        "category": target.category,
-        "tuning": target.tuning,
-        "limits": " ".join(target.limits),
-    }
-
-
-def _of_measurement(measurement: Measurement | None, *, counts: bool) -> dict[str, Value]:
-    shown = measurement if counts else None
-    requests = measurement.requests if measurement else None
-    return {
-        "measured_s": measurement.duration_s if measurement else None,
-        "requests_sent": requests.sent if requests else None,
-        "requests_completed": requests.completed if requests else None,
-        "requests_ok": requests.ok if requests else None,
-        "requests_unsent": requests.unsent if requests else None,
-        "errors": failed_requests(measurement) if measurement else None,
-        "error_kinds": _pairs(measurement.errors) if measurement else None,
-        "throughput_rps": shown.throughput_rps if shown else None,
-        "bytes_received": shown.bytes_received if shown else None,
-        **{column: value for times in _TIMES for column, value in _of_times(times, shown).items()},
-    }
-
-
-def _of_times(times: str, measurement: Measurement | None) -> dict[str, Value]:
-    distribution: Distribution | None = getattr(measurement, f"{times}_us", None)
-    figures = {f"{times}_us_{name}": getattr(distribution, name, None) for name in _FIGURES}
-    return {f"{times}_count": distribution.count if distribution else None, **figures}
-
-
-def _of_usage(who: str, usage: Usage | None) -> dict[str, Value]:
-    return {f"{who}_{name}": getattr(usage, name, None) for name in _USAGE}
-
-
-def _of_facts(trial: Trial) -> dict[str, Value]:
-    known = facts(trial)
-    link = trial.network.fullest_link if trial.network else None
-    return {
-        **{name: getattr(known, name, None) for name in _FACTS},
-        **{name: getattr(trial.network, name, None) for name in _NETWORK},
-        **{f"fullest_link_{name}": getattr(link, name, None) for name in LinkUse.model_fields},
-    }
-
-
-def _not_a_formula(value: Value) -> Value:
+    Booleans are ``true`` and ``false``, which JSON, TOML and most CSV readers understand. Several values are separated by spaces.
+    """
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, tuple):
+        value = " ".join(map(str, value))
     return f"'{value}" if isinstance(value, str) and value.startswith(FORMULA_MARKS) else value
-
-
-def _pairs(counts: Mapping[str, int]) -> str:
-    return " ".join(f"{name}={count}" for name, count in sorted(counts.items()) if count)
-
-
-def _numbers(cpus: Sequence[int]) -> str:
-    return " ".join(map(str, cpus))
-
-
-def _plain(value: Value) -> Value:
-    """Format Booleans as ``true`` and ``false``, which JSON, TOML and most CSV readers understand."""
-    return str(value).lower() if isinstance(value, bool) else value

@@ -30,13 +30,7 @@ def _result(row: Row, workload: str | None) -> dict[str, Any]:
     peaks = [trial.client.whole.rss_bytes_peak for trial in row.trials if trial.client and trial.verdict.counts]
     return {
         "command": " ".join(filter(None, (row.target.id.removeprefix("client:"), workload))),
-        "mean": client.mean_s,
-        "stddev": client.stddev_s,
-        "median": client.median_s,
-        "user": client.user_s,
-        "system": client.system_s,
-        "min": client.min_s,
-        "max": client.max_s,
+        **{name: getattr(client, f"{name}_s") for name in ("mean", "stddev", "median", "user", "system", "min", "max")},
         "times": client.times_s,
         "memory_usage_byte": peaks if None not in peaks else None,
         "exit_codes": [0] * len(client.times_s),

@@ -8,6 +8,7 @@ The document includes the measurements of trials that don't count, so programs m
 
 from __future__ import annotations
 
+import json
 from collections.abc import Collection, Iterator, Sequence
 from typing import Annotated, Any, Literal
 
@@ -16,7 +17,7 @@ from pydantic import BaseModel, BeforeValidator, Field, PlainSerializer
 from httpbench.analysis.compared import against, composite_of, differences, ranking
 from httpbench.analysis.gates import RunGate, gated
 from httpbench.analysis.groups import groups
-from httpbench.analysis.rows import Group, Row
+from httpbench.analysis.rows import Group
 from httpbench.model import (
     Category,
     ClientMeasurement,
@@ -53,7 +54,6 @@ from httpbench.model import (
     Search,
     Settling,
     Table,
-    Target,
     Trial,
     TrialPlan,
     Tuning,
@@ -71,7 +71,6 @@ from httpbench.stats.interval import ConfidenceInterval
 from httpbench.stats.level import RatePoint, Saturation, saturation
 from httpbench.stats.overhead import Difference
 from httpbench.stats.paired import Comparison
-from httpbench.stats.ranks import RankRange
 from httpbench.stats.steady import not_shown_steady, unsteady
 from httpbench.stats.summary import Summary, with_merged
 
@@ -390,7 +389,7 @@ def document(run: Run, trials: Sequence[Trial]) -> Document:
     return Document(
         **same_fields(run, Document, but={"targets", "gates"}),
         run=run.id,
-        targets={name: _exported(target) for name, target in run.targets.items()},
+        targets={name: ExportedTarget(**same_fields(target, ExportedTarget)) for name, target in run.targets.items()},
         probes={trial.plan.target: trial.probed for trial in trials if trial.probed is not None},
         results=tuple(result for group in found for result in _results(run, group)),
         saturation=_saturation(run, trials),
@@ -403,10 +402,6 @@ def document(run: Run, trials: Sequence[Trial]) -> Document:
 def same_fields(source: BaseModel, model: type[BaseModel], but: Collection[str] = ()) -> dict[str, Any]:
     """Return the values of the fields that two models share, except those in ``but``."""
     return {name: getattr(source, name) for name in type(source).model_fields if name in model.model_fields and name not in but}
-
-
-def _exported(target: Target) -> ExportedTarget:
-    return ExportedTarget(**same_fields(target, ExportedTarget))
 
 
 def _gate(judged: RunGate) -> GateResult:
@@ -423,7 +418,7 @@ def _gate(judged: RunGate) -> GateResult:
 
 
 def _against(group: Group, baseline: str | None) -> Iterator[Against]:
-    for compared in against(group, baseline) if baseline else ():
+    for compared in against(group, baseline):
         for figure, comparison in compared.figures.items():
             if comparison is not None:
                 yield Against(
@@ -443,19 +438,16 @@ def _results(run: Run, group: Group) -> Iterator[Result]:
     ranks = ranking(group)
     added = differences(group, run.baseline) if run.table is Table.TCP_PROXIES else {}
     for row in group.rows:
-        yield _result(row, ranks.get(row.target.id), added.get(row.target.id, {}))
-
-
-def _result(row: Row, rank: RankRange | None, added: dict[str, Difference]) -> Result:
-    return Result(
-        **same_fields(row.summary, Result, but={"rounds"}),
-        rank=rank.best if rank else None,
-        rank_best=rank.best if rank else None,
-        rank_worst=rank.worst if rank else None,
-        summary=ExportedSummary(**same_fields(with_merged(row.summary, row.trials), ExportedSummary)),
-        overhead=added,
-        rounds=tuple(map(_round, row.attempts)),
-    )
+        rank = ranks.get(row.target.id)
+        yield Result(
+            **same_fields(row.summary, Result, but={"rounds"}),
+            rank=rank.best if rank else None,
+            rank_best=rank.best if rank else None,
+            rank_worst=rank.worst if rank else None,
+            summary=ExportedSummary(**same_fields(with_merged(row.summary, row.trials), ExportedSummary)),
+            overhead=added.get(row.target.id, {}),
+            rounds=tuple(map(_round, row.attempts)),
+        )
 
 
 def _round(trial: Trial) -> Round:
@@ -474,3 +466,9 @@ def _saturation(run: Run, trials: Sequence[Trial]) -> ExportedSaturation | None:
     found = saturation(run.search, trials)
     curve = tuple(ExportedPoint(**same_fields(point, ExportedPoint)) for point in found.curve)
     return ExportedSaturation(**same_fields(found, ExportedSaturation, but={"curve"}), curve=curve)
+
+
+def schema_text() -> str:
+    """Return the JSON Schema of the document in the form that is committed in ``docs/schemas``."""
+    schema = Document.model_json_schema(by_alias=True, mode="serialization")
+    return json.dumps({"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}, indent=2, ensure_ascii=False) + "\n"

@@ -13,7 +13,8 @@ from typing import Literal
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element, SubElement
 
-from httpbench.analysis.gates import gated
+from httpbench.analysis.changes import ChangeGate
+from httpbench.analysis.gates import RunGate, gated
 from httpbench.analysis.groups import groups
 from httpbench.analysis.rows import Row
 from httpbench.model import Run, RunStatus, Search, Trial, VerdictKind
@@ -27,7 +28,6 @@ from httpbench.stats.gates import Passage, lost_rounds
 from httpbench.stats.level import saturation
 from httpbench.text import one_line, printable
 
-SECONDS_DIGITS = 3
 GATES = "gates"
 """Name of the test suite that contains the gates."""
 
@@ -93,12 +93,13 @@ def document(suites: Sequence[JUnitSuite], started_at: str, properties: Mapping[
     return f'<?xml version="1.0" encoding="UTF-8"?>\n{ElementTree.tostring(root, encoding="unicode")}\n'
 
 
-def gate_case(name: str, passage: Passage, sentence: str, *, fails_if_inconclusive: bool) -> Case:
-    """Make the test case of a gate. ``sentence`` says how the gate ended."""
-    if passage is Passage.PASSED:
+def gate_case(judged: RunGate | ChangeGate, *, fails_if_inconclusive: bool) -> Case:
+    """Make the test case of a gate."""
+    name, sentence = f"{judged.gate} {gate_place(judged)}", gate_sentence(judged)
+    if judged.passage is Passage.PASSED:
         return Case(name, output=sentence)
     tags: dict[Passage, Tag] = {Passage.BREACHED: "failure", Passage.INCONCLUSIVE: "error" if fails_if_inconclusive else "skipped"}
-    return Case(name, problem=Problem(tags.get(passage, "error"), passage, sentence))
+    return Case(name, problem=Problem(tags.get(judged.passage, "error"), judged.passage, sentence))
 
 
 def _suites(run: Run, trials: Sequence[Trial]) -> Iterator[JUnitSuite]:
@@ -110,11 +111,7 @@ def _suites(run: Run, trials: Sequence[Trial]) -> Iterator[JUnitSuite]:
         every = columns(found, run.table)
         yield from (JUnitSuite(loads.title(group), [_of_row(row, every) for row in group.rows]) for group in found)
     if judged := gated(run, trials):
-        strict = run.fails_if_inconclusive
-        cases = [
-            gate_case(f"{each.gate} {gate_place(each)}", each.passage, gate_sentence(each), fails_if_inconclusive=strict) for each in judged
-        ]
-        yield JUnitSuite(GATES, cases)
+        yield JUnitSuite(GATES, [gate_case(each, fails_if_inconclusive=run.fails_if_inconclusive) for each in judged])
     if run.status is RunStatus.INTERRUPTED:
         made = sum(trial.plan.attempt == 0 for trial in trials)
         message = f"interrupted after {plural(made, 'trial')}" if run.search else f"interrupted after {made} of {len(run.plan)} trials"
@@ -152,7 +149,7 @@ def _measured_s(trials: Sequence[Trial]) -> float:
 
 
 def _add(suite: Element, of: JUnitSuite, case: Case) -> None:
-    named = {"classname": printable(of.name), "name": one_line(case.name), "time": _seconds(case.seconds)}
+    named = {"classname": printable(of.name), "name": one_line(case.name), "time": f"{case.seconds:.3f}"}
     element = SubElement(suite, "testcase", named)
     if case.problem:
         described = {"type": case.problem.kind, "message": one_line(case.problem.message)}
@@ -164,8 +161,4 @@ def _add(suite: Element, of: JUnitSuite, case: Case) -> None:
 def _counts(cases: Sequence[Case]) -> dict[str, str]:
     tags = [case.problem.tag for case in cases if case.problem]
     numbers = {"tests": len(cases), "failures": tags.count("failure"), "errors": tags.count("error"), "skipped": tags.count("skipped")}
-    return {**{name: str(number) for name, number in numbers.items()}, "time": _seconds(sum(case.seconds for case in cases))}
-
-
-def _seconds(value: float) -> str:
-    return f"{value:.{SECONDS_DIGITS}f}"
+    return {**{name: str(number) for name, number in numbers.items()}, "time": f"{sum(case.seconds for case in cases):.3f}"}

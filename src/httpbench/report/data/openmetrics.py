@@ -95,19 +95,16 @@ def _of_rows(rows: Sequence[tuple[Labels, Row]]) -> Iterator[Family]:
         samples = [(labels, value) for labels, row in rows if (value := figure(row)) is not None]
         unit = next((unit for unit in ("seconds", "bytes") if name.endswith(f"_{unit}")), None)
         yield Family(f"httpbench_{name}", meaning, unit=unit, samples=samples)
-    yield Family("httpbench_verdict_info", "What limited the row, or why it has no results: always 1.", samples=list(_verdicts(rows)))
-    ends = [({**labels, "bound": end}, value) for labels, row in rows for end, value in _ends(row.summary.throughput_rps)]
+    verdicts = [({**labels, "verdict": row.summary.verdict.kind}, 1.0) for labels, row in rows]
+    yield Family("httpbench_verdict_info", "What limited the row, or why it has no results: always 1.", samples=verdicts)
+    ends = [
+        ({**labels, "bound": end}, getattr(estimate.interval, end))
+        for labels, row in rows
+        if (estimate := row.summary.throughput_rps) and estimate.interval
+        for end in ("low", "high")
+    ]
     meaning = "Ends of the 95% interval of correct responses per second."
     yield Family("httpbench_requests_per_second_interval", meaning, samples=ends)
-
-
-def _verdicts(rows: Sequence[tuple[Labels, Row]]) -> Iterator[Sample]:
-    yield from (({**labels, "verdict": row.summary.verdict.kind}, 1.0) for labels, row in rows)
-
-
-def _ends(estimate: Estimate | None) -> Iterator[tuple[str, float]]:
-    if estimate is not None and estimate.interval is not None:
-        yield from (("low", estimate.interval.low), ("high", estimate.interval.high))
 
 
 def _latency(rows: Sequence[tuple[Labels, Row]]) -> Family:
@@ -138,17 +135,19 @@ def _of_gates(judged: Sequence[RunGate]) -> Iterator[Family]:
     yield Family("httpbench_gate_ratio", "Figure of the target divided by that of the baseline.", samples=ratios)
 
 
-def _median(name: str, factor: float = 1.0) -> Callable[[Row], float | None]:
+def _median(read: Callable[[Row], Estimate | None], factor: float = 1.0) -> Callable[[Row], float | None]:
     """Return a function that reads the median of a metric."""
 
     def figure(row: Row) -> float | None:
-        estimate: Estimate | None = getattr(row.summary, name)
+        estimate = read(row)
         return None if estimate is None else estimate.median * factor
 
     return figure
 
 
 def _time(name: str) -> Callable[[Row], float | None]:
+    """Return a function that reads the median of a latency in seconds."""
+
     def figure(row: Row) -> float | None:
         estimate: Estimate | None = getattr(row.latency, name, None)
         return None if estimate is None else estimate.median / 1e6
@@ -156,19 +155,18 @@ def _time(name: str) -> Callable[[Row], float | None]:
     return figure
 
 
-def _memory_bytes(row: Row) -> float | None:
-    peak = row.summary.pss_bytes_peak or row.summary.rss_bytes_peak
-    return peak.median if peak else None
-
-
 FIGURES: tuple[tuple[str, str, Callable[[Row], float | None]], ...] = (
-    ("requests_per_second", "Correct responses per second.", _median("throughput_rps")),
+    ("requests_per_second", "Correct responses per second.", _median(lambda row: row.summary.throughput_rps)),
     ("latency_mean_seconds", "Mean latency.", _time("mean")),
     ("latency_max_seconds", "Highest latency.", _time("max")),
-    ("failed_requests", "Requests of one round without a correct response.", _median("errors")),
-    ("target_cpu_cores", "CPU use of the target, in cores.", _median("cpu_cores")),
-    ("target_cpu_per_request_seconds", "CPU time of the target per response.", _median("cpu_us_per_request", 1e-6)),
-    ("target_memory_peak_bytes", "Peak memory of the target.", _memory_bytes),
+    ("failed_requests", "Requests of one round without a correct response.", _median(lambda row: row.summary.errors)),
+    ("target_cpu_cores", "CPU use of the target, in cores.", _median(lambda row: row.summary.cpu_cores)),
+    ("target_cpu_per_request_seconds", "CPU time of the target per response.", _median(lambda row: row.summary.cpu_us_per_request, 1e-6)),
+    (
+        "target_memory_peak_bytes",
+        "Peak memory of the target.",
+        _median(lambda row: row.summary.pss_bytes_peak or row.summary.rss_bytes_peak),
+    ),
     ("client_time_seconds", "Wall time of a client.", lambda row: row.summary.client.mean_s if row.summary.client else None),
     ("rounds", "Rounds that were made.", lambda row: float(row.summary.rounds)),
     ("rounds_counting", "Rounds that count.", lambda row: float(row.summary.rounds_counting)),

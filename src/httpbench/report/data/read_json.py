@@ -42,12 +42,8 @@ def read_export(path: Path) -> tuple[Run, list[Trial]]:
 def _content(path: Path) -> bytes:
     """Read a file that may be compressed, like the files in an HTML report and in ``results``."""
     content = path.read_bytes()
-    if content.startswith(ZSTD):
-        return _of_zstd(content, path)
-    return gzip.decompress(content) if content.startswith(GZIP) else content
-
-
-def _of_zstd(content: bytes, path: Path) -> bytes:
+    if not content.startswith(ZSTD):
+        return gzip.decompress(content) if content.startswith(GZIP) else content
     import zstandard
 
     try:

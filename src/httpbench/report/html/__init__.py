@@ -6,16 +6,11 @@ CSS. The Content-Security-Policy can therefore forbid all scripts, so nothing th
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Sequence
 
 from httpbench.analysis.changes import Changes
 from httpbench.model import Run, Trial
 from httpbench.report.charts import check_charts
-
-PAGE = "httpbench.report.html.run"
-CHANGES = "httpbench.report.html.changes"
-"""Modules that are imported only when a page is made, because altair takes a second to load."""
 
 
 def check_html() -> None:
@@ -26,12 +21,14 @@ def check_html() -> None:
 def render_html(run: Run, trials: Sequence[Trial]) -> str:
     """Render the page of a run. Raises :class:`UsageError` like :func:`check_html`."""
     check_html()
-    text: str = importlib.import_module(PAGE).render(run, trials)
-    return text
+    from httpbench.report.html.run import render
+
+    return render(run, trials)
 
 
 def render_changes_html(found: Changes) -> str:
     """Render the page of a comparison of two runs. Raises :class:`UsageError` like :func:`check_html`."""
     check_html()
-    text: str = importlib.import_module(CHANGES).render(found)
-    return text
+    from httpbench.report.html.changes import render
+
+    return render(found)

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
-
-from markupsafe import Markup
 
 from httpbench.analysis.compared import composite_of, ranking
 from httpbench.analysis.groups import groups
@@ -22,7 +19,7 @@ from httpbench.report.html.download import download
 from httpbench.report.html.parts import HtmlFigure, HtmlTable, Picture, link, struck, verdict
 from httpbench.report.html.shell import render as render_page
 from httpbench.report.words import curves, loads, notes, tables
-from httpbench.report.words.answer import answer as answer_lines
+from httpbench.report.words.claims import answer as answer_lines
 from httpbench.report.words.claims import claims, unranked
 from httpbench.report.words.columns import Column, columns
 from httpbench.report.words.numbers import figure_text, rank_text
@@ -34,29 +31,6 @@ NAMES = ("language", "framework", "variant", "server", "target")
 
 VERDICT = "verdict"
 """Column that a page moves to second place, so that narrow screens show it beside the name."""
-
-
-@dataclass(frozen=True, slots=True)
-class TableSection:
-    """One table with its answer, charts and notes."""
-
-    anchor: str
-    title: str
-    method: str
-    answer: str
-    claims: Sequence[str]
-    figures: Sequence[HtmlFigure | Picture]
-    table: HtmlTable
-    notes: Sequence[notes.RowNote]
-
-
-@dataclass(frozen=True, slots=True)
-class CompositeSection:
-    """The composite score of a run."""
-
-    title: str
-    note: str
-    table: HtmlTable
 
 
 def render(run: Run, trials: Sequence[Trial]) -> str:
@@ -86,8 +60,11 @@ def results(
 ) -> dict[str, Any]:
     """Return the results in the form that the template expects. ``figures`` draws the charts of a table."""
     sections = [] if search else _sections(run, found, figures)
+    answers = [(section["anchor"], section["title"], section["answer"]) for section in sections]
+    if search:
+        answers = [("saturation", search["title"], search["sentences"][0])]
     return {
-        "answers": _answers(sections, search),
+        "answers": answers,
         "search": search,
         "sections": sections,
         "composite": None if search else _composite(trials),
@@ -101,12 +78,13 @@ def search_of(run: Run, trials: Sequence[Trial], figures: Sequence[HtmlFigure | 
     if run.search is None or not trials:
         return None
     found = saturation(run.search, trials)
+    table = curves.table(found)
     return {
         "title": curves.title(run, trials),
         "method": curves.method(run.search, trials),
         "sentences": curves.sentences(run.search, found, trials),
         "figures": figures,
-        "table": HtmlTable.of("Rates", *curves.table(run.search, found)),
+        "table": HtmlTable.of("Rates", table.headings, table.rows),
     }
 
 
@@ -116,26 +94,20 @@ def versions(run: Run) -> HtmlTable:
     return HtmlTable.of("Versions", ["Name", "Version"], [[name, " ".join(version.split())] for name, version in sorted(found.items())])
 
 
-def _answers(sections: Sequence[TableSection], search: dict[str, Any] | None) -> list[tuple[str, str, str]]:
-    """Return the anchor, title and sentence of each answer."""
-    if search:
-        return [("saturation", search["title"], search["sentences"][0])]
-    return [(section.anchor, section.title, section.answer) for section in sections]
-
-
-def _sections(run: Run, found: Sequence[Group], figures: Callable[[Group], Sequence[HtmlFigure | Picture]]) -> list[TableSection]:
+def _sections(run: Run, found: Sequence[Group], figures: Callable[[Group], Sequence[HtmlFigure | Picture]]) -> list[dict[str, Any]]:
+    """Return each table with its answer, charts and notes."""
     every = columns(found, run.table)
     return [
-        TableSection(
-            anchor=f"table-{number}-{file_name(group)}",
-            title=loads.title(group),
-            method=loads.method(group),
-            answer=answer(run, group),
-            claims=claims(run, group),
-            figures=figures(group),
-            table=_table(group, every),
-            notes=notes.row_notes(group),
-        )
+        {
+            "anchor": f"table-{number}-{file_name(group)}",
+            "title": loads.title(group),
+            "method": loads.method(group),
+            "answer": answer(run, group),
+            "claims": claims(run, group),
+            "figures": figures(group),
+            "table": _table(group, every),
+            "notes": notes.row_notes(group),
+        }
         for number, group in enumerate(found, 1)
     ]
 
@@ -156,12 +128,13 @@ def _only(row: Row) -> str:
     return f"{short(row)}: {figure_text(estimate.median)} requests/s" if estimate and row.summary.load.rate_rps is None else short(row)
 
 
-def _composite(trials: Sequence[Trial]) -> CompositeSection | None:
+def _composite(trials: Sequence[Trial]) -> dict[str, Any] | None:
     found = composite_of(trials)
     if found is None:
         return None
-    table = HtmlTable.of("Score of each target", tables.COMPOSITE_COLUMNS, tables.composite_rows(found))
-    return CompositeSection(tables.COMPOSITE, tables.composite_note(found), table)
+    scores = tables.composite_table(found)
+    table = HtmlTable.of("Score of each target", scores.headings, scores.rows)
+    return {"title": tables.COMPOSITE, "note": tables.composite_note(found), "table": table}
 
 
 def _table(group: Group, every: Sequence[Column]) -> HtmlTable:
@@ -173,13 +146,8 @@ def _table(group: Group, every: Sequence[Column]) -> HtmlTable:
             link(row.target.id, short(row)),
             verdict(row.summary.verdict.kind, judged.shown(row)),
             rank_text(places[row.target.id]) if row.target.id in places else "",
-            *(_cell(column, row) for column in shown),
+            *(struck(column.shown(row)) if column.is_struck(row) else column.shown(row) for column in shown),
         ]
         for row in group.rows
     ]
     return HtmlTable.of("All figures", ["Target", judged.title, "Rank", *(column.heading for column in shown)], rows)
-
-
-def _cell(column: Column, row: Row) -> str | Markup:
-    text = column.shown(row)
-    return struck(text) if column.is_struck(row) else text

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
 
 from markupsafe import Markup
 
@@ -21,42 +21,10 @@ from httpbench.report.words.reasons import joined
 from httpbench.report.words.targets import LIMITS, render_responses
 from httpbench.stats.summary import rss_bytes_peak, throughput_rps
 
-ROUNDS = (
-    "Table",
-    "Round",
-    "Verdict",
-    "Requests/s",
-    "Time (ms)",
-    "p50 (ms)",
-    "p99 (ms)",
-    "p99.9 (ms)",
-    "Errors",
-    "CPU (cores)",
-    "Memory (MB)",
-    "Throttled",
-    "Reasons",
-)
-PERCENTILES = ("p50", "p99", "p99_9")
 RUN_NAMES = {"held": "delayed responses", "timed": "timed"}
 
 
-@dataclass(frozen=True, slots=True)
-class TargetSection:
-    """Everything that the page of a run shows about one target."""
-
-    id: str
-    name: str
-    facts: Sequence[tuple[str, str]]
-    upstream: str | None
-    verdicts: Sequence[tuple[str, Markup, Sequence[str]]]
-    """The load, the verdict and the verdict's reasons."""
-    figures: Sequence[HtmlFigure]
-    tables: Sequence[HtmlTable]
-    texts: Sequence[tuple[str, str]]
-    """Title and text of each block of commands, responses or logs."""
-
-
-def sections(run: Run, found: Sequence[Group]) -> list[TargetSection]:
+def sections(run: Run, found: Sequence[Group]) -> list[dict[str, Any]]:
     """Return a section for each target, in the order in which the tables list them."""
     rows: dict[str, list[tuple[Group, Row]]] = {}
     for group in found:
@@ -65,34 +33,34 @@ def sections(run: Run, found: Sequence[Group]) -> list[TargetSection]:
     return [_section(run, found, own) for own in rows.values()]
 
 
-def _section(run: Run, found: Sequence[Group], own: Sequence[tuple[Group, Row]]) -> TargetSection:
+def _section(run: Run, found: Sequence[Group], own: Sequence[tuple[Group, Row]]) -> dict[str, Any]:
     target = own[0][1].target
-    return TargetSection(
-        id=target.id,
-        name=label(own[0][1]),
-        facts=list(_facts(target)),
-        upstream=target.upstream if target.upstream and target.upstream.startswith("https://") else None,
-        verdicts=[] if run.search else list(_verdicts(own)),
-        figures=[HtmlFigure.of(drawing) for drawing in ([] if run.search else of_target(run, found, target.id))],
-        tables=[table for table in (_rounds(own), _evidence(own)) if table.rows],
-        texts=list(_texts(target, own)),
-    )
+    return {
+        "id": target.id,
+        "name": label(own[0][1]),
+        "facts": _facts(target),
+        "upstream": target.upstream if target.upstream and target.upstream.startswith("https://") else None,
+        "verdicts": [] if run.search else list(_verdicts(own)),
+        "figures": [HtmlFigure.of(drawing) for drawing in ([] if run.search else of_target(run, found, target.id))],
+        "tables": [table for table in (_rounds(own), _evidence(own)) if table.rows],
+        "texts": list(_texts(target, own)),
+    }
 
 
-def _facts(target: Target) -> Iterator[tuple[str, str]]:
-    yield "Kind", str(target.kind)
-    if target.is_declared:
-        yield "Language", target.language
-        yield "Category", f"{target.category}, {target.tuning}"
-    if target.notes:
-        yield "Notes", " ".join(target.notes.split())
-    if target.limits:
-        yield "Limits", "; ".join(f"{limit}: {LIMITS[limit]}" for limit in target.limits)
-    if target.url:
-        yield "URL", target.url
+def _facts(target: Target) -> list[tuple[str, str]]:
+    facts = [
+        ("Kind", str(target.kind)),
+        ("Language", target.language if target.is_declared else ""),
+        ("Category", f"{target.category}, {target.tuning}" if target.is_declared else ""),
+        ("Notes", " ".join((target.notes or "").split())),
+        ("Limits", "; ".join(f"{limit}: {LIMITS[limit]}" for limit in target.limits)),
+        ("URL", target.url or ""),
+    ]
+    return [(name, text) for name, text in facts if text]
 
 
 def _verdicts(own: Sequence[tuple[Group, Row]]) -> Iterator[tuple[str, Markup, Sequence[str]]]:
+    """Yield each load with its verdict and the verdict's reasons."""
     for group, row in own:
         note = next((note for note in notes.row_notes(group) if note.id == row.target.id), None)
         reasons = [] if note is None else [*note.reasons, *([f"Hint: {note.next_step}"] if note.next_step else [])]
@@ -100,12 +68,8 @@ def _verdicts(own: Sequence[tuple[Group, Row]]) -> Iterator[tuple[str, Markup, S
 
 
 def _rounds(own: Sequence[tuple[Group, Row]]) -> HtmlTable:
-    rows = [
-        [short_place(group), _number(trial), verdict(trial.verdict.kind), *_figures(trial), joined(trial.verdict.reasons)]
-        for group, row in own
-        for trial in row.attempts
-    ]
-    return HtmlTable.of("Rounds", ROUNDS, rows)
+    rows = [[short_place(group), *(text(trial) for _, text in ROUNDS)] for group, row in own for trial in row.attempts]
+    return HtmlTable.of("Rounds", ["Table", *(title for title, _ in ROUNDS)], rows)
 
 
 def _number(trial: Trial) -> str:
@@ -113,45 +77,64 @@ def _number(trial: Trial) -> str:
     return f"{trial.plan.round + 1}{attempt}"
 
 
-def _figures(trial: Trial) -> list[str]:
-    measurement, usage = trial.measurement, trial.target_usage
-    times = measurement.times_us if measurement else None
-    errors = {kind: count for kind, count in measurement.errors.items() if count} if measurement else {}
-    memory = rss_bytes_peak(trial)
-    return [
-        _text(throughput_rps(measurement) if measurement else None),
-        _text(trial.client.whole.wall_s * 1000 if trial.client else None),
-        *(_text(value / 1000 if (value := getattr(times, name, None)) is not None else None) for name in PERCENTILES),
-        ", ".join(f"{count:,} {kind}" for kind, count in errors.items()) or ("0" if measurement else ""),
-        _text(usage.cpu_cores_mean if usage else None),
-        _text(memory / 1e6 if memory is not None else None),
-        percentage(usage.throttled_share) if usage and usage.throttled_share is not None else "",
-    ]
+def _percentile(name: str) -> Callable[[Trial], str]:
+    def text(trial: Trial) -> str:
+        us = getattr(trial.measurement.times_us, name, None) if trial.measurement else None
+        return "" if us is None else figure_text(us / 1000)
+
+    return text
 
 
-def _text(value: float | None) -> str:
-    return "" if value is None else figure_text(value)
+def _errors(trial: Trial) -> str:
+    if trial.measurement is None:
+        return ""
+    return ", ".join(f"{count:,} {kind}" for kind, count in trial.measurement.errors.items() if count) or "0"
+
+
+def _memory(trial: Trial) -> str:
+    peak = rss_bytes_peak(trial)
+    return "" if peak is None else figure_text(peak / 1e6)
+
+
+def _throttled(trial: Trial) -> str:
+    share = trial.observed.target_usage.throttled_share if trial.observed.target_usage else None
+    return "" if share is None else percentage(share)
+
+
+ROUNDS: Sequence[tuple[str, Callable[[Trial], str]]] = (
+    ("Round", _number),
+    ("Verdict", lambda trial: verdict(trial.verdict.kind)),
+    ("Requests/s", lambda trial: figure_text(throughput_rps(trial.measurement) if trial.measurement else None)),
+    ("Time (ms)", lambda trial: figure_text(trial.client.whole.wall_s * 1000 if trial.client else None)),
+    ("p50 (ms)", _percentile("p50")),
+    ("p99 (ms)", _percentile("p99")),
+    ("p99.9 (ms)", _percentile("p99_9")),
+    ("Errors", _errors),
+    ("CPU (cores)", lambda trial: figure_text(trial.observed.target_usage.cpu_cores_mean if trial.observed.target_usage else None)),
+    ("Memory (MB)", _memory),
+    ("Throttled", _throttled),
+    ("Reasons", lambda trial: joined(trial.verdict.reasons)),
+)
 
 
 def _evidence(own: Sequence[tuple[Group, Row]]) -> HtmlTable:
     """Return the facts behind each verdict; for clients, the counts of the reference server."""
-    title = "Evidence of the verdicts"
     if own[0][0].client_work is not None:
-        return _counted(title, own)
-    columns = [(name, text) for name, text in evidence.COLUMNS if name not in evidence.NAMES]
-    rows = [[short_place(group), _number(one.trial), *(text(one) for _, text in columns)] for group, row in own for one in known([row])]
-    return HtmlTable.of(title, ["Table", "Round", *(name for name, _ in columns)], rows)
-
-
-def _counted(title: str, own: Sequence[tuple[Group, Row]]) -> HtmlTable:
-    rows = [
-        [short_place(group), _number(trial), RUN_NAMES[name], *counts]
-        for group, row in own
-        for trial in row.attempts
-        if trial.client
-        for name, counts in evidence.client_lines(trial)
-    ]
-    return HtmlTable.of(title, ["Table", "Round", "Run", *(name for name, _ in evidence.CLIENT_COLUMNS)], rows)
+        header = ["Run", *(name for name, _ in evidence.CLIENT_COLUMNS)]
+        cells = [
+            [short_place(group), _number(trial), RUN_NAMES[name], *counts]
+            for group, row in own
+            for trial in row.attempts
+            if trial.client
+            for name, counts in evidence.client_lines(trial)
+        ]
+    else:
+        columns = [(name, text) for name, text in evidence.COLUMNS if name not in evidence.NAMES]
+        header = [name for name, _ in columns]
+        cells = [
+            [short_place(group), _number(one.trial), *(text(one) for _, text in columns)] for group, row in own for one in known([row])
+        ]
+    return HtmlTable.of("Evidence of the verdicts", ["Table", "Round", *header], cells)
 
 
 def _texts(target: Target, own: Sequence[tuple[Group, Row]]) -> Iterator[tuple[str, str]]:
@@ -162,10 +145,8 @@ def _texts(target: Target, own: Sequence[tuple[Group, Row]]) -> Iterator[tuple[s
     seen = {trial.plan.workload: trial.response for trial in reversed(trials) if trial.response}
     for workload, response in seen.items():
         yield f"Response to {workload}", render_responses({target.id: response})
-    for row in rows:
-        if row.log_tail:
-            yield "End of the log", row.log_tail
-            break
+    if log := next((row.log_tail for row in rows if row.log_tail), None):
+        yield "End of the log", log
 
 
 def _commands(target: Target, own: Sequence[tuple[Group, Row]]) -> Iterator[str]:

@@ -68,16 +68,18 @@ def _section(group: Group, every: Sequence[Column]) -> Iterator[str]:
 def _overhead(group: Group, run: Run) -> Iterator[str]:
     table = tables.overhead_table(group, run.baseline) if run.table is Table.TCP_PROXIES else None
     if table is not None:
+        columns, rows = table
         yield from (f"#### {tables.OVERHEAD}", "")
-        yield from pipe_table(table.headings, [column.is_number for column in table.columns], table.texts)
+        texts = [[column.text(row) for column in columns] for row in rows]
+        yield from pipe_table([column.heading for column in columns], [column.is_number for column in columns], texts)
         yield from ("", escape(tables.OVERHEAD_MEANING), "")
 
 
 def _composite(trials: Sequence[Trial]) -> Iterator[str]:
-    found = composite_of(trials)
-    if found is not None:
+    if found := composite_of(trials):
+        table = tables.composite_table(found)
         yield from (f"### {escape(tables.COMPOSITE)}", "")
-        yield from pipe_table(tables.COMPOSITE_COLUMNS, (False, True, True), tables.composite_rows(found))
+        yield from pipe_table(table.headings, table.is_number, table.rows)
         yield from ("", escape(tables.composite_note(found)), "")
 
 
@@ -89,10 +91,10 @@ def _claims(sentences: Sequence[str]) -> list[str]:
 def _search(search: Search, run: Run, trials: Sequence[Trial]) -> Iterator[str]:
     """Yield the curve as a code block, the rates that count, and the result."""
     result = saturation(search, trials)
-    header, rows = curves.table(search, result)
+    table = curves.table(result)
     yield f"### {escape(curves.title(run, trials))}"
     yield from ("", escape(curves.method(search, trials)), "")
     yield from fenced("\n".join(curves.curve(search, result, CURVE_COLUMNS)))
-    yield from ("", *pipe_table(header, [True] * (len(header) - 1) + [False], rows), "")
+    yield from ("", *pipe_table(table.headings, [heading != curves.WHY_NOT for heading in table.headings], table.rows), "")
     yield from _claims(curves.sentences(search, result, trials))
     yield from (f"{escape(line)}  " for line in origin(run, trials))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from rich.console import Group as Stack
 from rich.console import RenderableType
@@ -10,19 +10,8 @@ from rich.text import Text
 
 from httpbench.analysis.changes import Cell, Changes
 from httpbench.report.terminal.grid import Cells, column, fitted, names_column
-from httpbench.report.words.changes import (
-    banner,
-    caveat,
-    change_text,
-    figure_title,
-    not_compared,
-    notes,
-    origins,
-    verdict_changes,
-    verdict_text,
-)
-from httpbench.report.words.chosen import View
-from httpbench.report.words.columns import ALWAYS
+from httpbench.report.words import changes as words
+from httpbench.report.words.columns import ALWAYS, View
 from httpbench.report.words.gates import change_gate_sentences
 from httpbench.report.words.loads import load_parts, load_text
 from httpbench.stats.figures import BY_NAME
@@ -46,49 +35,47 @@ LINES_MAX = 5
 def render_changes(found: Changes, *, width: int, view: View | None = None) -> RenderableType:
     """Render the changes for a console of ``width`` columns."""
     view = view or View()
-    parts: list[RenderableType] = [Text(line, style="bold yellow") for line in banner(found)]
-    parts += map(Text, origins(found))
-    if alike := _alike(found.cells):
+    parts: list[RenderableType] = [Text(line, style="bold yellow") for line in words.banner(found)]
+    parts += map(Text, words.origins(found))
+    alike, loads = _loads(found.cells)
+    if alike:
         parts.append(Text(f"load: {alike}"))
     parts.append(Text())
     if found.cells:
-        parts += [*fitted(_columns(found, view), width), Text()]
+        parts += [*fitted(_columns(found, loads, view), width), Text()]
     parts += [Text(line, style="bold") for line in change_gate_sentences(found)]
     if view.explain or not found.cells:
-        parts += [Text(line, style="bold") for line in verdict_changes(found)]
-        parts += [Text(f"· {line}", style="dim") for line in notes(found)]
+        parts += [Text(line, style="bold") for line in words.verdict_changes(found)]
+        parts += [Text(f"· {line}", style="dim") for line in words.notes(found)]
     else:
         parts += [Text(line, style="dim", overflow="fold") for line in _brief(found)]
     return Stack(*parts)
 
 
 def _brief(found: Changes) -> list[str]:
-    lines = [*verdict_changes(found), *not_compared(found)]
+    lines = [*words.verdict_changes(found), *words.not_compared(found)]
     if len(lines) >= LINES_MAX:
         lines = [*lines[: LINES_MAX - 2], f"{len(lines) - LINES_MAX + 2} more notes: add --explain"]
-    return [*lines, caveat()]
+    return [*lines, words.caveat()]
 
 
-def _columns(found: Changes, view: View) -> list[Cells]:
+def _columns(found: Changes, loads: Sequence[str], view: View) -> list[Cells]:
     cells = found.cells
-    measured = found.figures
-    loads = _loads(cells)
-    usual = ["target", *(["load"] if any(loads) else []), *(name for name in measured if name not in UNUSUAL), "verdict"]
-    all_names = ["target", "load", *measured, "verdict"]
     known = {
         "target": names_column("Target", [cell.target for cell in cells]),
         "load": column("Load", [load_text(cell) for cell in cells] if view.wide else loads),
-        **{name: _figures(name, cells, wide=view.wide) for name in measured},
-        "verdict": column("Verdict", [verdict_text(cell) for cell in cells]),
+        **{name: _figures(name, cells, wide=view.wide) for name in found.figures},
+        "verdict": column("Verdict", [words.verdict_text(cell) for cell in cells]),
     }
-    return [known[name] for name in (all_names if view.wide else view.names or usual) if name in known]
+    usual = [name for name in known if name not in UNUSUAL and (name != "load" or any(loads))]
+    return [known[name] for name in (known if view.wide else view.names or usual) if name in known]
 
 
 def _figures(name: str, cells: Sequence[Cell], *, wide: bool) -> Cells:
     changes = [cell.figures.get(name) for cell in cells]
-    texts = [Text(change_text(name, change) if wide else _percent(change)) for change in changes]
+    texts = [Text(words.change_text(name, change) if wide else _percent(change)) for change in changes]
     need = ALWAYS if wide else NEEDS.get(name, ALWAYS)
-    return Cells(figure_title(name), "" if wide else "%", texts, need, is_number=not wide, short=SHORT.get(name, ""))
+    return Cells(words.figure_title(name), "" if wide else "%", texts, need, is_number=not wide, short=SHORT.get(name, ""))
 
 
 def _percent(change: Change | None) -> str:
@@ -101,16 +88,9 @@ def _percent(change: Change | None) -> str:
     return f"{f'{(change.ratio - 1) * 100:+.1f}' if change.differs else '='} ± {half:.1f}"
 
 
-def _alike(cells: Sequence[Cell]) -> str:
-    """Return the parts of the load that are the same in all cells."""
-    return " ".join(filter(None, (next(iter(own)) for own in _by_part(cells) if len(own) == 1)))
-
-
-def _loads(cells: Sequence[Cell]) -> list[str]:
-    """Return the parts of each cell's load that differ between cells."""
-    differs = [len(own) > 1 for own in _by_part(cells)]
-    return [" ".join(part for part, shown in zip(load_parts(cell), differs, strict=True) if shown and part) for cell in cells]
-
-
-def _by_part(cells: Sequence[Cell]) -> Iterator[set[str]]:
-    return (set(own) for own in zip(*(load_parts(cell) for cell in cells), strict=True))
+def _loads(cells: Sequence[Cell]) -> tuple[str, list[str]]:
+    """Return the parts of the load that all cells share, and the other parts of each cell's load."""
+    parts = [load_parts(cell) for cell in cells]
+    is_shared = [len(set(own)) == 1 for own in zip(*parts, strict=True)]
+    alike = [part for part, shared in zip(parts[0], is_shared, strict=True) if shared and part] if parts else []
+    return " ".join(alike), [" ".join(part for part, shared in zip(own, is_shared, strict=True) if part and not shared) for own in parts]

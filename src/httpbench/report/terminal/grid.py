@@ -7,7 +7,7 @@ omitted. A bar fills the remaining space.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from rich.cells import cell_len
@@ -153,9 +153,7 @@ def brief_names(ids: Sequence[str]) -> list[str]:
 def _laid(columns: Sequence[Cells], width: int) -> list[Cells] | None:
     """Return the columns, including bars, in the longest form that fits, or ``None`` if no form fits."""
     narrow = [column.narrow() for column in columns]
-    forms: list[Callable[[], Sequence[Cells]]] = [lambda: columns, lambda: narrow, lambda: _cut(narrow, width)]
-    for form in forms:
-        found = form()
+    for found in (columns, narrow, _cut(narrow, width)):
         spare = _spare(found, width)
         if spare >= (BAR_MIN if any(column.lengths for column in found) else 0):
             return [column.drawn(min(spare, BAR_MAX)) if column.lengths else column for column in found]

@@ -21,10 +21,9 @@ from httpbench.model import Run, Search, Trial, VerdictKind
 from httpbench.model import Table as RunTable
 from httpbench.report.terminal.grid import Cells, brief_names, column, fitted, grid
 from httpbench.report.words import curves, loads, notes, tables
-from httpbench.report.words.answer import answer
-from httpbench.report.words.chosen import View, chosen, chosen_overhead
-from httpbench.report.words.claims import claims, unranked
-from httpbench.report.words.columns import ALWAYS, Column
+from httpbench.report.words.claims import answer, claims, unranked
+from httpbench.report.words.columns import ALWAYS, Column, View, chosen, chosen_overhead
+from httpbench.report.words.numbers import figure_name
 from httpbench.report.words.run import heading, origin, precision, status
 from httpbench.stats.level import Saturation, saturation
 
@@ -39,18 +38,12 @@ NOTE_MIN = 16
 
 VERDICT_STYLES = {
     VerdictKind.TARGET: "green",
-    VerdictKind.GENERATOR: "yellow",
-    VerdictKind.BOTH: "yellow",
-    VerdictKind.SHARED: "yellow",
-    VerdictKind.BACKEND: "yellow",
-    VerdictKind.DATABASE: "yellow",
-    VerdictKind.NETWORK: "yellow",
     VerdictKind.IDLE: "cyan",
     VerdictKind.UNKNOWN: "dim",
-    VerdictKind.DISTURBED: "yellow",
     VerdictKind.INVALID: "red",
     VerdictKind.FAILED: "red",
 }
+"""Styles of the verdicts that aren't yellow."""
 
 
 def render_terminal(run: Run, trials: Sequence[Trial], *, width: int, view: View | None = None) -> RenderableType:
@@ -64,9 +57,11 @@ def render_terminal(run: Run, trials: Sequence[Trial], *, width: int, view: View
     shown: set[notes.RowNote] = set()
     for group in found:
         parts += [*_table(group, chosen(found, group, run.table, view), width), *_overhead(group, run, width, view)]
-        parts += _parts(group, width)
+        if (mix := tables.parts(group)).rows:
+            parts += [Text(), *_text_table(tables.PARTS, mix, width)]
         parts += [*_explained(run, group, shown), Text()] if explains else [*_summed_up(run, group), Text()]
-    parts += _composite(trials, width)
+    if composite := composite_of(trials):
+        parts += _text_table(tables.COMPOSITE, tables.composite_table(composite), width, tables.composite_note(composite))
     parts += [*_claims(precision(run, trials)), Text()] if run.precision else []
     if explains:
         parts += [_paragraph(Text(line, style="dim")) for line in notes.legend(found, run.table)]
@@ -105,31 +100,21 @@ def _overhead(group: Group, run: Run, width: int, view: View) -> Iterator[Render
     table = tables.overhead_table(group, run.baseline) if run.table is RunTable.TCP_PROXIES else None
     if table is None:
         return
+    columns, rows = table
     yield from (Text(), Text(tables.OVERHEAD, style="bold"), Text())
-    yield from _columns(chosen_overhead(table.columns, view), table.rows, width)
+    yield from _columns(chosen_overhead(columns, view), rows, width)
     if view.explain:
         yield _paragraph(Text(tables.OVERHEAD_MEANING, style="dim"))
 
 
-def _parts(group: Group, width: int) -> Iterator[RenderableType]:
-    if rows := tables.part_rows(group):
-        yield from (Text(), Text(tables.PARTS, style="bold"), Text())
-        yield _plain_grid(tables.PART_COLUMNS, rows, words=tables.PART_WORDS, width=width)
-
-
-def _plain_grid(columns: Sequence[tuple[str, str]], rows: Sequence[tuple[str, ...]], *, words: int, width: int) -> Table:
-    """Lay out plain text. ``columns`` are titles and units; the first ``words`` columns are left-aligned."""
-    filled = zip(columns, zip(*rows, strict=True), strict=True)
-    return grid([column(title, texts, unit=unit, is_number=place >= words) for place, ((title, unit), texts) in enumerate(filled)], width)
-
-
-def _composite(trials: Sequence[Trial], width: int) -> Iterator[RenderableType]:
-    found = composite_of(trials)
-    if found is not None:
-        columns = [(title, "") for title in tables.COMPOSITE_COLUMNS]
-        yield from (Text(tables.COMPOSITE, style="bold"), Text())
-        yield _plain_grid(columns, tables.composite_rows(found), words=1, width=width)
-        yield from (Text(), _paragraph(Text(tables.composite_note(found), style="dim")), Text())
+def _text_table(title: str, table: tables.TextTable, width: int, note: str = "") -> Iterator[RenderableType]:
+    cells = [
+        column(heading, [row[index] for row in table.rows], unit=unit, is_number=table.is_number[index])
+        for index, (heading, unit) in enumerate(table.columns)
+    ]
+    yield from (Text(title, style="bold"), Text(), grid(cells, width))
+    if note:
+        yield from (Text(), _paragraph(Text(note, style="dim")), Text())
 
 
 def _columns(columns: Sequence[Column], rows: Sequence[Row], width: int) -> Iterator[RenderableType]:
@@ -161,7 +146,7 @@ def _claims(sentences: Sequence[str]) -> Iterator[RenderableType]:
 def _cell(column: Column, row: Row) -> Text:
     text = column.shown(row)
     if column.name == "verdict":
-        return Text(text, style=VERDICT_STYLES[row.summary.verdict.kind])
+        return Text(text, style=_verdict_style(row.summary.verdict.kind))
     if column.is_struck(row):
         return Text.assemble((text, "dim strike"))  # styling the whole cell would strike through the padding too
     if not row.counts:
@@ -169,8 +154,12 @@ def _cell(column: Column, row: Row) -> Text:
     return Text(text, style="bold" if column.is_headline else "")
 
 
+def _verdict_style(kind: VerdictKind) -> str:
+    return VERDICT_STYLES.get(kind, "yellow")
+
+
 def _row_note(note: notes.RowNote) -> Iterator[RenderableType]:
-    yield _paragraph(Text.assemble((note.id, "bold"), " ", (note.kind, VERDICT_STYLES[note.kind]), ": ", "; ".join(note.reasons)))
+    yield _paragraph(Text.assemble((note.id, "bold"), " ", (note.kind, _verdict_style(note.kind)), ": ", "; ".join(note.reasons)))
     if note.next_step:
         yield Padding(Text(f"hint: {note.next_step}", style="bold", overflow="fold"), (0, 0, 0, INDENT), expand=False)
     for line in note.log:
@@ -205,15 +194,15 @@ def _search(run: Run, search: Search, trials: Sequence[Trial], width: int, view:
 
 def _search_columns(search: Search, result: Saturation, view: View) -> list[Cells]:
     """Return the columns that the user chose, all columns if asked for, or else those that the service level mentions."""
-    header, rows = curves.table(search, result)
-    texts = dict(zip(curves.NAMES, zip(header, *rows, strict=True), strict=True))
-    usual = {"rps", "held", "p50", "p99", *(curves.figure_name(bound.figure) for bound in search.level.bounds), "note"}
+    table = curves.table(result)
+    texts = {name: [row[index] for row in table.rows] for index, name in enumerate(curves.NAMES)}
+    headings = dict(zip(curves.NAMES, table.columns, strict=True))
+    usual = {"rps", "held", "p50", "p99", *(figure_name(bound.figure) for bound in search.level.bounds), "note"}
     shown = curves.NAMES if view.wide else view.names or [name for name in curves.NAMES if name in usual]
-    return [_search_column(name, *texts[name], need=ALWAYS if name in view.names else SEARCH_NEEDS.get(name, ALWAYS)) for name in shown]
-
-
-def _search_column(name: str, heading: str, *texts: str, need: int) -> Cells:
-    if name == "note":
-        return column("", texts, need, folds_at=NOTE_MIN)
-    title, _, unit = heading.partition(" (")
-    return column(title, texts, need, unit=unit.removesuffix(")"), is_number=True)
+    needs = {name: ALWAYS if name in view.names else SEARCH_NEEDS.get(name, ALWAYS) for name in shown}
+    return [
+        column("", texts[name], needs[name], folds_at=NOTE_MIN)
+        if name == "note"
+        else column(headings[name][0], texts[name], needs[name], unit=headings[name][1], is_number=True)
+        for name in shown
+    ]

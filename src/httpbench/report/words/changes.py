@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from httpbench.analysis.changes import Alone, Cell, Changes, ElsewhereDiffers, Side
+from httpbench.analysis.changes import Alone, Cell, Changes, Side
 from httpbench.analysis.environments import Mismatch
 from httpbench.model import VerdictKind
 from httpbench.report.words.loads import load_text, place
@@ -104,8 +104,8 @@ def origins(found: Changes) -> list[str]:
 
 
 def _origin(name: str, side: Side) -> str:
-    parts = [f"{name}: run {side.run}", side.name, f"commit {commit_text(side.git_commit)}" if side.git_commit else None]
-    return " · ".join(filter(None, (*parts, f"{minute(side.started_at)} UTC")))
+    commit = f"commit {commit_text(side.git_commit)}" if side.git_commit else None
+    return " · ".join(filter(None, (f"{name}: run {side.run}", side.name, commit, f"{minute(side.started_at)} UTC")))
 
 
 # --- the table ------------------------------------------------------------------------------------------------------------------
@@ -206,5 +206,5 @@ def _alone(alone: Alone) -> str:
     line = f"Only in {alone.side}: {alone.target} ({alone.workload}, {plural(alone.connections, 'connection')}{loads})"
     if alone.elsewhere is None:
         return line
-    load = "another load" if alone.loads == 1 else "other loads"
-    return f"{line}; {alone.other_side} has it with {'other limits' if alone.elsewhere is ElsewhereDiffers.LIMITS else load}"
+    lacks = {"limits": "other limits", "load": "another load" if alone.loads == 1 else "other loads"}[alone.elsewhere]
+    return f"{line}; {'head' if alone.side == 'base' else 'base'} has it with {lacks}"

@@ -1,4 +1,4 @@
-"""The claims of a table: which target is faster, by how much, and what the rounds can't show.
+"""The claims of a table: which target is faster, by how much, and what the rounds can't show. The most important one is its answer.
 
 A claim requires a significant difference (:mod:`httpbench.analysis.compared`). Otherwise, the sentence gives the interval that contains the
 ratio, because nothing shows that two targets are equal.
@@ -7,13 +7,14 @@ ratio, because nothing shows that two targets are equal.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from httpbench.analysis.compared import (
     HIGHER_IS_BETTER,
     LIMITED,
     Compared,
     against,
+    ahead,
     flaky,
     is_undecided,
     lost_too_many,
@@ -22,7 +23,7 @@ from httpbench.analysis.compared import (
     unexplained,
 )
 from httpbench.analysis.rows import Group, Row
-from httpbench.model import Noise, Run, VerdictKind
+from httpbench.model import Noise, Run, Stalls, Table, VerdictKind
 from httpbench.report.words.numbers import plural, plus_minus, rank_text, three_digits
 from httpbench.report.words.reasons import sentence
 from httpbench.report.words.targets import label
@@ -30,7 +31,9 @@ from httpbench.stats.figures import CPU, P99, THROUGHPUT, WALL
 from httpbench.stats.interval import CONFIDENCE, LEFT_OUT, ROUNDS_MIN, ConfidenceInterval
 from httpbench.stats.noise import floor, other_load
 from httpbench.stats.paired import ROUNDS_PATIENCE, Comparison
-from httpbench.stats.stalls import HiddenStalls, hidden_stalls
+from httpbench.stats.ranks import RankRange
+from httpbench.stats.stalls import hidden_stalls
+from httpbench.text import listed
 
 WIDE = 0.25
 """Relative half-width beyond which both ends of an interval are printed, because the interval is no longer symmetric."""
@@ -53,7 +56,10 @@ SHARED = "shared cores: the ratio is unknown"
 
 NO_RANKS = f"No ranks: {ROUNDS_MIN} or more rounds required"
 
-UNEXPLAINED = "it was faster than its backend without it, which does not count its requests, so it may have answered from memory"
+TIES_NAMED = 3
+"""Maximum number of targets with rank 1 that are listed by name. If there are more, they are only counted."""
+
+UNEXPLAINED = "it was faster than its backend alone, which does not count its requests, so it may have answered from memory"
 
 SUBJECTS = {P99.name: "p99", CPU.name: "CPU time per request", WALL.name: "time"}
 
@@ -67,8 +73,7 @@ def claims(run: Run, group: Group) -> list[str]:
 def comparisons(run: Run, group: Group) -> list[str]:
     """Compare each row with the baseline. If there is no baseline and there are two rows, compare the first with the second."""
     baseline = run.baseline or (group.rows[1].target.id if len(group.rows) == 2 else None)
-    compared = against(group, baseline) if baseline else []
-    return [_sentence(each, group, _noise(run, group)) for each in compared]
+    return [_sentence(each, group, _noise(run, group)) for each in against(group, baseline)]
 
 
 def unranked(group: Group) -> str | None:
@@ -77,17 +82,11 @@ def unranked(group: Group) -> str | None:
     return f"Not ranked {'; '.join(reasons)}" if reasons else None
 
 
-def no_difference(group: Group) -> str:
+def _no_difference(group: Group) -> str:
     """Say that no difference is significant, and how many rounds would be enough."""
     enough = rounds_to_tell(group)
     outlook = f"about {enough} would be enough" if enough else f"more than {ROUNDS_PATIENCE} would be required"
     return f"No ranks: no difference is significant after {group.rounds} rounds; {outlook}"
-
-
-def bound(rows: Sequence[Row]) -> str:
-    """Describe what limited these rows besides the target: ``generator-bound or bound by both``."""
-    kinds = {row.summary.verdict.kind for row in rows}
-    return " or ".join(words for kind, words in BOUND_BY.items() if kind in kinds)
 
 
 def times(comparison: Comparison) -> str:
@@ -98,7 +97,7 @@ def times(comparison: Comparison) -> str:
     half = (interval.high - interval.low) / 2
     if half > WIDE * ratio:
         return f"{_rough(ratio)} times ({_rough(interval.low)} to {_rough(interval.high)})"
-    digits = _digits(half, ratio)
+    digits = 2 if half == 0 else min(max(-math.floor(math.log10(half)), 0 if ratio >= 10 else 2), 4)
     if comparison.rounds >= LEFT_OUT and abs((interval.low + interval.high) / 2 - ratio) > LOPSIDED * half:
         return f"{ratio:.{digits}f} times ({interval.low:.{digits}f} to {interval.high:.{digits}f})"
     return f"{ratio:.{digits}f} ± {half:.{digits}f} times"
@@ -111,10 +110,6 @@ def span(interval: ConfidenceInterval) -> str:
         return f"{_rough(interval.low)} to {_rough(interval.high)} times"
     digits = 2 if half == 0 else min(max(1 - math.floor(math.log10(half)), 2), 4)
     return f"{interval.low:.{digits}f} to {interval.high:.{digits}f} times"
-
-
-def _digits(half_width: float, ratio: float) -> int:
-    return 2 if half_width == 0 else min(max(-math.floor(math.log10(half_width)), 0 if ratio >= 10 else 2), 4)
 
 
 def _rough(ratio: float) -> str:
@@ -139,7 +134,9 @@ def _sentence(compared: Compared, group: Group, noise: Noise | None) -> str:
         if (other := compared.figures[name]) is not None and other.interval is not None
     ]
     clauses += _within_noise(compared, noise)
-    clauses += [f"{label(row.target)} is {bound([row])}" for row in (compared.row, compared.baseline) if row.is_lower_bound]
+    clauses += [
+        f"{label(row.target)} is {BOUND_BY[row.summary.verdict.kind]}" for row in (compared.row, compared.baseline) if row.is_lower_bound
+    ]
     return "; ".join(clauses)
 
 
@@ -154,12 +151,8 @@ def headline(compared: Compared, figure: str, group: Group) -> str:
         by = "" if is_throughput else f" by {subject}"
         return f"{ours} is not distinguishable from {theirs}{by}{_known(comparison, group)}"
     if group.cores_shared:
-        is_higher = comparison.ratio > 1
-        verb = (
-            f"serves {'more' if is_higher else 'fewer'} requests"
-            if is_throughput
-            else f"has a {'higher' if is_higher else 'lower'} {subject}"
-        )
+        more, higher = ("more", "higher") if comparison.ratio > 1 else ("fewer", "lower")
+        verb = f"serves {more} requests" if is_throughput else f"has a {higher} {subject}"
         return f"{ours} {verb} than {theirs} ({SHARED}){_doubt(comparison)}"
     if is_throughput:
         return f"{ours} serves {_limit(compared, figure)}{times(comparison)} the requests of {theirs}{_doubt(comparison)}"
@@ -185,7 +178,7 @@ def _obstacle(compared: Compared, comparison: Comparison | None, group: Group) -
 
 
 def _limit(compared: Compared, figure: str) -> str:
-    """Return the words before a ratio if one of its values is a bound."""
+    """Return ``at least`` or ``at most`` for a ratio with a value that is only a bound, else an empty string."""
     if figure not in LIMITED or not (compared.row.is_lower_bound or compared.baseline.is_lower_bound):
         return ""
     return "at least " if compared.row.is_lower_bound == (figure in HIGHER_IS_BETTER) else "at most "
@@ -195,7 +188,7 @@ def _known(comparison: Comparison, group: Group) -> str:
     """Return what is known about a ratio that supports no claim."""
     if group.cores_shared:
         return f" ({SHARED})"
-    if comparison.differs:  # but what looks slower is only a lower bound
+    if comparison.differs:  # The value of the row that looks slower is only a bound.
         return f": {times(comparison)} as measured"
     return unproven(comparison)
 
@@ -207,7 +200,7 @@ def unproven(comparison: Comparison) -> str:
     return f"{' after correction for all pairs' if by_itself else ''}: {span(comparison.interval)}"
 
 
-def stood_still(stalls: HiddenStalls) -> str:
+def stood_still(stalls: Stalls) -> str:
     """Describe stalls that a p99 hides: ``stood still 5 times in a round, longest 104 ms``."""
     return f"stood still {plural(stalls.count, 'time')} in a round, longest {three_digits(stalls.longest_us / 1000)} ms"
 
@@ -237,13 +230,11 @@ def _doubt(comparison: Comparison) -> str:
     return f" (not confirmed by a Wilcoxon test, p = {comparison.p_rank:.2f})"
 
 
-def _ranks(group: Group) -> Iterator[str]:
-    if group.load.rate_rps is not None:
-        return
+def no_ranks(group: Group, places: Mapping[str, RankRange]) -> str | None:
+    """Say why the rounds allow no ranks, or return ``None`` if they do. ``places`` are the ranks of the group."""
     if group.rounds < ROUNDS_MIN:
-        yield NO_RANKS
-    else:
-        yield from _shared_ranks(group)
+        return NO_RANKS
+    return _no_difference(group) if len(places) > 1 and is_undecided(places) else None
 
 
 def _unranked(group: Group) -> Iterator[str]:
@@ -263,12 +254,14 @@ def _unranked(group: Group) -> Iterator[str]:
         yield f"({row.summary.rounds_counting} of {group.rounds} rounds are valid): {label(row.target)}"
 
 
-def _shared_ranks(group: Group) -> Iterator[str]:
-    places = ranking(group)
-    if len(places) < 2:
+def _ranks(group: Group) -> Iterator[str]:
+    if group.load.rate_rps is not None:
         return
-    if is_undecided(places):
-        yield no_difference(group)
+    places = ranking(group)
+    if reason := no_ranks(group, places):
+        yield reason
+        return
+    if len(places) < 2:
         return
     rows = {row.target.id: row for row in group.rows}
     yield f"Ranks: {' · '.join(f'{label(rows[name].target)} {rank_text(rank)}' for name, rank in places.items())}"
@@ -277,3 +270,77 @@ def _shared_ranks(group: Group) -> Iterator[str]:
     kinds = {name: rows[name].summary.verdict.kind for name in places if not rows[name].is_lower_bound}
     if others := [f"{label(rows[name].target)} ({kind})" for name, kind in kinds.items() if kind not in LIMIT_KNOWN]:
         yield f"Ranked, limit unknown: {', '.join(others)}"
+
+
+# --- the answer -----------------------------------------------------------------------------------------------------------------
+
+
+def answer(run: Run, group: Group) -> list[str]:
+    """Return the answer of one table: one line, or one line per target for clients and for tables with a baseline."""
+    if group.client_work is not None:
+        return list(_clients(group))
+    if len(group.rows) == 2 or (run.baseline is not None and run.table is not Table.TCP_PROXIES):
+        return comparisons(run, group)
+    return list(_ranked(group) if group.load.rate_rps is None else _best(group, run.baseline))
+
+
+def _ranked(group: Group) -> Iterator[str]:
+    places = ranking(group)
+    if len(group.rows) > 1 and (reason := no_ranks(group, places)):
+        yield reason
+    elif len(places) > 1:
+        ranked = [row for row in group.rows if row.target.id in places]
+        yield _lead(group, [row for row in ranked if places[row.target.id].best == 1], ranked)
+
+
+def _best(group: Group, baseline: str | None) -> Iterator[str]:
+    """Name the target with the lowest p99 at a rate. The baseline doesn't compete."""
+    known = [row for row in group.rows if row.counts and not row.is_lower_bound and row.target.id != baseline]
+    if len(known) > 1:
+        known.sort(key=lambda row: row.headline.median if row.headline else math.inf)
+        yield _lead(group, known[:1], known)
+
+
+def _lead(group: Group, first: Sequence[Row], rows: Sequence[Row]) -> str:
+    """Compare the first row with the nearest row that is significantly worse. ``first`` are the rows that may be the best."""
+    leader, *others = rows
+    found = ahead(group, leader, others)
+    shown = next((each for each in found if any(map(each.holds, each.figures))), None)
+    if shown is None and len(first) == 1:
+        shown = found[0]
+    parts = [f"rank 1 is undecided {_between(first)}"] if len(first) > 1 else []
+    if shown is not None:
+        parts += [headline(shown, figure, group) for figure in shown.figures]
+    return "; ".join(parts)
+
+
+def _between(rows: Sequence[Row]) -> str:
+    return f"between {listed(label(row.target) for row in rows)}" if len(rows) <= TIES_NAMED else f"among {len(rows)} targets"
+
+
+def _clients(group: Group) -> Iterator[str]:
+    """Sum up like hyperfine: name the fastest client, and say how much faster it is than each of the other clients."""
+    known = [row for row in group.rows if row.counts]
+    if len(known) < 2:
+        return
+    if group.rounds < ROUNDS_MIN:
+        yield NO_RANKS
+        return
+    first, *others = known
+    yield f"{_client(first)} was"
+    for each in ahead(group, first, others):
+        yield f"  {_faster(each, group)}"
+
+
+def _faster(compared: Compared, group: Group) -> str:
+    ((figure, comparison),) = compared.figures.items()
+    name = _client(compared.baseline)
+    if comparison is None or comparison.interval is None:
+        return f"not compared with {name}: fewer than {ROUNDS_MIN} common rounds are valid"
+    if compared.holds(figure):
+        return f"faster than {name} ({SHARED})" if group.cores_shared else f"{times(comparison)} faster than {name}"
+    return f"not distinguishable from {name}" + (f" ({SHARED})" if group.cores_shared else unproven(comparison))
+
+
+def _client(row: Row) -> str:
+    return label(row.target).removeprefix("client:")

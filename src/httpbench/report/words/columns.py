@@ -1,18 +1,19 @@
 """All columns of the tables: name, title, unit, text, and how soon a narrow terminal omits them.
 
-All media share one list of columns for each kind of table. Values that were not measured are empty cells. ``chosen.py`` decides which
-columns a terminal shows.
+All media share one list of columns for each kind of table. Values that were not measured are empty cells. A terminal shows the columns
+that fit, all columns, or those chosen with ``--columns``.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from httpbench.analysis.compared import is_undecided, ranking
 from httpbench.analysis.evidence import memory_is_proportional
 from httpbench.analysis.rows import Group, Row
-from httpbench.model import Table
-from httpbench.report.words.numbers import four_digits
+from httpbench.model import Load, Table
+from httpbench.report.words.numbers import figure_name, four_digits, rank_text
 from httpbench.report.words.targets import short_name
 from httpbench.stats.clients import ClientSummary, Relative, relative
 from httpbench.stats.summary import Estimate
@@ -28,6 +29,27 @@ PARTLY = "†"
 
 ALWAYS = 0
 """Need of a column that is never omitted."""
+
+
+RANK_NEED, BAR_NEED = 5, 20
+"""Needs of the columns for rank and bar. Bars are omitted first, because they repeat another column."""
+
+SERVERS = ("rank", "target", "rps", "interval", "p50", "p99", "cpu", "memory", "verdict")
+
+USUAL = {
+    Table.HTTP_SERVERS: SERVERS,
+    Table.APP_SERVERS: SERVERS,
+    Table.COMMANDS: SERVERS,
+    Table.TCP_PROXIES: ("rank", "target", "held", "rps", "p50", "p99", "cpu-request", "memory", "verdict"),
+    Table.HTTP_CLIENTS: ("rank", "target", "mean", "stddev", "relative", "startup", "cpu-request", "memory", "verdict"),
+}
+"""Columns shown by default. A bar is added next to the column by which the rows are ordered."""
+
+OF_GROUP = ("rank", "target", "bar")
+"""Columns that depend on other rows of a table, or that only a terminal has."""
+
+OVERHEAD = ("target", "rps", "p50", "p99", "p99.9")
+"""Default columns of the overhead table of proxies."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,17 +92,9 @@ class Column:
         return f"{self.title} ({self.unit})" if self.unit else self.title
 
 
-@dataclass(frozen=True, slots=True)
-class Memory:
-    """Texts for the memory columns of a run."""
-
-    peak: Callable[[Row], str]
-    mean: Callable[[Row], str]
-
-
 def columns(found: Sequence[Group], table: Table) -> list[Column]:
     """Return all columns of a run's tables, from left to right."""
-    return _http_clients(found) if table is Table.HTTP_CLIENTS else _COLUMNS[table](_memory(found))
+    return _COLUMNS[table](found)
 
 
 def further(found: Sequence[Group], table: Table) -> list[Column]:
@@ -88,28 +102,28 @@ def further(found: Sequence[Group], table: Table) -> list[Column]:
     if table in (Table.HTTP_CLIENTS, Table.TCP_PROXIES):
         return []
     return [
-        *(_latency(title, name, ALWAYS) for title, name in _FURTHER_LATENCIES),
+        *(_latency(name, ALWAYS) for name in ("p95", "p99_9", "p99_99")),
         _CPU_PER_REQUEST,
         *_DATABASE,
-        *_http_servers(_memory(found)),
+        *_http_servers(found),
     ]
 
 
-def _http_servers(memory: Memory) -> list[Column]:
+def _http_servers(found: Sequence[Group]) -> list[Column]:
     return [
         Column("language", "Language", "", lambda row: row.target.language, ALWAYS, is_number=False),
         Column("framework", "Framework", "", lambda row: row.target.title, ALWAYS, is_number=False),
         Column("category", "Category", "", lambda row: row.target.category or "", 7, is_number=False),
         Column("variant", "Name", "", lambda row: row.target.variant or "", ALWAYS, is_number=False),
-        *_figures(memory),
+        *_figures(found),
     ]
 
 
-def _commands(memory: Memory) -> list[Column]:
-    return [Column("target", "Server", "", lambda row: row.target.title, ALWAYS, is_number=False), *_figures(memory)]
+def _commands(found: Sequence[Group]) -> list[Column]:
+    return [Column("target", "Server", "", lambda row: row.target.title, ALWAYS, is_number=False), *_figures(found)]
 
 
-def _figures(memory: Memory) -> list[Column]:
+def _figures(found: Sequence[Group]) -> list[Column]:
     return [
         Column("response", "Res", "B", _response, 8),
         Column("requests", "Req", "", lambda row: _exact(row.summary.requests), 15),
@@ -118,23 +132,23 @@ def _figures(memory: Memory) -> list[Column]:
         Column("interval", "±", "%", lambda row: half_width(row.summary.throughput_rps), 1),
         Column("spread", "Range", "± %", lambda row: _spread(row.summary.throughput_rps), 17),
         Column("bytes", "BPS", "MB/s", lambda row: scaled(row.summary.bytes_per_s, 1e6, 1), 14),
-        *(_latency(title, name, need) for title, name, need in _LATENCIES),
+        *(_latency(name, need) for name, need in _LATENCIES.items()),
         Column("cpu", "CPU", "%", lambda row: scaled(row.summary.cpu_cores, 0.01, 0), 4),
-        Column("memory", "Memory", "MB", memory.peak, 6, short="Mem"),
-        Column("memory-mean", "Memory mean", "MB", memory.mean, 16),
+        Column("memory", "Memory", "MB", _memory(found, "peak"), 6, short="Mem"),
+        Column("memory-mean", "Memory mean", "MB", _memory(found, "mean"), 16),
         Column("probe", "Probe", "", _label, ALWAYS, is_number=False),
         Column("verdict", "Verdict", "", _verdict, ALWAYS, is_number=False),
     ]
 
 
-def _app_servers(memory: Memory) -> list[Column]:
+def _app_servers(found: Sequence[Group]) -> list[Column]:
     return [
         Column("language", "Language", "", lambda row: row.target.language, ALWAYS, is_number=False),
         Column("server", "App Server", "", _server, ALWAYS, is_number=False),
         Column("rps", "Requests/s", "", _throughput, ALWAYS, is_headline=True),
         Column("interval", "±", "%", lambda row: half_width(row.summary.throughput_rps), 1),
-        Column("memory", "RAM", "MB", memory.peak, ALWAYS),
-        Column("memory-mean", "RAM mean", "MB", memory.mean, ALWAYS),
+        Column("memory", "RAM", "MB", _memory(found, "peak"), ALWAYS),
+        Column("memory-mean", "RAM mean", "MB", _memory(found, "mean"), ALWAYS),
         Column("cpu-peak", "CPU peak", "%", lambda row: scaled(row.summary.cpu_cores_peak, 0.01, 1), ALWAYS),
         Column("cpu", "CPU mean", "%", lambda row: scaled(row.summary.cpu_cores, 0.01, 1), ALWAYS, short="CPU"),
         Column("probe", "Probe", "", _label, ALWAYS, is_number=False),
@@ -146,18 +160,18 @@ def _server(row: Row) -> str:
     return "/".join(filter(None, (row.target.title, row.target.variant)))
 
 
-def _tcp_proxies(memory: Memory) -> list[Column]:
+def _tcp_proxies(found: Sequence[Group]) -> list[Column]:
     return [
         Column("target", "Proxy", "", lambda row: short_name(row.target), ALWAYS, is_number=False),
         Column("held", "Held", "1/s", lambda row: _exact(row.summary.rate_held_rps), ALWAYS),
         Column("rps", "Requests/s", "", _throughput, ALWAYS, is_headline=True),
         Column("interval", "±", "%", lambda row: half_width(row.summary.throughput_rps), 8),
         Column("spread", "Range", "± %", lambda row: _spread(row.summary.throughput_rps), 17),
-        *(_latency(title, name, need, unit="µs") for title, name, need in _TAIL),
+        *(_latency(name, need, unit="µs") for name, need in _TAIL.items()),
         Column("cpu", "CPU", "cores", lambda row: scaled(row.summary.cpu_cores, 1, 2), 5),
         Column("cpu-request", "CPU/req", "µs", lambda row: scaled(row.summary.cpu_us_per_request, 1, 1), 6),
-        Column("memory", "Memory", "MB", memory.peak, 7, short="Mem"),
-        Column("memory-mean", "Memory mean", "MB", memory.mean, 19),
+        Column("memory", "Memory", "MB", _memory(found, "peak"), 7, short="Mem"),
+        Column("memory-mean", "Memory mean", "MB", _memory(found, "mean"), 19),
         Column("backend", "Backend", "cores", lambda row: scaled(row.summary.backend_cpu_cores, 1, 2), 14),
         Column("backend-request", "Backend/req", "µs", lambda row: scaled(row.summary.backend_cpu_us_per_request, 1, 1), 16),
         Column("generator", "Generator", "cores", lambda row: scaled(row.summary.generator_cpu_cores, 1, 2), 15),
@@ -167,22 +181,9 @@ def _tcp_proxies(memory: Memory) -> list[Column]:
     ]
 
 
-_TAIL = (
-    ("p50", "p50", ALWAYS),
-    ("p90", "p90", 9),
-    ("p95", "p95", 18),
-    ("p99", "p99", ALWAYS),
-    ("p99.9", "p99_9", 2),
-    ("p99.99", "p99_99", 11),
-    ("max", "max", 10),
-    ("tm99.9", "tm99_9", 4),
-    ("σ", "stddev", 12),
-)
-
-
-_COLUMNS = {Table.HTTP_SERVERS: _http_servers, Table.APP_SERVERS: _app_servers, Table.COMMANDS: _commands, Table.TCP_PROXIES: _tcp_proxies}
-
-_FURTHER_LATENCIES = (("p95", "p95"), ("p99.9", "p99_9"), ("p99.99", "p99_99"))
+_TAIL = {"p50": ALWAYS, "p90": 9, "p95": 18, "p99": ALWAYS, "p99_9": 2, "p99_99": 11, "max": 10, "tm99_9": 4, "stddev": 12}
+_LATENCIES = {"min": 11, "max": 10, "p25": 13, "p50": 2, "p75": 12, "p90": 9, "p99": 3}
+"""How soon a narrow terminal omits the columns of latencies."""
 
 _DATABASE = (
     Column("database", "Database", "%", lambda row: scaled(row.summary.database_cpu_cores, 0.01, 0), ALWAYS),
@@ -190,40 +191,29 @@ _DATABASE = (
 )
 _CPU_PER_REQUEST = Column("cpu-request", "CPU/req", "µs", lambda row: scaled(row.summary.cpu_us_per_request, 1, 1), ALWAYS)
 
-_LATENCIES = (
-    ("min", "min", 11),
-    ("max", "max", 10),
-    ("p25", "p25", 13),
-    ("p50", "p50", 2),
-    ("p75", "p75", 12),
-    ("p90", "p90", 9),
-    ("p99", "p99", 3),
-)
+
+def latency_title(name: str) -> str:
+    """Return the title of a column of latencies."""
+    return "σ" if name == "stddev" else figure_name(name)
 
 
-def _latency(title: str, name: str, need: int, *, unit: str = "ms") -> Column:
+def _latency(name: str, need: int, *, unit: str = "ms") -> Column:
     divisor, decimals = (1000, 3) if unit == "ms" else (1, 0)
 
     def text(row: Row) -> str:
         value = scaled(getattr(row.latency, name), divisor, decimals) if row.latency else ""
         return UPPER_BOUND + value if value and row.is_lower_bound and name != "stddev" else value
 
-    return Column(name.replace("_", "."), title, unit, text, need)
+    return Column(figure_name(name), latency_title(name), unit, text, need)
 
 
-def _memory(found: Sequence[Group]) -> Memory:
+def _memory(found: Sequence[Group], figure: str) -> Callable[[Row], str]:
     kind = "pss" if memory_is_proportional(found) else "rss"
-
-    def text(figure: str) -> Callable[[Row], str]:
-        return lambda row: scaled(getattr(row.summary, f"{kind}_bytes_{figure}"), 1e6, 1)
-
-    return Memory(peak=text("peak"), mean=text("mean"))
+    return lambda row: scaled(getattr(row.summary, f"{kind}_bytes_{figure}"), 1e6, 1)
 
 
 def _response(row: Row) -> str:
-    if row.response_bytes is None:
-        return ""
-    return f"{row.response_bytes:,}{ODD_SIZE if row.odd_size else ''}"
+    return "" if row.response_bytes is None else f"{row.response_bytes:,}{ODD_SIZE if row.odd_size else ''}"
 
 
 def _throughput(row: Row) -> str:
@@ -252,23 +242,16 @@ def _exact(estimate: Estimate | None) -> str:
 def _http_clients(found: Sequence[Group]) -> list[Column]:
     """Return the columns of clients. Relative times refer to the fastest client of the same table."""
     relatives = {id(row): known for group in found for row, known in _relatives(group)}
-
-    def ratio(row: Row) -> str:
-        known = relatives.get(id(row))
-        return f"{known.ratio:.2f}" if known else ""
-
-    def ratio_stddev(row: Row) -> str:
-        known = relatives.get(id(row))
-        return f"{known.stddev:.2f}" if known and known.stddev is not None else ""
-
+    ratios = {key: f"{known.ratio:.2f}" for key, known in relatives.items()}
+    stddevs = {key: f"{known.stddev:.2f}" for key, known in relatives.items() if known.stddev is not None}
     return [
         Column("target", "Command", "", lambda row: row.target.id.removeprefix("client:"), ALWAYS, is_number=False),
         Column("mean", "Mean", "ms", _ms(lambda client: client.mean_s), ALWAYS, is_headline=True),
         Column("stddev", "± σ", "ms", _ms(lambda client: client.stddev_s), 1),
         Column("min", "Min", "ms", _ms(lambda client: client.min_s), 5),
         Column("max", "Max", "ms", _ms(lambda client: client.max_s), 6),
-        Column("relative", "Relative", "", ratio, ALWAYS, short="×"),
-        Column("relative-stddev", "± σ ", "", ratio_stddev, 2),
+        Column("relative", "Relative", "", lambda row: ratios.get(id(row), ""), ALWAYS, short="×"),
+        Column("relative-stddev", "± σ ", "", lambda row: stddevs.get(id(row), ""), 2),
         Column("startup", "Start-up", "ms", _ms(lambda client: client.startup_s), 4, short="Start"),
         Column("rps", "Requests/s", "", lambda row: scaled(row.summary.throughput_rps, 1, 0), 3),
         Column("cpu-request", "CPU/request", "µs", lambda row: scaled(row.summary.cpu_us_per_request, 1, 1), 7, short="CPU/req"),
@@ -309,3 +292,75 @@ def _verdict(row: Row) -> str:
 def scaled(estimate: Estimate | None, unit: float, decimals: int) -> str:
     """Format the median in multiples of ``unit`` with at most four significant digits. Empty if there is none."""
     return "" if estimate is None else four_digits(estimate.median / unit, decimals)
+
+
+_COLUMNS = {
+    Table.HTTP_SERVERS: _http_servers,
+    Table.APP_SERVERS: _app_servers,
+    Table.COMMANDS: _commands,
+    Table.TCP_PROXIES: _tcp_proxies,
+    Table.HTTP_CLIENTS: _http_clients,
+}
+
+
+# --- which columns a terminal shows ---------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """What the user asked to see."""
+
+    wide: bool = False
+    """Whether to show every column."""
+    names: tuple[str, ...] = ()
+    """Columns to show. Empty: the default."""
+    explain: bool = False
+    """Whether to show every note."""
+
+
+def names(table: Table) -> list[str]:
+    """Return the names that ``--columns`` accepts for this kind of table."""
+    return list(dict.fromkeys([*OF_GROUP, *(column.name for column in (*columns((), table), *further((), table)))]))
+
+
+def chosen(found: Sequence[Group], group: Group, table: Table, view: View) -> list[Column]:
+    """Return the columns of one table, from left to right. Chosen names that this table lacks are ignored.
+
+    ``found`` contains all tables of the run.
+    """
+    if view.wide:
+        return [replace(column, short="") for column in columns(found, table)]
+    every = (*_of_group(group), *columns(found, table), *further(found, table))
+    known = {column.name: column for column in reversed(every)}  # the first column with a name wins
+    return [known[name] for name in view.names or _usual(table, group.load) if name in known]
+
+
+def chosen_overhead(every: Sequence[Column], view: View) -> list[Column]:
+    """Return the columns of the overhead table of proxies, which ``--columns`` doesn't affect."""
+    return [column for column in every if view.wide or column.name in OVERHEAD]
+
+
+def _usual(table: Table, load: Load) -> list[str]:
+    usual = list(USUAL[table])
+    beside = "p99" if load.rate_rps is not None else next(name for name in ("stddev", "interval", "rps") if name in usual)
+    usual.insert(usual.index(beside) + 1, "bar")
+    return usual
+
+
+def _of_group(group: Group) -> list[Column]:
+    places = ranking(group)
+    ranks = {} if is_undecided(places) else {name: rank_text(rank) for name, rank in places.items()}
+    return [
+        Column("rank", "Rank", "", lambda row: ranks.get(row.target.id, ""), RANK_NEED, is_number=False, short="#"),
+        Column("target", "Target", "", lambda row: short_name(row.target), ALWAYS, is_number=False, is_name=True),
+        Column("bar", "", "", lambda row: "", BAR_NEED, is_number=False, length=_length),
+    ]
+
+
+def _length(row: Row) -> float | None:
+    """Return the value by which the rows are ordered: throughput, a client's time, or p99 if the load has a rate."""
+    if not row.counts:
+        return None
+    if row.summary.client is not None:
+        return row.summary.client.mean_s
+    return row.headline.median if row.headline else None

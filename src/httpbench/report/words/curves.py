@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from httpbench.model import Arrivals, Figure, Run, Search, Trial, VerdictKind
 from httpbench.report.words.loads import scaling_words
-from httpbench.report.words.numbers import four_digits, plural, three_digits
+from httpbench.report.words.numbers import figure_name, four_digits, plural, three_digits
 from httpbench.report.words.reasons import joined, sentence
+from httpbench.report.words.tables import TextTable
 from httpbench.report.words.targets import label
 from httpbench.stats.level import DISTURBED_MAX, RatePoint, Saturation, held_in_most
 
@@ -58,10 +59,10 @@ def sentences(search: Search, found: Saturation, trials: Sequence[Trial]) -> lis
     return lines
 
 
-def table(search: Search, found: Saturation) -> tuple[list[str], list[list[str]]]:
-    """Return the header and the rows, one for each rate that counts, in ascending order."""
-    header = ["Requests/s", "Held", *(f"{figure_name(figure)} (ms)" for figure in SHOWN), WHY_NOT]
-    return header, [_row(point) for point in found.curve]
+def table(found: Saturation) -> TextTable:
+    """Return a table with a row for each rate that counts, in ascending order."""
+    columns = [("Requests/s", ""), ("Held", ""), *((figure_name(figure), "ms") for figure in SHOWN), (WHY_NOT, "")]
+    return TextTable(columns, [_row(point) for point in found.curve])
 
 
 def curve(search: Search, found: Saturation, width: int) -> list[str]:
@@ -70,53 +71,34 @@ def curve(search: Search, found: Saturation, width: int) -> list[str]:
     points = [(point, value) for point in found.curve if (value := point.times_us.get(bound.figure)) is not None]
     if len(points) < 2:
         return []
-    values = [value for _, value in points] + [point.times_us["p50"] for point, _ in points if "p50" in point.times_us] + [bound.limit_us]
-    canvas = _Canvas(
-        columns=min(max(width - AXIS_COLUMNS - 2, COLUMNS_MIN), COLUMNS_MAX),
-        rates=(points[0][0].rate_rps, points[-1][0].rate_rps),
-        times=(min(values), max(values)),
-    )
-    canvas.line(bound.limit_us)
+    medians = [(point.rate_rps, point.times_us["p50"]) for point, _ in points if "p50" in point.times_us]
+    times = [bound.limit_us, *(value for _, value in points), *(value for _, value in medians)]
+    low, high = math.log(min(times)), math.log(max(*times, min(times) * 1.01))
+    slowest, fastest = points[0][0].rate_rps, points[-1][0].rate_rps
+    columns = min(max(width - AXIS_COLUMNS - 2, COLUMNS_MIN), COLUMNS_MAX)
+    canvas = [[" "] * columns for _ in range(ROWS)]
+
+    def row(time_us: float) -> list[str]:
+        return canvas[ROWS - 1 - round((math.log(time_us) - low) / (high - low) * (ROWS - 1))]
+
+    def column(rate_rps: float) -> int:
+        return round((rate_rps - slowest) / (fastest - slowest) * (columns - 1))
+
+    row(bound.limit_us)[:] = [LIMIT] * columns
+    for rate_rps, value in medians:
+        row(value)[column(rate_rps)] = MEDIAN
     for point, value in points:
-        if "p50" in point.times_us:
-            canvas.put(point.rate_rps, point.times_us["p50"], MEDIAN)
-        canvas.put(point.rate_rps, value, HELD if held_in_most(point) else MISSED)
-    name = figure_name(bound.figure)
+        row(value)[column(point.rate_rps)] = HELD if held_in_most(point) else MISSED
+    labels = {index: _ms(math.exp(high - index / (ROWS - 1) * (high - low))) for index in (*range(0, ROWS, 3), ROWS - 1)}
+    name, margin = figure_name(bound.figure), " " * AXIS_COLUMNS
+    first, last = f"{slowest:,g}", f"{fastest:,g} requests/s"
     key = f"{HELD} {name}, SLO held   {MISSED} {name}, SLO failed   {MEDIAN} p50   {LIMIT} SLO {name} {_ms(bound.limit_us)}"
-    return [*canvas.lines(), " " * (AXIS_COLUMNS + 2) + key]
-
-
-class _Canvas:
-    """A grid of characters that is addressed by rate and time."""
-
-    def __init__(self, columns: int, rates: tuple[float, float], times: tuple[float, float]):
-        self._columns = columns
-        self._rates = rates
-        self._times = (math.log(times[0]), math.log(max(times[1], times[0] * 1.01)))
-        self._cells = [[" "] * columns for _ in range(ROWS)]
-
-    def put(self, rate: float, time_us: float, mark: str) -> None:
-        low, high = self._rates
-        column = round((rate - low) / (high - low) * (self._columns - 1))
-        self._cells[self._row(time_us)][column] = mark
-
-    def line(self, time_us: float) -> None:
-        self._cells[self._row(time_us)] = [LIMIT] * self._columns
-
-    def lines(self) -> Iterator[str]:
-        low, high = self._times
-        for index, cells in enumerate(self._cells):
-            is_labelled = index % 3 == 0 or index == ROWS - 1
-            value = math.exp(high - index / (ROWS - 1) * (high - low))
-            label = _ms(value) if is_labelled else ""
-            yield f"{label:>{AXIS_COLUMNS}} │{''.join(cells).rstrip()}"
-        yield f"{'':>{AXIS_COLUMNS}} └{'─' * self._columns}"
-        first, last = (f"{rate:,g}" for rate in self._rates)
-        yield f"{'':>{AXIS_COLUMNS}}  {first}{f'{last} requests/s':>{self._columns - len(first)}}"
-
-    def _row(self, time_us: float) -> int:
-        low, high = self._times
-        return ROWS - 1 - round((math.log(time_us) - low) / (high - low) * (ROWS - 1))
+    return [
+        *(f"{labels.get(index, ''):>{AXIS_COLUMNS}} │{''.join(cells).rstrip()}" for index, cells in enumerate(canvas)),
+        f"{margin} └{'─' * columns}",
+        f"{margin}  {first}{last:>{columns - len(first)}}",
+        f"{margin}  {key}",
+    ]
 
 
 def _result(search: Search, found: Saturation, trials: Sequence[Trial]) -> str:
@@ -156,11 +138,6 @@ def _row(point: RatePoint) -> list[str]:
     busy = f"generator busy in {point.generator_busy} of {point.trials} trials" if point.generator_busy else ""
     words = "" if not point.misses else sentence(point.misses[0])
     return [f"{point.rate_rps:,g}", f"{point.held}/{point.trials}", *figures, "; ".join(filter(None, (words, busy)))]
-
-
-def figure_name(figure: Figure) -> str:
-    """Return the displayed name of a metric: ``p99.9`` for ``p99_9``."""
-    return figure.replace("_", ".")
 
 
 def _ms(value_us: float) -> str:

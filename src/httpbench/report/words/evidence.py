@@ -46,7 +46,7 @@ COLUMNS: tuple[Column, ...] = (
     ("Others", lambda one: _number(one.facts.others_cores, 2)),
     ("Strangers", lambda one: _strangers(one.trial)),
     ("Stolen", lambda one: _number(one.facts.stolen_cores, 2)),
-    ("Per core", lambda one: " ".join(f"{core.cpu}:{core.busy + core.interrupts:.0%}" for core in one.trial.occupancy)),
+    ("Per core", lambda one: " ".join(f"{core.cpu}:{core.busy + core.interrupts:.0%}" for core in one.trial.observed.occupancy)),
     ("Achieved", lambda one: _share(one.facts.achieved_share)),
     ("Lag p99 (ms)", lambda one: _number(one.facts.schedule_lag_us_p99, 3, 1000)),
     ("Little", lambda one: _number(one.facts.little_ratio, 3)),
@@ -97,7 +97,7 @@ def _share(value: float | None) -> str:
 
 
 def _strangers(trial: Trial) -> str:
-    found = trial.others.strangers if trial.others else ()
+    found = trial.observed.others.strangers if trial.observed.others else ()
     return ", ".join(f"{one_line(one.name)} {one.cores:.2f}" for one in found[:STRANGERS_SHOWN])
 
 

@@ -3,52 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Protocol
 
+from httpbench.analysis.changes import Cell
+from httpbench.analysis.history import Series
 from httpbench.analysis.rows import Group, LoadOrigin
 from httpbench.model import STEADY_S_MIN, Arrivals, ClientWork, Load, Scaling
 from httpbench.report.words.numbers import plural
 from httpbench.stats.interval import ROUNDS_MIN
-
-
-class HasLoad(Protocol):
-    """Anything that was measured under a load."""
-
-    @property
-    def workload(self) -> str:
-        """Name of the workload."""
-
-    @property
-    def scaling(self) -> Scaling:
-        """How the target used cores."""
-
-    @property
-    def load(self) -> Load:
-        """How the requests were made."""
-
-
-class HasTargetAndLoad(HasLoad, Protocol):
-    """One target under a load."""
-
-    @property
-    def target(self) -> str:
-        """Id of the target."""
-
+from httpbench.stats.summary import Summary
 
 # --- as command-line options ----------------------------------------------------------------------------------------------------
 
 
-def place(cell: HasTargetAndLoad) -> str:
+def place(cell: Cell | Summary) -> str:
     """Return a target and its load: ``c/nginx, plaintext single -c 64``."""
     return f"{cell.target}, {load_text(cell)}"
 
 
-def load_text(cell: HasLoad) -> str:
+def load_text(cell: Cell | Summary | Series) -> str:
     """Return a load as options: ``plaintext single -c 64``, with every option that isn't the default."""
     return " ".join(filter(None, load_parts(cell)))
 
 
-def load_parts(cell: HasLoad) -> tuple[str, ...]:
+def load_parts(cell: Cell | Summary | Series) -> tuple[str, ...]:
     """Return the workload, the scaling and the options one by one. Options that have their default value are empty."""
     return (cell.workload, str(cell.scaling), *load_options(cell.load))
 
@@ -81,6 +58,7 @@ def method(group: Group) -> str:
         return f"{rounds} · timed by {group.load_generator}{version}"
     threads = f", {plural(group.load.threads, 'thread')}" if group.load.threads else ""
     rounds = f"median of {group.rounds} rounds" if group.rounds > 1 else "1 round"
+    rounds += f" of {plural(group.slices, 'slice')} in turns" if group.slices else ""
     rounds += ", ± half the 95% interval" if group.rounds >= ROUNDS_MIN else ""
     times = "response time" if any(row.summary.response_time_us for row in group.rows) else "service time"
     return f"{rounds} · {times} · {_warmup(group.load)} · load generator {group.load_generator}{version}{threads}"
@@ -106,11 +84,9 @@ def setup(group: Group) -> str:
 def load_label(group: Group) -> str:
     """Return a label for a load that is short enough for the legend of a chart: ``64 connections, 4 in flight``."""
     load = group.load
-    rate = []
-    if load.rate_rps is not None:
-        first = f"{load.rate_from_rps:,.0f} to " if load.rate_from_rps else ""
-        rate = [f"{first}{load.rate_rps:,.0f}/s"]
-    return ", ".join([*_connections(load, "in flight", "no keep-alive", "requests each"), *rate])
+    rate = "" if load.rate_rps is None else f"{load.rate_rps:,.0f}/s"
+    rising = f"{load.rate_from_rps:,.0f} to {rate}" if load.rate_from_rps else rate
+    return ", ".join(filter(None, [*_connections(load, "in flight", "no keep-alive", "requests each"), rising]))
 
 
 def short_place(group: Group) -> str:
@@ -120,35 +96,31 @@ def short_place(group: Group) -> str:
 
 def _title(group: Group) -> Iterator[str]:
     load = group.load
-    yield group.workload
-    yield scaling_words(group.scaling, group.target_cores, group.workers)
-    yield from _connections(load, "requests in flight per connection", "a new connection for each request", "requests per connection")
-    if load.rate_rps is not None and load.rate_from_rps is None:
-        yield f"offered {load.rate_rps:,.0f} requests/s{_spacing(load)}"
-    yield _rising(load) if load.rate_from_rps is not None else f"{load.duration_s:g} s"
-    if group.several_generators:
-        yield f"by {group.load_generator}"
-    if group.scale != 1:
-        yield f"scale {group.scale:g} (rates and times of the suite)"
-    if group.load_origin is not None:
-        yield f"load from {_origin(group.load_origin)}"
-    if group.cores_shared:
-        yield "shared cores"
-        return
-    if group.backend_shared:
-        yield "backend and load generator share cores"
-    if group.database_shared:
-        yield "database and load generator share cores"
+    rate = f"offered {load.rate_rps:,.0f} requests/s{_spacing(load)}" if load.rate_rps is not None and load.rate_from_rps is None else ""
+    parts = (
+        group.workload,
+        scaling_words(group.scaling, group.target_cores, group.workers),
+        *_connections(load, "requests in flight per connection", "a new connection for each request", "requests per connection"),
+        rate,
+        f"{load.duration_s:g} s" if load.rate_from_rps is None else _rising(load),
+        f"by {group.load_generator}" if group.several_generators else "",
+        f"scale {group.scale:g} (rates and times of the suite)" if group.scale != 1 else "",
+        f"load from {_origin(group.load_origin)}" if group.load_origin is not None else "",
+        "shared cores" if group.cores_shared else "",
+        "backend and load generator share cores" if group.backend_shared and not group.cores_shared else "",
+        "database and load generator share cores" if group.database_shared and not group.cores_shared else "",
+    )
+    return filter(None, parts)
 
 
 def _connections(load: Load, in_flight: str, without_keepalive: str, each: str) -> Iterator[str]:
-    yield plural(load.connections, "connection")
-    if load.pipeline > 1:
-        yield f"{load.pipeline} {in_flight}"
-    if not load.keepalive:
-        yield without_keepalive
-    if load.requests_per_connection:
-        yield f"{load.requests_per_connection} {each}"
+    parts = (
+        plural(load.connections, "connection"),
+        f"{load.pipeline} {in_flight}" if load.pipeline > 1 else "",
+        "" if load.keepalive else without_keepalive,
+        f"{load.requests_per_connection} {each}" if load.requests_per_connection else "",
+    )
+    return filter(None, parts)
 
 
 def _rising(load: Load) -> str:

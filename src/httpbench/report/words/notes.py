@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
@@ -13,14 +13,13 @@ from httpbench.load import GENERATORS, TIMERS
 from httpbench.model import Isolation, Learned, NetworkMode, Run, Table, Trial, Tuning, VerdictKind
 from httpbench.report.words.claims import stood_still
 from httpbench.report.words.columns import LOWER_BOUND, ODD_SIZE, PARTLY, UPPER_BOUND
-from httpbench.report.words.next_steps import next_step_text
 from httpbench.report.words.numbers import plural
-from httpbench.report.words.once import Said, once
+from httpbench.report.words.once import once
 from httpbench.report.words.reasons import sentences
 from httpbench.report.words.run import status
-from httpbench.report.words.targets import LIMITS, label, probe_legend, probe_warning
+from httpbench.report.words.targets import LIMITS, label, probe_legend, probe_warnings
 from httpbench.stats.disturbance import disturbers
-from httpbench.stats.next_step import next_step
+from httpbench.stats.next_step import NextStep, StepKind, next_step
 from httpbench.stats.stalls import hidden_stalls
 from httpbench.text import one_line, printable
 
@@ -59,7 +58,6 @@ def legend(found: Sequence[Group], table: Table) -> list[str]:
         *_clients(found),
         *_meanings(found, table, rows),
         *_marks(rows),
-        *_struck(rows),
         *_stalls(found),
         *disturbed_notes(rows),
         *probe_legend(rows),
@@ -75,12 +73,8 @@ def _generators(found: Sequence[Group]) -> Iterator[str]:
     for name, group in measured.items():
         if group.load_generator in GENERATORS:  # results may come from a later version
             yield f"Latency ({name}): {GENERATORS[group.load_generator].latency_meaning}"
-    yield from (_counted(said) for said in once(note for group in found for note in group.generator_notes))
-
-
-def _counted(said: Said) -> str:
-    """Append the number of trials unless all trials reported the same note."""
-    return f"{said.text.removesuffix('.')} (in {said.count} trials)." if said.varies else said.text
+    for said in once(note for group in found for note in group.generator_notes):
+        yield f"{said.text.removesuffix('.')} (in {said.count} trials)." if said.varies else said.text
 
 
 def _clients(found: Sequence[Group]) -> Iterator[str]:
@@ -134,16 +128,17 @@ _CPU_AND_MEMORY = {
 def _marks(rows: Sequence[Row]) -> Iterator[str]:
     if any(row.odd_size for row in rows):
         yield f"{ODD_SIZE} Response size differs from that of the other rows by more than {SIZE_TOLERANCE:.0%}."
-    if any(row.is_lower_bound for row in rows):
-        marks = f"{LOWER_BOUND.strip()} {UPPER_BOUND.strip()}"
-        yield f"{marks} {_limits_named(rows)} the limit: the target may be faster than measured."
+    if kinds := {row.summary.verdict.kind for row in rows if row.is_lower_bound}:
+        named = [f"the {kind}" for kind in (VerdictKind.BACKEND, VerdictKind.DATABASE) if kind in kinds]
+        was = "was or nearly was" if VerdictKind.BOTH in kinds else "was"
+        marks, limits = f"{LOWER_BOUND.strip()} {UPPER_BOUND.strip()}", " or ".join(["The load generator", *named])
+        yield f"{marks} {limits} {was} the limit: the target may be faster than measured."
     if any(row.counts_partly for row in rows):
         yield f"{PARTLY} Some rounds are not valid; results come from the other rounds."
-
-
-def _struck(rows: Sequence[Row]) -> Iterator[str]:
     if any(row.measured and (row.measured.throughput_rps or row.measured.client) for row in rows):
-        yield f"(…) Measured in {_not_counting(rows)} rounds: not ranked and not compared."
+        without = {row.summary.verdict.kind for row in rows if row.measured}
+        kind = " or ".join(kind for kind in (VerdictKind.INVALID, VerdictKind.DISTURBED) if kind in without) or "invalid"
+        yield f"(…) Measured in {kind} rounds: not ranked and not compared."
 
 
 def _stalls(found: Sequence[Group]) -> Iterator[str]:
@@ -152,18 +147,6 @@ def _stalls(found: Sequence[Group]) -> Iterator[str]:
     if hidden:
         named = "; ".join(f"{label(row.target)} {stood_still(stalls)}" for row, stalls in hidden.values())
         yield f"p99 hides stalls, which `--rate` shows: {named}."
-
-
-def _not_counting(rows: Sequence[Row]) -> str:
-    kinds = {row.summary.verdict.kind for row in rows if row.measured}
-    return " or ".join(kind for kind in (VerdictKind.INVALID, VerdictKind.DISTURBED) if kind in kinds) or "invalid"
-
-
-def _limits_named(rows: Sequence[Row]) -> str:
-    kinds = {row.summary.verdict.kind for row in rows if row.is_lower_bound}
-    named = [f"the {kind}" for kind in (VerdictKind.BACKEND, VerdictKind.DATABASE) if kind in kinds]
-    subject = " or ".join(["The load generator", *named])
-    return f"{subject} was or nearly was" if VerdictKind.BOTH in kinds else f"{subject} was"
 
 
 def _limits(rows: Sequence[Row]) -> Iterator[str]:
@@ -246,9 +229,7 @@ def _reason(note: RowNote) -> str:
 
 
 def _warnings(found: Sequence[Group]) -> Iterator[str]:
-    probed = {row.target.id: (row.target, row.probed) for group in found for row in group.rows if row.probed is not None}
-    warnings = [warning for target, seen in probed.values() if seen and (warning := probe_warning(target, seen))]
-    if warnings:
+    if warnings := probe_warnings(row for group in found for row in group.rows):
         yield f"warning: {'; '.join(warnings)}"
 
 
@@ -265,7 +246,7 @@ def disturbed_notes(rows: Sequence[Row]) -> Iterator[str]:
         yield f"{_were(lost)} disturbed in the last attempt and {'does' if len(lost) == 1 else 'do'} not count{_by(lost)}."
     if accepted:
         yield f"{_were(accepted)} disturbed but {'counts' if len(accepted) == 1 else 'count'} because of `--retries 0`{_by(accepted)}."
-    if found.leaves_gaps:
+    if any(not row.counts and row.summary.verdict.kind is VerdictKind.DISTURBED for row in rows):
         yield "For undisturbed results, run again on a quiet machine or with more `--retries`. `--retries 0` counts disturbed trials."
 
 
@@ -301,13 +282,9 @@ def _by(trials: Sequence[Trial]) -> str:
 
 def container_notes(rows: Sequence[Row]) -> Iterator[str]:
     """Describe each target's container: its limits, how they were checked, and the counters of its control groups."""
-    contained = [row for row in rows if row.target.isolation is not None]
-    for name in dict.fromkeys(row.target.id for row in contained):
-        own = [row for row in contained if row.target.id == name]
-        trials = [trial for row in own for trial in row.trials]
-        isolation = own[0].target.isolation
-        if isolation is not None:
-            yield f"{name}: {'; '.join([_container_limits(isolation, trials), *_container_usage(isolation, trials)])}."
+    for name, isolation in {row.target.id: row.target.isolation for row in rows if row.target.isolation}.items():
+        trials = [trial for row in rows if row.target.id == name for trial in row.trials]
+        yield f"{name}: {'; '.join([_container_limits(isolation, trials), *_container_usage(isolation, trials)])}."
 
 
 def _container_limits(isolation: Isolation, trials: Sequence[Trial]) -> str:
@@ -327,10 +304,36 @@ def _container_limits(isolation: Isolation, trials: Sequence[Trial]) -> str:
 
 
 def _container_usage(isolation: Isolation, trials: Sequence[Trial]) -> Iterator[str]:
-    usages = [trial.target_usage for trial in trials if trial.target_usage]
+    usages = [trial.observed.target_usage for trial in trials if trial.observed.target_usage]
     if throttled := [usage for usage in usages if usage.throttled_s]:
         share, stopped_s = max((usage.throttled_share or 0, usage.throttled_s or 0) for usage in throttled)
         worst = " (worst round)" if len(usages) > 1 else ""
         yield f"its CPU limit stopped it in {share:.0%} of periods, {stopped_s:.1f} s in all{worst}"
     if peaks := [usage.group_bytes_peak for usage in usages if usage.group_bytes_peak]:
         yield f"peak memory, page cache included, {max(peaks) / 1e6:,.1f} of {isolation.memory_bytes / 1e6:,.0f} MB"
+
+
+# --- what to try next -----------------------------------------------------------------------------------------------------------
+
+
+def next_step_text(step: NextStep) -> str:
+    """Return a hint, without a period."""
+    return NEXT_STEPS[step.step](step)
+
+
+def _fit_queue(step: NextStep) -> str:
+    return f"the server accepts {plural(step.connections or 0, 'connection')} at a time: try `-c {step.connections}`"
+
+
+NEXT_STEPS: dict[StepKind, Callable[[NextStep], str]] = {
+    StepKind.READ_LOG: lambda step: f"its last lines of output are below; try `-c {step.connections}`",
+    StepKind.ASK_DATABASE: lambda step: "the target responds from memory: let it query the database for each request",
+    StepKind.EXPECT_STATUS: lambda step: f"if the response may change, state what is correct: `--expect-status {step.status}`",
+    StepKind.COMPARE_RESPONSE: lambda step: "compare one response with what is expected: `--expect-status`, `--expect-body`",
+    StepKind.VERIFY: lambda step: f"`httpbench verify {step.target}` shows what is wrong",
+    StepKind.FIT_ACCEPT_QUEUE: _fit_queue,
+    StepKind.ALLOW_LATE: lambda step: f"some responses take longer than {step.timeout_now_s:g} s: try `--timeout {step.timeout_s:g}s`",
+    StepKind.OFFER_LESS: lambda step: f"offer less: try `--rate {float(f'{step.rate_rps:.2g}'):g}`",
+    StepKind.FEWER_CONNECTIONS: lambda step: f"use fewer connections: try `-c {step.connections}`",
+    StepKind.ALLOW_MORE_TIME: lambda step: f"give it more time: try `--timeout {step.timeout_s:g}s`",
+}

@@ -40,10 +40,17 @@ def four_digits(value: float, decimals: int) -> str:
     return f"{rounded:,.{places}f}"
 
 
-def figure_text(value: float) -> str:
-    """Format with four significant digits, no trailing zeros and no exponent: ``0.2024``, ``10.64``, ``412,300``."""
+def figure_text(value: float | None) -> str:
+    """Format with four significant digits, no trailing zeros and no exponent: ``0.2024``, ``10.64``, ``412,300``. Empty if unknown."""
+    if value is None:
+        return ""
     rounded = float(f"{value:.4g}")
     return f"{rounded:,.0f}" if abs(rounded) >= 1000 else f"{rounded:f}".rstrip("0").rstrip(".")
+
+
+def figure_name(figure: str) -> str:
+    """Return the displayed name of a metric: ``p99.9`` for ``p99_9``."""
+    return figure.replace("_", ".")
 
 
 def plural(count: int, noun: str, several: str | None = None) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from httpbench.model import Reason, ReasonKind, Verdict
+from httpbench.report.words.numbers import figure_name, plural
 from httpbench.report.words.once import once
 from httpbench.text import listed
 
@@ -19,6 +20,9 @@ Sentence = str | Callable[[Data], str]
 
 def sentence(reason: Reason) -> str:
     """Return the sentence for a reason, without a period."""
+    if "message" in reason.data:
+        message, hint = reason.data["message"], reason.data.get("hint")
+        return f"{message}; {hint}" if hint else str(message)
     made = SENTENCES[reason.kind]
     return made.format_map(reason.data) if isinstance(made, str) else made(reason.data)
 
@@ -31,10 +35,6 @@ def sentences(verdict: Verdict) -> list[str]:
 def joined(reasons: Iterable[Reason]) -> str:
     """Return the sentences for several reasons on one line."""
     return "; ".join(map(sentence, reasons))
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number:,} {noun}" + ("" if number == 1 else "s")
 
 
 def _cores(count: float) -> str:
@@ -131,7 +131,7 @@ def _blamed(by: list[dict[str, Any]]) -> str:
     """Return who took how much: ``spin (pid 4711) 0.40, sshd (pid 12) 0.03``, with a total for all but the first few."""
     named = [f"{each['name']} {each['cores']:.2f}" for each in by[:NAMED_MAX]]
     if more := by[NAMED_MAX:]:
-        named.append(f"{_count(len(more), 'other')} {sum(each['cores'] for each in more):.2f}")
+        named.append(f"{plural(len(more), 'other')} {sum(each['cores'] for each in more):.2f}")
     return ", ".join(named)
 
 
@@ -150,16 +150,9 @@ def _steal(data: Data) -> str:
     return "steal: other virtual machines took " + ", ".join(f"{each['share']:.0%} of core {each['cpu']}" for each in data["cores"])
 
 
-# --- The target and programs beside it --------------------------------------------------------------------------------------------
-
-
-def _failed(data: Data) -> str:
-    return f"{data['message']}; {data['hint']}" if "hint" in data else str(data["message"])
-
-
 def _latency_missed(data: Data) -> str:
     shown_ms = float(f"{data['latency_us'] / 1000:.3g}")
-    return f"{data['figure'].replace('_', '.')} was {shown_ms:,g} ms"
+    return f"{figure_name(data['figure'])} was {shown_ms:,g} ms"
 
 
 # --- Several rounds ---------------------------------------------------------------------------------------------------------------
@@ -269,28 +262,15 @@ SENTENCES: dict[ReasonKind, Sentence] = {
     ReasonKind.LEFT_PROCESSES: lambda data: f"left processes running after SIGTERM, which were killed: {', '.join(data['killed'])}",
     ReasonKind.HELD_PORT: "its port accepted connections for {held_s:.1f} s after its end",
     ReasonKind.FILLED_LOG: lambda data: f"wrote more to its log than is kept ({data['dropped_bytes'] / 1e6:,.0f} MB) during the trial",
-    ReasonKind.CLIENT_REQUESTS: lambda data: f"sent {_count(data['sent'], 'request')} instead of {data['required']:,}",
+    ReasonKind.CLIENT_REQUESTS: lambda data: f"sent {plural(data['sent'], 'request')} instead of {data['required']:,}",
     ReasonKind.CLIENT_IN_FLIGHT: "had {in_flight_max:,} requests in flight at once instead of one after the other",
-    ReasonKind.CLIENT_PIPELINED: lambda data: f"sent {_count(data['pipelined'], 'request')} before the previous response had arrived",
-    ReasonKind.CLIENT_CONNECTIONS: lambda data: f"opened {_count(data['opened'], 'connection')} instead of {data['required']:,}",
-    ReasonKind.CLIENT_WRONG_REQUESTS: lambda data: f"sent {_count(data['wrong'], 'wrong request')} (not GET, another path, or not HTTP)",
+    ReasonKind.CLIENT_PIPELINED: lambda data: f"sent {plural(data['pipelined'], 'request')} before the previous response had arrived",
+    ReasonKind.CLIENT_CONNECTIONS: lambda data: f"opened {plural(data['opened'], 'connection')} instead of {data['required']:,}",
+    ReasonKind.CLIENT_WRONG_REQUESTS: lambda data: f"sent {plural(data['wrong'], 'wrong request')} (not GET, another path, or not HTTP)",
     ReasonKind.CLIENT_BYTES: "received {received_bytes:,} bytes of bodies instead of {required_bytes:,}",
     ReasonKind.CLIENT_PRINTED: 'printed "{printed}" instead of "{required}"',
-    ReasonKind.FAILED: _failed,
-    ReasonKind.USAGE: _failed,
-    ReasonKind.NOT_BUILT: _failed,
-    ReasonKind.REQUIREMENT_MISSING: _failed,
-    ReasonKind.NOT_STARTED: _failed,
-    ReasonKind.TARGET_DIED: _failed,
-    ReasonKind.NOT_STOPPED: _failed,
-    ReasonKind.CONTAINER_FAILED: _failed,
-    ReasonKind.LIMIT_NOT_IN_FORCE: _failed,
-    ReasonKind.LOAD_FAILED: _failed,
-    ReasonKind.LOAD_HOST_LOST: _failed,
-    ReasonKind.CORES_IN_USE: _failed,
-    ReasonKind.NOT_STORED: _failed,
     ReasonKind.NOT_MEASURED: "nothing was measured",
-    ReasonKind.TOO_FEW_RESPONSES: lambda data: f"too few responses for {data['figure'].replace('_', '.')}",
+    ReasonKind.TOO_FEW_RESPONSES: lambda data: f"too few responses for {figure_name(data['figure'])}",
     ReasonKind.LATENCY_MISSED: _latency_missed,
     ReasonKind.REPEATED: _repeated,
     ReasonKind.WORST_ROUND: lambda data: f"{_inner(data)} (worst of {data['found']} in {data['rounds']} rounds)",
@@ -308,4 +288,4 @@ SENTENCES: dict[ReasonKind, Sentence] = {
     ),
     ReasonKind.HOPELESS: _hopeless,
 }
-"""Sentence for each kind of reason."""
+"""Sentence for each kind of reason, except errors, which have a message."""

@@ -94,24 +94,23 @@ def precision(run: Run, trials: Sequence[Trial]) -> list[str]:
 def machine(run: Run) -> Iterator[tuple[str, str]]:
     """Yield the properties of the machine and its state when the run began, as names and values."""
     environment = run.environment
-    yield "Command", shlex.join(run.command)
-    yield "Machine", environment.hostname
-    yield "CPU", f"{environment.cpu_model}, {environment.cpus_online} online, {len(environment.cpus_allowed)} allowed"
-    yield "SMT", _switch(environment.smt)
-    yield "Turbo", _switch(environment.turbo)
-    yield "Governor", environment.governor or "none"
-    yield "Memory", f"{environment.memory_bytes / 1e9:.1f} GB"
-    yield "System", f"{environment.os}, kernel {environment.kernel}"
-    yield "Virtual machine", environment.virtualization or "no"
-    if environment.container:
-        yield "Container", environment.container
-    if environment.cpu_quota_cores is not None:
-        yield "CPU quota", f"{environment.cpu_quota_cores:g} cores"
-    yield "Load average", f"{environment.load_average_1m:g} when the run began"
-    if environment.git_commit:
-        yield "Commit", environment.git_commit
-    if environment.tuning:
-        yield "Knobs", ", ".join(f"{name} {value}" for name, value in environment.tuning.items())
+    properties = (
+        ("Command", shlex.join(run.command)),
+        ("Machine", environment.hostname),
+        ("CPU", f"{environment.cpu_model}, {environment.cpus_online} online, {len(environment.cpus_allowed)} allowed"),
+        ("SMT", _switch(environment.smt)),
+        ("Turbo", _switch(environment.turbo)),
+        ("Governor", environment.governor or "none"),
+        ("Memory", f"{environment.memory_bytes / 1e9:.1f} GB"),
+        ("System", f"{environment.os}, kernel {environment.kernel}"),
+        ("Virtual machine", environment.virtualization or "no"),
+        ("Container", environment.container or None),
+        ("CPU quota", None if environment.cpu_quota_cores is None else f"{environment.cpu_quota_cores:g} cores"),
+        ("Load average", f"{environment.load_average_1m:g} when the run began"),
+        ("Commit", environment.git_commit or None),
+        ("Knobs", ", ".join(f"{name} {value}" for name, value in environment.tuning.items()) or None),
+    )
+    return ((name, value) for name, value in properties if value is not None)
 
 
 def _switch(state: bool | None) -> str:

@@ -9,25 +9,44 @@ from dataclasses import dataclass
 from httpbench.analysis.compared import differences
 from httpbench.analysis.rows import Group, Row
 from httpbench.model import PartMeasurement
-from httpbench.report.words.columns import ALWAYS, LOWER_BOUND, UPPER_BOUND, Column
-from httpbench.report.words.numbers import four_digits, percentage, three_digits
+from httpbench.report.words.columns import ALWAYS, LOWER_BOUND, UPPER_BOUND, Column, latency_title
+from httpbench.report.words.numbers import figure_name, four_digits, percentage, three_digits
 from httpbench.report.words.targets import short_name
 from httpbench.stats.composite import WEIGHTS, Composite
 from httpbench.stats.figures import THROUGHPUT
 from httpbench.stats.overhead import Difference, share_of
 
+
+@dataclass(frozen=True, slots=True)
+class TextTable:
+    """A table of text."""
+
+    columns: Sequence[tuple[str, str]]
+    """Titles and units."""
+    rows: Sequence[Sequence[str]]
+    words: int = 1
+    """Number of columns with words at the left. The other columns contain numbers."""
+
+    @property
+    def headings(self) -> list[str]:
+        """The titles with their units."""
+        return [f"{title} ({unit})" if unit else title for title, unit in self.columns]
+
+    @property
+    def is_number(self) -> list[bool]:
+        """Whether each column contains numbers."""
+        return [index >= self.words for index in range(len(self.columns))]
+
+
 # --- parts of a mix -------------------------------------------------------------------------------------------------------------
 
 PARTS = "Parts of the mix"
-PART_COLUMNS = (("Target", ""), ("Part", ""), ("Sent", ""), ("Requests/s", ""), ("p50", "ms"), ("p99", "ms"), ("Errors", ""))
-"""Titles and units of the columns."""
-PART_WORDS = 2
-"""Number of columns that contain words. They come first."""
 
 
-def part_rows(group: Group) -> list[tuple[str, ...]]:
-    """Return a row for each target and part, with medians over the rounds that count; empty if the workload is not a mix."""
-    return [cells for row in group.rows for cells in _parts(row)]
+def parts(group: Group) -> TextTable:
+    """Return a row for each target and part, with medians over the rounds that count. It has no rows if the workload is not a mix."""
+    columns = [("Target", ""), ("Part", ""), ("Sent", ""), ("Requests/s", ""), ("p50", "ms"), ("p99", "ms"), ("Errors", "")]
+    return TextTable(columns, [cells for row in group.rows for cells in _parts(row)], words=2)
 
 
 def _parts(row: Row) -> Iterator[tuple[str, ...]]:
@@ -64,40 +83,12 @@ OVERHEAD_MEANING = (
     "A difference of percentiles is not a percentile of differences."
 )
 
-_OVERHEAD_TITLES = {
-    "p50": ("p50", ALWAYS),
-    "p90": ("p90", 4),
-    "p95": ("p95", 9),
-    "p99": ("p99", ALWAYS),
-    "p99_9": ("p99.9", 1),
-    "p99_99": ("p99.99", 6),
-    "max": ("max", 7),
-    "tm99_9": ("tm99.9", 3),
-    "stddev": ("σ", 8),
-}
-"""Title of each metric, and how soon a narrow terminal omits it, as in ``Column.need``."""
+_OVERHEAD_NEEDS = {"p50": ALWAYS, "p90": 4, "p95": 9, "p99": ALWAYS, "p99_9": 1, "p99_99": 6, "max": 7, "tm99_9": 3, "stddev": 8}
+"""How soon a narrow terminal omits each metric, as in ``Column.need``."""
 
 
-@dataclass(frozen=True, slots=True)
-class OverheadTable:
-    """The overhead that each proxy adds to the baseline."""
-
-    columns: list[Column]
-    rows: list[Row]
-
-    @property
-    def headings(self) -> list[str]:
-        """The titles with their units."""
-        return [column.heading for column in self.columns]
-
-    @property
-    def texts(self) -> list[list[str]]:
-        """The cells of each row."""
-        return [[column.text(row) for column in self.columns] for row in self.rows]
-
-
-def overhead_table(group: Group, baseline: str | None) -> OverheadTable | None:
-    """Return the overhead of each proxy, or ``None`` if no proxy can be compared with the baseline."""
+def overhead_table(group: Group, baseline: str | None) -> tuple[list[Column], list[Row]] | None:
+    """Return the columns and the rows of the overhead of each proxy, or ``None`` if no proxy can be compared with the baseline."""
     found = differences(group, baseline)
     rows = [row for row in group.rows if found.get(row.target.id)]
     theirs = group.row(baseline)
@@ -106,21 +97,21 @@ def overhead_table(group: Group, baseline: str | None) -> OverheadTable | None:
     columns = [Column("target", "Proxy", "", lambda row: short_name(row.target), ALWAYS, is_number=False, is_name=True)]
     if group.load.rate_rps is None:
         columns.append(Column("rps", "Requests/s", "of baseline", lambda row: _throughput_share(row, theirs), ALWAYS))
-    columns += [_overhead_column(title, name, need, found, theirs) for name, (title, need) in _OVERHEAD_TITLES.items()]
-    return OverheadTable(columns, rows)
+    columns += [_overhead_column(name, need, found, theirs) for name, need in _OVERHEAD_NEEDS.items()]
+    return columns, rows
 
 
-def _overhead_column(title: str, name: str, need: int, found: Mapping[str, Mapping[str, Difference]], theirs: Row) -> Column:
+def _overhead_column(name: str, need: int, found: Mapping[str, Mapping[str, Difference]], theirs: Row) -> Column:
     def text(row: Row) -> str:
         difference = found[row.target.id].get(name)
         # The latencies of a bound row may be lower than measured.
         return "" if difference is None else _bound(theirs, row) + difference_text(difference)
 
-    return Column(name.replace("_", "."), title, "µs", text, need)
+    return Column(figure_name(name), latency_title(name), "µs", text, need)
 
 
 def _bound(lower: Row, upper: Row) -> str:
-    """Return the mark of a value that may be higher because of the first row and lower because of the second; empty if both or neither."""
+    """Return the mark of a value that ``lower`` makes a lower bound, or ``upper`` an upper bound. Empty if both do, or neither."""
     if lower.is_lower_bound == upper.is_lower_bound:
         return ""
     return LOWER_BOUND if lower.is_lower_bound else UPPER_BOUND
@@ -144,16 +135,15 @@ def _throughput_share(row: Row, theirs: Row) -> str:
 # --- composite score ------------------------------------------------------------------------------------------------------------
 
 COMPOSITE = "Composite score, with TechEmpower's weights"
-COMPOSITE_COLUMNS = ("Target", "% of best", "95% interval")
 
 
-def composite_rows(found: Composite) -> list[tuple[str, str, str]]:
+def composite_table(found: Composite) -> TextTable:
     """Return the score of each target."""
     rows = []
     for score in found.scores:
         between = f"{three_digits(score.interval.low)} – {three_digits(score.interval.high)}" if score.interval else ""
         rows.append((score.target, (LOWER_BOUND if score.is_lower_bound else "") + three_digits(score.percent), between))
-    return rows
+    return TextTable([("Target", ""), ("% of best", ""), ("95% interval", "")], rows)
 
 
 def composite_note(found: Composite) -> str:

@@ -51,14 +51,16 @@ def short_name(target: Target) -> str:
 
 def probe_legend(rows: Sequence[Row]) -> Iterator[str]:
     """Explain the labels in a table, then warn about targets that are canned or contradict their category."""
-    probed = {row.target.id: row for row in rows if row.probed is not None and row.probed.label is not None}
-    labels = {row.probed.label for row in probed.values() if row.probed}
-    if labels:
-        yield "Probe: " + "; ".join(f"{label} ({MEANINGS[label]})" for label in Label if label in labels)
-    for name in sorted(probed):
-        row = probed[name]
-        if row.probed and (warning := probe_warning(row.target, row.probed)):
-            yield f"warning: {warning}"
+    labels = {row.probed.label for row in rows if row.probed}
+    if known := [f"{label} ({MEANINGS[label]})" for label in Label if label in labels]:
+        yield f"Probe: {'; '.join(known)}"
+    yield from (f"warning: {warning}" for warning in probe_warnings(sorted(rows, key=lambda row: row.target.id)))
+
+
+def probe_warnings(rows: Iterable[Row]) -> list[str]:
+    """Return the warnings about the targets of these rows, each once."""
+    found = [probe_warning(row.target, row.probed) for row in rows if row.probed]
+    return list(dict.fromkeys(warning for warning in found if warning))
 
 
 def probe_warning(target: Target, probed: Probed) -> str | None:

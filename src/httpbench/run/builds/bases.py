@@ -23,12 +23,12 @@ def arguments(target: Target) -> dict[str, str]:
     """Return the values of ``ARG`` lines: those of the target's recipe, and the registry from the environment."""
     recipe, registry = target.container, os.environ.get(REGISTRY)
     given = {**({"BASE": recipe.base} if recipe.base else {}), **recipe.build_args}
-    return {**given, "REGISTRY": registry} if registry and "REGISTRY" in dockerfile.arguments(_text(target), {}) else given
+    return {**given, "REGISTRY": registry} if registry and "REGISTRY" in dockerfile.arguments(dockerfile_of(target), {}) else given
 
 
 def stages_of(target: Target) -> list[dockerfile.BuildStage]:
     """Return the stages of its Dockerfile. Empty if there is none."""
-    return dockerfile.stages(_text(target), arguments(target))
+    return dockerfile.stages(dockerfile_of(target), arguments(target))
 
 
 def bases(target: Target) -> list[str]:
@@ -65,10 +65,10 @@ def missing_base(target: Target) -> tuple[str, str] | None:
     """Return a description of the first unavailable base and its fix, or ``None`` if all are available. Asks registries."""
     assert target.isolation is not None
     engine = target.isolation.engine
-    missing = next((base for base in bases(target) if not _can_be_had(engine, base)), None)
-    if missing is None:
-        return None
-    return f"base image {missing}: not on this machine, and its registry does not provide it", f"{engine} pull {missing}"
+    for base in bases(target):
+        if not _can_be_had(engine, base):
+            return f"base image {base}: not on this machine, and its registry does not provide it", f"{engine} pull {base}"
+    return None
 
 
 @cache
@@ -82,7 +82,8 @@ def _can_be_had(engine: Engine, image: str) -> bool:
     return True
 
 
-def _text(target: Target) -> str:
+def dockerfile_of(target: Target) -> str:
+    """Return the text of its Dockerfile. Empty if there is none."""
     try:
         return (Path(target.folder) / target.container.dockerfile).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError):

@@ -14,17 +14,17 @@ import re
 import shutil
 import subprocess
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Event
-from typing import TextIO, TypeVar
+from typing import TypeVar
 
 from httpbench.errors import BuildError, HttpbenchError
 from httpbench.host import inherited
 from httpbench.isolate import Command, ProcessTree, tail
-from httpbench.model import Build, Frozen, Target
+from httpbench.model import Frozen, Target
 from httpbench.paths import user_folder
 
 RECEIPT = ".httpbench-receipt.json"
@@ -59,12 +59,8 @@ class BuildState:
     """The known state of a target's build, without building it."""
 
     folder: Path
-    receipt: Receipt | None
-    failure: Failure | None
-
-    @property
-    def is_built(self) -> bool:
-        return self.receipt is not None
+    receipt: Receipt | None = None
+    failure: Failure | None = None
 
 
 def cache_folder() -> Path:
@@ -90,14 +86,12 @@ def state(target: Target) -> BuildState:
         fingerprint = fingerprint_of(target)
     except OSError as error:
         message = f"its sources cannot be read: {error.strerror}: {error.filename}"
-        return BuildState(folder, None, Failure(fingerprint="", message=message, log_tail=None))
+        return BuildState(folder, failure=Failure(fingerprint="", message=message, log_tail=None))
     receipt = read_kept(folder / RECEIPT, Receipt)
-    if receipt is not None and (receipt.fingerprint != fingerprint or not _artifacts_there(target.build, folder)):
-        receipt = None
+    if receipt and receipt.fingerprint == fingerprint and not _missing_artifacts(target, folder):
+        return BuildState(folder, receipt)
     failure = read_kept(folder / FAILURE, Failure)
-    if failure is not None and failure.fingerprint != fingerprint:
-        failure = None
-    return BuildState(folder, receipt, None if receipt else failure)
+    return BuildState(folder, failure=failure if failure and failure.fingerprint == fingerprint else None)
 
 
 def build(target: Target, cancelled: Event) -> BuildState:
@@ -107,7 +101,8 @@ def build(target: Target, cancelled: Event) -> BuildState:
     """
     try:
         with _lock(target, cancelled):
-            return _build(target, cancelled)
+            known = state(target)
+            return known if known.receipt else _build(target, known.folder, cancelled)
     except OSError as error:
         place = f": {error.filename}" if error.filename else ""
         raise BuildError(
@@ -116,11 +111,7 @@ def build(target: Target, cancelled: Event) -> BuildState:
         ) from None
 
 
-def _build(target: Target, cancelled: Event) -> BuildState:
-    known = state(target)
-    if known.is_built:
-        return known
-    folder = known.folder
+def _build(target: Target, folder: Path, cancelled: Event) -> BuildState:
     fingerprint = fingerprint_of(target)
     (folder / FAILURE).unlink(missing_ok=True)
     (folder / RECEIPT).unlink(missing_ok=True)
@@ -128,16 +119,17 @@ def _build(target: Target, cancelled: Event) -> BuildState:
         sources = _copy_sources(target, folder)
         _run_commands(target, folder, cancelled)
         version = version_of(target, folder)
-    except BuildError as failed:
+    except BuildError as error:
         if cancelled.is_set():
             raise
-        error = _without_its_files(folder, failed) if _disk_is_full(folder, failed) else failed
+        if shutil.disk_usage(folder).free < FULL_BELOW_BYTES or NO_SPACE in (error.log_tail or ""):
+            error = _without_its_files(folder, error)
         failure = Failure(fingerprint=fingerprint, message=error.message, log_tail=error.log_tail)
         (folder / FAILURE).write_text(failure.model_dump_json())
         raise error from None
     receipt = Receipt(fingerprint=fingerprint, sources=sources, version=version)
     (folder / RECEIPT).write_text(receipt.model_dump_json())
-    return BuildState(folder, receipt, None)
+    return BuildState(folder, receipt)
 
 
 def version_of(target: Target, folder: Path) -> str | None:
@@ -171,25 +163,30 @@ def _run_commands(target: Target, folder: Path, cancelled: Event) -> None:
     for argv in target.build.commands:
         with log.open("a") as file:
             file.write(f"$ {' '.join(argv)}\n")
-        try:
-            with ProcessTree([Command(argv, folder, {**inherited.for_builds(), **target.build.env})], stdout=log, stderr=log) as process:
-                while (end := process.wait(POLL_S)) is None and time.monotonic() < deadline and not cancelled.is_set():
-                    pass
-        except HttpbenchError as error:
-            raise BuildError(f"{error.message}", log_tail=tail(log)) from None
-        if cancelled.is_set():
-            raise BuildError("its build was interrupted")
-        if end is None:
-            raise BuildError(f"its build took longer than {target.build.timeout_s:g} s and was ended", log_tail=tail(log))
-        if end.code != 0:
-            raise BuildError(f"its build failed, {end}: {' '.join(argv)}", hint=f"the whole log: {log}", log_tail=tail(log))
-    missing = [name for name in target.build.artifacts if not (folder / name).exists()]
-    if missing:
+        env = {**inherited.for_builds(), **target.build.env}
+        run_logged(Command(argv, folder, env), log, deadline, target.build.timeout_s, cancelled, "its build", f": {' '.join(argv)}")
+    if missing := _missing_artifacts(target, folder):
         raise BuildError(f"its build succeeded but did not create {', '.join(missing)}", log_tail=tail(log))
 
 
-def _disk_is_full(folder: Path, error: BuildError) -> bool:
-    return shutil.disk_usage(folder).free < FULL_BELOW_BYTES or NO_SPACE in (error.log_tail or "")
+def run_logged(command: Command, log: Path, deadline: float, limit_s: float, cancelled: Event, what: str, detail: str = "") -> None:
+    """Run a command of a build, with its output appended to ``log``.
+
+    Raises :class:`BuildError` if it fails, still runs at ``deadline`` (after ``limit_s`` seconds in all), or when ``cancelled`` is set.
+    The error's subject is ``what``, and ``detail`` follows the exit code of a failed command.
+    """
+    try:
+        with ProcessTree([command], stdout=log, stderr=log) as process:
+            while (end := process.wait(POLL_S)) is None and time.monotonic() < deadline and not cancelled.is_set():
+                pass
+    except HttpbenchError as error:
+        raise BuildError(error.message, log_tail=tail(log)) from None
+    if cancelled.is_set():
+        raise BuildError(f"{what} was interrupted")
+    if end is None:
+        raise BuildError(f"{what} took longer than {limit_s:g} s and was ended", log_tail=tail(log))
+    if end.code != 0:
+        raise BuildError(f"{what} failed, {end}{detail}", hint=f"the whole log: {log}", log_tail=tail(log))
 
 
 def _without_its_files(folder: Path, error: BuildError) -> BuildError:
@@ -200,17 +197,19 @@ def _without_its_files(folder: Path, error: BuildError) -> BuildError:
     return BuildError("the disk was full when its build failed, so its files were deleted", hint=hint, log_tail=error.log_tail)
 
 
-def _sources(folder: Path) -> list[Path]:
-    return sorted(
-        path for path in folder.rglob("*") if path.is_file() and not any(part in IGNORED for part in path.relative_to(folder).parts)
-    )
+def _sources(folder: Path, ignored: Collection[str]) -> list[Path]:
+    return sorted(path for path in folder.rglob("*") if path.is_file() and not set(ignored) & set(path.relative_to(folder).parts))
 
 
 def fingerprint_of(target: Target) -> str:
     """Hash everything that a build depends on except the machine's toolchains. From the manifest, only the build section counts."""
-    folder = Path(target.folder)
-    digest = hashlib.sha256(target.build.model_dump_json().encode())
-    for path in _sources(folder):
+    return hash_of(Path(target.folder), target.build.model_dump_json(), IGNORED)
+
+
+def hash_of(folder: Path, recipe: str, ignored: Collection[str]) -> str:
+    """Hash a recipe and the sources in a folder, without its manifest. ``ignored``: names of other files and folders that don't count."""
+    digest = hashlib.sha256(recipe.encode())
+    for path in _sources(folder, ignored):
         if path.name != "target.toml":
             digest.update(f"\n{path.relative_to(folder)} {path.stat().st_mode & 0o100}\n".encode())
             digest.update(path.read_bytes())
@@ -220,7 +219,7 @@ def fingerprint_of(target: Target) -> str:
 def _copy_sources(target: Target, folder: Path) -> tuple[str, ...]:
     """Update the copy and return the names of the sources. Files from the last build stay."""
     origin = Path(target.folder)
-    names = [str(path.relative_to(origin)) for path in _sources(origin)]
+    names = [str(path.relative_to(origin)) for path in _sources(origin, IGNORED)]
     listing = folder / ".httpbench-sources.json"
     before = json.loads(listing.read_text()) if listing.exists() else []
     for gone in set(before) - set(names):
@@ -237,8 +236,8 @@ def _copy_sources(target: Target, folder: Path) -> tuple[str, ...]:
     return tuple(names)
 
 
-def _artifacts_there(build: Build, folder: Path) -> bool:
-    return all((folder / name).exists() for name in build.artifacts)
+def _missing_artifacts(target: Target, folder: Path) -> list[str]:
+    return [name for name in target.build.artifacts if not (folder / name).exists()]
 
 
 @contextmanager
@@ -248,21 +247,15 @@ def _lock(target: Target, cancelled: Event) -> Iterator[None]:
     folder.mkdir(parents=True, exist_ok=True)
     deadline = time.monotonic() + target.build.timeout_s
     with folder.with_suffix(".lock").open("w") as file:
-        while not _locked(file):
+        while True:
+            with suppress(BlockingIOError):
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)  # never blocks, so that a thread can react to an interruption
+                break
             if cancelled.wait(POLL_S):
                 raise BuildError("its build was interrupted")
             if time.monotonic() > deadline:
                 raise BuildError(f"another httpbench has been building it for {target.build.timeout_s:g} s")
         yield
-
-
-def _locked(file: TextIO) -> bool:
-    """Take the lock if it is free. Never blocks, so that a thread can react to an interruption."""
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    return True
 
 
 def read_kept(path: Path, model: type[Kept]) -> Kept | None:

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import takewhile
 
 SCRATCH = "scratch"
 """The empty stage, which isn't an image."""
@@ -56,7 +57,8 @@ def stages(text: str, given: Mapping[str, str]) -> list[BuildStage]:
             found.append(BuildStage(match[2], _filled(match[1].strip("\"'"), known), ()))
         elif instruction in ("ADD", "COPY", "RUN") and found:
             last = found[-1]
-            found[-1] = BuildStage(last.name, last.base, (*last.sources, *_SOURCE.findall(_flags(rest))))
+            flags = " ".join(takewhile(lambda word: word.startswith("--"), rest.split()))  # later words belong to a command
+            found[-1] = replace(last, sources=(*last.sources, *_SOURCE.findall(flags)))
     return found
 
 
@@ -83,12 +85,6 @@ def _instructions(text: str) -> Iterator[tuple[str, str]]:
             for end in _HERE_DOCUMENT.findall(match[2]) if name in ("RUN", "COPY", "ADD") else ():
                 while next(lines, end).strip() != end:
                     pass
-
-
-def _flags(rest: str) -> str:
-    """Return the flags at the beginning. Later words belong to a command."""
-    match = re.match(r"(?:--\S+\s+)*", rest)
-    return match[0] if match else ""
 
 
 def _filled(text: str, values: Mapping[str, str]) -> str:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import shutil
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from httpbench.errors import HttpbenchError
 from httpbench.host import Finding
-from httpbench.isolate import labels, marks
+from httpbench.isolate import engine as command_line
+from httpbench.isolate import freezer, labels, marks
 from httpbench.isolate.engine import requirement as requirement_of
 from httpbench.isolate.engine import version as require_engine
-from httpbench.isolate.labels import Leftover, leftovers
 from httpbench.model import Engine, Target
 
 __all__ = ["engines_left", "engines_of", "left_behind", "remove_leftovers", "require_engine", "requirement_of"]
@@ -29,27 +29,23 @@ def engines_left() -> list[Engine]:
 
 def remove_leftovers(engine: Engine) -> list[str]:
     """Remove containers that outlived their harness. Returns their ids."""
-    removed = labels.remove_leftovers(engine)
+    found = labels.leftovers(engine)
+    for id_, pid in found.items():
+        freezer.thaw_container(pid, id_)  # with version 1, no signal ends what is frozen
+        command_line.ask(engine, "rm", "--force", "--volumes", id_)
     marks.forget(engine)
-    return removed
+    return list(found)
 
 
-def left_behind() -> list[Finding]:
-    """Return a finding for each container that a killed harness left behind. Engines that don't respond are skipped."""
-    found = []
+def left_behind() -> Iterator[Finding]:
+    """Yield a finding for each container that a killed harness left behind. Engines that are missing or don't respond are skipped."""
     for engine in Engine:
-        if shutil.which(engine) is None:
-            continue
         with contextlib.suppress(HttpbenchError):
-            found += [_finding(leftover) for leftover in leftovers(engine)]
-    return found
-
-
-def _finding(leftover: Leftover) -> Finding:
-    return Finding(
-        name="container",
-        severity="warning",
-        what=f"a container that an earlier httpbench left behind when it was killed: {leftover.id[:12]}",
-        why="it may use CPU time on the measured cores and occupy a port",
-        do=leftover.fix,
-    )
+            for id_ in labels.leftovers(engine):
+                yield Finding(
+                    name="container",
+                    severity="warning",
+                    what=f"a container that an earlier httpbench left behind when it was killed: {id_[:12]}",
+                    why="it may use CPU time on the measured cores and occupy a port",
+                    do=f"{engine} rm --force --volumes {id_[:12]}",
+                )

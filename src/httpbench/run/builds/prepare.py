@@ -8,14 +8,17 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Event
+from typing import TypeVar
 
 from httpbench import host
 from httpbench.errors import HttpbenchError, RequirementError
-from httpbench.model import Entry, Target
+from httpbench.model import Target
 from httpbench.run.builds import build
 from httpbench.run.builds.image import build_image, is_built
 from httpbench.run.builds.states import unmet
 from httpbench.run.observer import Observer
+
+Made = TypeVar("Made")
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,18 +37,20 @@ def prepare(targets: Sequence[Target], observer: Observer, parallel_builds: int)
     cancelled = Event()
     with ThreadPoolExecutor(max_workers=parallel_builds) as pool:
         try:
-            results = list(pool.map(lambda target: _prepare_one(target, observer, cancelled), targets))
+            futures = [pool.submit(_prepare_one, target, observer, cancelled) for target in targets]
+            for target, future in zip(targets, futures, strict=True):
+                try:
+                    state = future.result()
+                except HttpbenchError as error:
+                    built.errors[target.id] = error
+                    continue
+                built.folders[target.id] = state.folder
+                if state.receipt and state.receipt.version:
+                    built.versions[target.id] = state.receipt.version
         except BaseException:
             cancelled.set()
             pool.shutdown(cancel_futures=True)
             raise
-    for target, result in zip(targets, results, strict=True):
-        if isinstance(result, HttpbenchError):
-            built.errors[target.id] = result
-            continue
-        built.folders[target.id] = result.folder
-        if result.receipt and result.receipt.version:
-            built.versions[target.id] = result.receipt.version
     built.versions.update(toolchains([target for target in targets if target.isolation is None]))
     return built
 
@@ -61,59 +66,36 @@ def toolchains(targets: Sequence[Target]) -> dict[str, str]:
     }
 
 
-def _prepare_image(target: Target, observer: Observer, cancelled: Event) -> build.BuildState | HttpbenchError:
-    """Build the image in place of the target. It requires only the engine."""
-    folder = Path(target.folder)
-    try:
-        if is_built(target):
-            return build.BuildState(folder, None, None)
-    except HttpbenchError as error:
-        return error
-    return _observed(target, observer, lambda: _image_built(target, folder, cancelled))
-
-
-def _image_built(target: Target, folder: Path, cancelled: Event) -> build.BuildState:
-    build_image(target, cancelled)
-    return build.BuildState(folder, None, None)
-
-
-def _prepare_one(target: Target, observer: Observer, cancelled: Event) -> build.BuildState | HttpbenchError:
-    if target.entry is not None and (refusal := _refusal(target, target.entry)) is not None:
-        return refusal
-    if target.isolation is not None:
-        return _prepare_image(target, observer, cancelled)
-    if not target.is_declared:
-        return build.BuildState(Path(target.folder), None, None)
-    missing = unmet(target)
-    if missing is not None:
-        reasons, fix = missing
-        return RequirementError(f"requires {reasons}", hint=fix)
-    state = build.state(target)
-    if state.is_built:
-        return state
-    return _observed(target, observer, lambda: build.build(target, cancelled))
-
-
-def _refusal(target: Target, entry: Entry) -> RequirementError | None:
-    """Return the reason why a target from another project's catalog can't be built, or ``None``."""
-    if entry.refusal is not None:
-        return RequirementError(entry.refusal)
-    if target.isolation is None:
-        return RequirementError(
+def _prepare_one(target: Target, observer: Observer, cancelled: Event) -> build.BuildState:
+    """Build one target unless that is done. Raises :class:`HttpbenchError` if it can't be built."""
+    if target.entry is not None and target.entry.refusal is not None:
+        raise RequirementError(target.entry.refusal)
+    if target.entry is not None and target.isolation is None:
+        raise RequirementError(
             "it has a Dockerfile but no command, so it runs only in a container",
             hint="add --isolate docker to bench, saturate, up or verify",
         )
-    return None
+    if target.isolation is not None:  # an image takes the place of a build, and requires only the engine
+        if not is_built(target):
+            _observed(target, observer, build_image, cancelled)
+        return build.BuildState(Path(target.folder))
+    if not target.is_declared:
+        return build.BuildState(Path(target.folder))
+    if missing := unmet(target):
+        reasons, fix = missing
+        raise RequirementError(f"requires {reasons}", hint=fix)
+    state = build.state(target)
+    return state if state.receipt else _observed(target, observer, build.build, cancelled)
 
 
-def _observed(target: Target, observer: Observer, make: Callable[[], build.BuildState]) -> build.BuildState | HttpbenchError:
+def _observed(target: Target, observer: Observer, make: Callable[[Target, Event], Made], cancelled: Event) -> Made:
     """Build with ``make`` and report the start and the end of the build to the observer."""
     observer.build_started(target)
     begin = time.monotonic()
     try:
-        state = make()
+        made = make(target, cancelled)
     except HttpbenchError as error:
         observer.build_ended(target, time.monotonic() - begin, error)
-        return error
+        raise
     observer.build_ended(target, time.monotonic() - begin, None)
-    return state
+    return made

@@ -1,9 +1,9 @@
-"""The state of each target: whether it can run here, and if not, how to fix that."""
+"""The state of each target: whether it can run here, and if not, how to fix that. Also, the requirements that this machine lacks."""
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from enum import StrEnum
@@ -52,12 +52,8 @@ def states(targets: Sequence[Target]) -> list[TargetState]:
         return list(pool.map(state_of, targets))
 
 
-def unmet(target: Target) -> tuple[str, str] | None:
+def unmet(target: Target, check: Callable[[Requirement], host.Met | host.Unmet] = host.check) -> tuple[str, str] | None:
     """Describe a target's unmet requirements and the commands that fix them. Returns ``None`` if all are met."""
-    return _unmet(target, host.check)
-
-
-def _unmet(target: Target, check: Callable[[Requirement], host.Met | host.Unmet]) -> tuple[str, str] | None:
     checked = [(requirement, check(requirement)) for requirement in target.requires]
     missing = [(requirement, found) for requirement, found in checked if isinstance(found, host.Unmet)]
     if not missing:
@@ -86,7 +82,7 @@ def _state_of(target: Target) -> TargetState:
         return _state_of_image(target)
     if not target.is_declared:
         return TargetState(State.READY)
-    missing = _unmet(target, lambda each: host.find(each) if _is_unchecked(target, each) else host.check(each))
+    missing = unmet(target, lambda each: host.find(each) if _is_unchecked(target, each) else host.check(each))
     if missing is not None:
         return TargetState(State.MISSING, *missing)
     known = build.state(target)
@@ -113,3 +109,40 @@ def _state_of_image(target: Target) -> TargetState:
     if missing := missing_base(target):
         return TargetState(State.MISSING, *missing)
     return TargetState(State.NOT_BUILT, fix=f"httpbench verify --isolate {target.isolation.engine} {target.id.partition('@')[0]}")
+
+
+@dataclass(frozen=True, slots=True)
+class Missing:
+    """A requirement that isn't met."""
+
+    requirement: Requirement
+    reason: str
+    fix: str
+    """A command, or an address if there is no command."""
+    packages: tuple[str, ...]
+    """Debian packages that provide it. Empty if there are none, or if they are too old."""
+    required_by: tuple[str, ...]
+
+    @property
+    def text(self) -> str:
+        """A sentence such as ``dart ≥ 3.4, for dart/http-server (not found in PATH): https://dart.dev/get-dart``."""
+        return f"{self.requirement.label}, for {', '.join(self.required_by)} ({self.reason}): {self.fix}"
+
+
+def missing_of(requirements: Mapping[str, Sequence[Requirement]]) -> list[Missing]:
+    """Return the unmet requirements of all names, each requirement once."""
+    required_by: dict[Requirement, list[str]] = {}
+    for name, required in requirements.items():
+        for requirement in required:
+            required_by.setdefault(requirement, []).append(name)
+    found = []
+    for requirement, checked in zip(required_by, host.check_all(list(required_by)), strict=True):
+        if isinstance(checked, host.Unmet):
+            packages = host.debian_packages(requirement)
+            found.append(Missing(requirement, checked.reason, checked.fix, packages, tuple(required_by[requirement])))
+    return found
+
+
+def packages_of(missing: Iterable[Missing]) -> list[str]:
+    """Return all packages to install, each once, sorted."""
+    return sorted({package for one in missing for package in one.packages})

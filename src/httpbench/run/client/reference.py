@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -47,13 +47,10 @@ def reference(work: ClientWork, path: str, cores: Cores, scratch: Path, *, held_
     """
     output, log = scratch / "reference.out", scratch / "reference.log"
     output.unlink(missing_ok=True)
-    with ProcessTree([Command(_argv(work, path, held_s), scratch, {}, cores.generator)], stdout=output, stderr=log) as tree:
+    options = ("--path", path, "--body-bytes", str(work.body_bytes), "--delay", f"{round(held_s * 1000)}ms")
+    argv = (programs.require(PROGRAM), *options, *(("--close-after", "1") if work.reconnect else ()))
+    with ProcessTree([Command(argv, scratch, {}, cores.generator)], stdout=output, stderr=log) as tree:
         yield Reference(_url(tree, output, log), tree, output)
-
-
-def _argv(work: ClientWork, path: str, held_s: float) -> tuple[str, ...]:
-    options: Sequence[str] = ("--path", path, "--body-bytes", str(work.body_bytes), "--delay", f"{round(held_s * 1000)}ms")
-    return (programs.require(PROGRAM), *options, *(("--close-after", "1") if work.reconnect else ()))
 
 
 def _url(tree: ProcessTree, output: Path, log: Path) -> str:

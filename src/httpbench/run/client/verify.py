@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable
+from collections.abc import Iterator
 from pathlib import Path
 
 from httpbench import contract, load
@@ -26,20 +26,11 @@ RECONNECTING = ClientWork(requests=HELD_REQUESTS, body_bytes=12, reconnect=True)
 def verify_client(target: Target, scaling: Scaling, workload: Workload, folder: Path, cores: Cores) -> Verified:
     """Run a built client against reference servers. From the workload, only the path is used."""
     client = Client(target, folder, cores, load.timer("native"), LIMIT_S)
-    checks: list[contract.Check] = []
     keeps_none = Limit.NO_KEEPALIVE in target.limits
-    clauses: tuple[tuple[str, Callable[[Path], Problem], Limit | None], ...] = (
-        ('with 0 requests it prints "0 0" and opens no connection', lambda scratch: _idle(client, workload, scratch), None),
-        (f"sends {FEW.requests} requests, one after the other", lambda scratch: _works(client, workload, FEW, scratch, keeps_none), None),
-        ("sends all requests over one connection", lambda scratch: _keeps(client, workload, scratch), Limit.NO_KEEPALIVE),
-        ("reads bodies of 1 MB whole", lambda scratch: _works(client, workload, LARGE, scratch, keeps_none), None),
-        ("reconnects when the server closes the connection", lambda scratch: _works(client, workload, RECONNECTING, scratch, True), None),
-        ("ends with an error if the status is 404", lambda scratch: _notices(client, workload, scratch), None),
-    )
+    checks: list[contract.Check] = []
     try:
-        for name, clause, limit in clauses:
-            with tempfile.TemporaryDirectory(prefix="httpbench-") as scratch:
-                checks.append(contract.Check(name, clause(Path(scratch)), limit, limit is not None and keeps_none))
+        for name, problem, limit in _clauses(client, workload.request.path, keeps_none):
+            checks.append(contract.Check(name, problem, limit, limit is not None and keeps_none))
     except HttpbenchError as error:
         return Verified(target, scaling, tuple(checks), error)
     return Verified(target, scaling, tuple(checks))
@@ -48,54 +39,62 @@ def verify_client(target: Target, scaling: Scaling, workload: Workload, folder: 
 def sample_client(target: Target, scaling: Scaling, workload: Workload, folder: Path, cores: Cores) -> SampledRequest:
     """Return the first request of a built client, as the server received it. Raises :class:`HttpbenchError`."""
     client = Client(target, folder, cores, load.timer("native"), LIMIT_S)
-    with tempfile.TemporaryDirectory(prefix="httpbench-") as scratch:
-        ran, done = _run(client, workload.request.path, ClientWork(requests=1), Path(scratch))
+    ran, done = _run(client, workload.request.path, ClientWork(requests=1))
     if ran.timed.code != 0:
         raise HttpbenchError(f"{target.id} crashed ({ran.timed})", log_tail=ran.log_tail)
     return SampledRequest(text=done.first_request)
 
 
+def _clauses(client: Client, path: str, keeps_none: bool) -> Iterator[tuple[str, Problem, Limit | None]]:
+    """Check one clause after the other. Yields its name, the problem, and the limit that excuses it."""
+    yield 'with 0 requests it prints "0 0" and opens no connection', _idle(client, path), None
+    yield f"sends {FEW.requests} requests, one after the other", _works(client, path, FEW, keeps_none), None
+    yield "sends all requests over one connection", _keeps(client, path), Limit.NO_KEEPALIVE
+    yield "reads bodies of 1 MB whole", _works(client, path, LARGE, keeps_none), None
+    yield "reconnects when the server closes the connection", _works(client, path, RECONNECTING, True), None
+    yield "ends with an error if the status is 404", _notices(client, path), None
+
+
 def _run(
-    client: Client, path: str, work: ClientWork, scratch: Path, *, requests: int | None = None, other: str | None = None, held_s: float = 0
+    client: Client, path: str, work: ClientWork, *, requests: int | None = None, other: str | None = None, held_s: float = 0
 ) -> tuple[ClientRun, WorkDone]:
     """Run the client once. ``other``: a path that the server doesn't have, for the client to request."""
-    with reference(work, path, client.cores, scratch, held_s=held_s) as server:
-        url = server.url if other is None else server.url.removesuffix(path) + other
-        ran = run_client(client, url, work.requests if requests is None else requests, scratch)
-        return ran, server.stop()
+    with tempfile.TemporaryDirectory(prefix="httpbench-") as folder:
+        scratch = Path(folder)
+        with reference(work, path, client.cores, scratch, held_s=held_s) as server:
+            url = server.url if other is None else server.url.removesuffix(path) + other
+            ran = run_client(client, url, work.requests if requests is None else requests, scratch)
+            return ran, server.stop()
 
 
-def _idle(client: Client, workload: Workload, scratch: Path) -> str | None:
-    ran, done = _run(client, workload.request.path, FEW, scratch, requests=0)
-    if ran.timed.code != 0:
-        return _crashed(ran)
+def _idle(client: Client, path: str) -> Problem:
+    ran, done = _run(client, path, FEW, requests=0)
     if done.connections:
-        return f"opened {done.connections} connections"
-    return None if ran.printed.strip() == "0 0" else f'printed "{ran.printed.strip()}"'
+        return _crashed(ran) or f"opened {done.connections} connections"
+    return _crashed(ran) or (None if ran.printed.strip() == "0 0" else f'printed "{ran.printed.strip()}"')
 
 
-def _works(client: Client, workload: Workload, work: ClientWork, scratch: Path, reconnects: bool) -> Problem:
-    ran, done = _run(client, workload.request.path, work, scratch, held_s=HELD_S)
-    if ran.timed.code != 0:
-        return _crashed(ran)
+def _works(client: Client, path: str, work: ClientWork, reconnects: bool) -> Problem:
+    ran, done = _run(client, path, work, held_s=HELD_S)
     found = unequal(Told(work.requests, work.body_bytes, reconnects), done, ran.printed)
     if not work.reconnect:
         found.pop(ReasonKind.CLIENT_CONNECTIONS, None)  # another clause checks this
-    return tuple(found.values()) or None
+    return _crashed(ran) or tuple(found.values()) or None
 
 
-def _keeps(client: Client, workload: Workload, scratch: Path) -> str | None:
-    ran, done = _run(client, workload.request.path, FEW, scratch)
-    if ran.timed.code != 0:
-        return _crashed(ran)
-    return None if done.connections == 1 else f"opened {done.connections} connections for {done.requests} requests"
+def _keeps(client: Client, path: str) -> Problem:
+    ran, done = _run(client, path, FEW)
+    return _crashed(ran) or (None if done.connections == 1 else f"opened {done.connections} connections for {done.requests} requests")
 
 
-def _notices(client: Client, workload: Workload, scratch: Path) -> str | None:
-    ran, _ = _run(client, workload.request.path, FEW, scratch, other=f"{workload.request.path.rstrip('/')}/not-there")
+def _notices(client: Client, path: str) -> Problem:
+    ran, _ = _run(client, path, FEW, other=f"{path.rstrip('/')}/not-there")
     return None if ran.timed.code != 0 else f'ended with exit code 0 and printed "{ran.printed.strip()}"'
 
 
-def _crashed(ran: ClientRun) -> str:
+def _crashed(ran: ClientRun) -> str | None:
+    """Return how a client crashed, or ``None`` if it didn't."""
+    if ran.timed.code == 0:
+        return None
     last = (ran.log_tail or "").splitlines()[-1:]
     return f"crashed ({ran.timed})" + (f": {last[0]}" if last else "")

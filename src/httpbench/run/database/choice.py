@@ -19,9 +19,8 @@ def database_of(target: Target, workload: Workload) -> Target | None:
 
     A program from another project's catalog may require its database to start, whatever the workload.
     """
-    if target.database is None or (target.entry is None and not workload.asks_database):
-        return None
-    if target.database not in SYSTEMS or target.url is not None:
+    is_used = target.entry is not None or workload.asks_database
+    if not is_used or target.database is None or target.database not in SYSTEMS or target.url is not None:
         return None
     database = SYSTEMS[target.database].target
     if target.isolation is None:

@@ -12,7 +12,6 @@ import os
 import pwd
 import secrets
 import shutil
-import subprocess
 import tempfile
 import time
 from collections.abc import Iterator
@@ -23,6 +22,7 @@ from pathlib import Path
 from httpbench.databases import SYSTEMS, Counts, System
 from httpbench.databases.systems import DATA, INSIDE, counts
 from httpbench.errors import ContainerError, HttpbenchError, StartError
+from httpbench.host import capture
 from httpbench.isolate import Command, Container, Launch, ProcessTree, free_port, require_free, tail
 from httpbench.isolate import engine as command_line
 from httpbench.model import DatabaseRun, NetworkMode
@@ -85,10 +85,9 @@ class RunningDatabase:
                 return command_line.ask(launch.isolation.engine, "exec", launch.name, *argv, timeout_s=ASK_LIMIT_S)
             except ContainerError as error:
                 raise StartError(error.message) from None
-        try:
-            done = subprocess.run(argv, capture_output=True, text=True, timeout=ASK_LIMIT_S, check=False)
-        except subprocess.TimeoutExpired:
-            raise StartError(f"{self.system.title} did not respond to a query within {ASK_LIMIT_S:g} s") from None
+        done = capture(argv, ASK_LIMIT_S)
+        if done is None:
+            raise StartError(f"{self.system.title} did not respond to a query within {ASK_LIMIT_S:g} s")
         if done.returncode != 0:
             raise StartError(f"{self.system.title} refused a query: {done.stderr.strip().splitlines()[-1:]}")
         return done.stdout.strip()
@@ -149,7 +148,7 @@ def _process(
 def _becoming(system: System, room: Path) -> tuple[str, ...]:
     """Return the prefix that runs a command as the database's own user, because databases refuse to run as root.
 
-    Gives the user the files.
+    Makes that user the owner of the files.
     """
     if os.geteuid() != 0:
         return ()
@@ -189,14 +188,12 @@ def _own_address(system: System, port_is_fixed: bool) -> tuple[str, int]:
 def _wait(running: RunningDatabase) -> None:
     """Wait until it responds to a query. Raises :class:`StartError` if it ends, or takes too long."""
     deadline = time.monotonic() + START_LIMIT_S
-    while True:
-        if (death := running.death()) is not None:
-            raise StartError(f"{running.system.title} ended before it responded ({death})")
+    while (death := running.death()) is None:
         try:
             running.ask(running.system.sessions_query)
+            return
         except StartError:
             if time.monotonic() > deadline:
                 raise StartError(f"{running.system.title} did not respond within {START_LIMIT_S:g} s") from None
             time.sleep(POLL_S)
-        else:
-            return
+    raise StartError(f"{running.system.title} ended before it responded ({death})")

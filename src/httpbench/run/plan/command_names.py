@@ -22,39 +22,34 @@ class Named:
 
 @dataclass(frozen=True, slots=True)
 class _Interpreter:
-    """The syntax of an interpreter's command line."""
+    """The syntax of an interpreter's command line. Each field has words separated by spaces."""
 
-    names: frozenset[str] = frozenset()
+    names: str = ""
     """Options that take the program as their value."""
-    values: frozenset[str] = frozenset()
+    values: str = ""
     """Other options that take the next word."""
-    inline: frozenset[str] = frozenset()
+    inline: str = ""
     """Options that take program text as their value, so that the program has no name."""
-    verbs: frozenset[str] = frozenset()
+    verbs: str = ""
     """Words that may come before the script."""
 
 
-_PYTHON = _Interpreter(names=frozenset({"-m"}), values=frozenset({"-W", "-X"}), inline=frozenset({"-c"}))
-_NODE = _Interpreter(
-    values=frozenset({"-r", "--require", "--import", "--loader", "--env-file"}), inline=frozenset({"-e", "--eval", "-p", "--print"})
-)
-_DENO = _Interpreter(values=frozenset({"-c", "--config", "--import-map"}), verbs=frozenset({"run", "serve"}))
-_SHELL = _Interpreter(values=frozenset({"-o"}), inline=frozenset({"-c"}))
+_PYTHON = _Interpreter(names="-m", values="-W -X", inline="-c")
+_NODE = _Interpreter(values="-r --require --import --loader --env-file", inline="-e --eval -p --print")
+_SHELL = _Interpreter(values="-o", inline="-c")
+_JAVA_VALUES = "-cp -classpath --class-path -p --module-path --add-modules --add-opens"
 
 _INTERPRETERS = {
     "python": _PYTHON,
     "pypy": _PYTHON,
     "node": _NODE,
     "nodejs": _NODE,
-    "deno": _DENO,
-    "bun": _Interpreter(values=frozenset({"-r", "--preload"}), inline=frozenset({"-e", "--eval"}), verbs=frozenset({"run"})),
-    "ruby": _Interpreter(values=frozenset({"-I", "-r", "-C"}), inline=frozenset({"-e"})),
-    "perl": _Interpreter(values=frozenset({"-I"}), inline=frozenset({"-e", "-E"})),
-    "php": _Interpreter(values=frozenset({"-S", "-t", "-d", "-c"}), inline=frozenset({"-r"})),
-    "java": _Interpreter(
-        names=frozenset({"-jar", "-m", "--module"}),
-        values=frozenset({"-cp", "-classpath", "--class-path", "-p", "--module-path", "--add-modules", "--add-opens"}),
-    ),
+    "deno": _Interpreter(values="-c --config --import-map", verbs="run serve"),
+    "bun": _Interpreter(values="-r --preload", inline="-e --eval", verbs="run"),
+    "ruby": _Interpreter(values="-I -r -C", inline="-e"),
+    "perl": _Interpreter(values="-I", inline="-e -E"),
+    "php": _Interpreter(values="-S -t -d -c", inline="-r"),
+    "java": _Interpreter(names="-jar -m --module", values=_JAVA_VALUES),
     "sh": _SHELL,
     "bash": _SHELL,
 }
@@ -76,24 +71,23 @@ def named(command: str) -> Named:
     if at is None:
         return Named(program.stem, program.parent.parts, _others(words[1:]))
     script = PurePath(words[at])
-    is_option = words[at - 1] in (interpreter.names if interpreter else ())
+    is_option = words[at - 1] in (interpreter.names.split() if interpreter else ())
     return Named(script.name, script.parent.parts, _others((*words[1 : at - is_option], *words[at + 1 :])))
 
 
 def _script_at(interpreter: _Interpreter, words: list[str]) -> int | None:
     """Return the index of the word that names the interpreter's program, or ``None`` if there is none."""
-    at = 1
-    while at < len(words):
-        word = words[at]
-        if word in interpreter.inline:
+    numbered = iter(enumerate(words))
+    next(numbered)  # the interpreter itself
+    for at, word in numbered:
+        if word in interpreter.inline.split():
             return None
-        if word in interpreter.names:
+        if word in interpreter.names.split():
             return at + 1 if at + 1 < len(words) else None
-        if word in interpreter.values:
-            at += 1
-        elif not (word.startswith("-") or word in interpreter.verbs or _PLACEHOLDER.search(word)):
+        if word in interpreter.values.split():
+            next(numbered, None)
+        elif not (word.startswith("-") or word in interpreter.verbs.split() or _PLACEHOLDER.search(word)):
             return at
-        at += 1
     return None
 
 

@@ -57,11 +57,12 @@ def targets_of(servers: Servers) -> list[Target]:
         raise UsageError(f"{len(servers.names)} --name for {count} servers", hint="give one per server, in order, or none")
     if len(servers.prepare) not in (0, 1, count):
         raise UsageError(f"{len(servers.prepare)} --prepare for {count} servers", hint="give one for all servers, or one per server")
-    ways: list[tuple[tuple[str, ...], str | None]] = [(_argv(command, servers), None) for command in servers.commands]
-    ways += [*(((), _origin(url)) for url in servers.urls), *(((), None) for _ in servers.images)]
+    ways: list[tuple[tuple[str, ...], str | None, str | None]] = [(_argv(command, servers), None, None) for command in servers.commands]
+    ways += [*(((), _origin(url), None) for url in servers.urls), *(((), None, image) for image in servers.images)]
     preparations = [_words(text, servers.shell) for text in servers.prepare]
-    found = [
-        Target(
+    found = []
+    for index, ((argv, url, image), name) in enumerate(zip(ways, names_of(servers), strict=True)):
+        target = Target(
             id=f"{LANGUAGE}/{name}",
             kind=Kind.SERVER,
             language=LANGUAGE,
@@ -77,20 +78,11 @@ def targets_of(servers: Servers) -> list[Target]:
             scaling=(servers.scaling,),
             folder=str(servers.folder.resolve()),
         )
-        for index, ((argv, url), name) in enumerate(zip(ways, names_of(servers), strict=True))
-    ]
-    return [*found[: count - len(servers.images)], *_contained(found[count - len(servers.images) :], servers)]
-
-
-def _contained(targets: Sequence[Target], servers: Servers) -> list[Target]:
-    """Return the targets of images, in their containers."""
-    assert servers.isolation is not None or not targets, "the command line chooses an engine for images"
-    own = {"port": servers.port}
-    return [
-        isolated(target, servers.isolation.model_copy(update={**own, "image": image}))
-        for target, image in zip(targets, servers.images, strict=True)
-        if servers.isolation is not None
-    ]
+        if image is not None:
+            assert servers.isolation is not None, "the command line chooses an engine for images"
+            target = isolated(target, servers.isolation.model_copy(update={"port": servers.port, "image": image}))
+        found.append(target)
+    return found
 
 
 def path_of(urls: Sequence[str]) -> str | None:

@@ -8,25 +8,15 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from enum import Enum
+from itertools import pairwise
+from typing import Any, TypeVar, cast
 
-from pydantic import JsonValue
+from pydantic import BaseModel
 
-from httpbench.model import (
-    Commands,
-    Expectation,
-    Measurement,
-    MixPart,
-    Probed,
-    Reason,
-    Request,
-    Run,
-    SampledResponse,
-    Target,
-    Trial,
-    Workload,
-)
+from httpbench.model import Expectation, MixPart, Request, Run, Target, Trial, Workload
 
 REDACTED = "<redacted>"
 BODY_CHARACTERS = 2000
@@ -42,7 +32,8 @@ HARMLESS_HEADERS = frozenset(
     )
 )
 PAIR_OPTIONS = {"--env": "=", "-H": ":", "--header": ":", "--headers": ":"}
-"""Options of httpbench and of load generators."""
+"""Options of httpbench and of load generators whose value is a pair, each with the mark between its name and its value."""
+Value = TypeVar("Value")
 USER_IN_URL = re.compile(r"(?<=://)[^/\s@'\"]+(?=@)")
 
 
@@ -68,8 +59,21 @@ class Secrets:
             text = text.replace(value, REDACTED)
         return USER_IN_URL.sub(REDACTED, text)
 
-    def out_of_all(self, texts: Iterable[str]) -> tuple[str, ...]:
-        return tuple(map(self.out_of, texts))
+    def out_of_all(self, value: Value) -> Value:
+        """Return a value with the secrets in all its texts redacted, at any depth."""
+        found: Any = value
+        match value:
+            case Enum():
+                pass
+            case str():
+                found = self.out_of(value)
+            case tuple() | list():
+                found = type(value)(map(self.out_of_all, value))
+            case dict():
+                found = {name: self.out_of_all(each) for name, each in value.items()}
+            case BaseModel():
+                found = value.model_copy(update={name: self.out_of_all(each) for name, each in value})
+        return cast("Value", found)
 
 
 def kept_run(run: Run, secrets: Secrets) -> Run:
@@ -85,38 +89,18 @@ def kept_run(run: Run, secrets: Secrets) -> Run:
 
 def kept_trial(trial: Trial, secrets: Secrets) -> Trial:
     """Return the trial without secrets, with the sampled body cut."""
-    verdict = trial.verdict.model_copy(update={"reasons": tuple(_kept_reason(each, secrets) for each in trial.verdict.reasons)})
-    incidents = tuple(_kept_reason(each, secrets) for each in trial.observed.incidents)
+    measured, commands, response = trial.measurement, trial.commands, secrets.out_of_all(trial.response)
     return trial.model_copy(
         update={
-            "verdict": verdict,
-            "measurement": trial.measurement and _kept_measurement(trial.measurement, secrets),
-            "observed": trial.observed.model_copy(update={"incidents": incidents}),
-            "log_tail": trial.log_tail and secrets.out_of(trial.log_tail),
-            "response": trial.response and _kept_response(trial.response, secrets),
-            "probed": trial.probed and _kept_probe(trial.probed, secrets),
-            "commands": trial.commands and _kept_commands(trial.commands, secrets),
+            "verdict": secrets.out_of_all(trial.verdict),
+            "measurement": measured and measured.model_copy(update={"sampled_bodies": secrets.out_of_all(measured.sampled_bodies)}),
+            "observed": trial.observed.model_copy(update={"incidents": secrets.out_of_all(trial.observed.incidents)}),
+            "log_tail": secrets.out_of_all(trial.log_tail),
+            "response": response and response.model_copy(update={"body": response.body[:BODY_CHARACTERS]}),
+            "probed": secrets.out_of_all(trial.probed),
+            "commands": commands and secrets.out_of_all(commands.model_copy(update={"load": _redacted_pairs(commands.load)})),
         }
     )
-
-
-def _kept_measurement(measurement: Measurement, secrets: Secrets) -> Measurement:
-    sampled = measurement.sampled_bodies
-    if sampled is None or not sampled.problems:
-        return measurement
-    return measurement.model_copy(update={"sampled_bodies": sampled.model_copy(update={"problems": secrets.out_of_all(sampled.problems)})})
-
-
-def _kept_reason(reason: Reason, secrets: Secrets) -> Reason:
-    return reason.model_copy(update={"data": _kept_data(reason.data, secrets)})
-
-
-def _kept_data(value: JsonValue, secrets: Secrets) -> JsonValue:
-    if isinstance(value, str):
-        return secrets.out_of(value)
-    if isinstance(value, list):
-        return [_kept_data(each, secrets) for each in value]
-    return {name: _kept_data(each, secrets) for name, each in value.items()} if isinstance(value, dict) else value
 
 
 def _kept_target(target: Target, secrets: Secrets) -> Target:
@@ -147,39 +131,18 @@ def _kept_expectation(expect: Expectation) -> Expectation:
     return expect.model_copy(update={"body": None, "body_sha256": _sha256(expect.body), "body_bytes": len(expect.body.encode())})
 
 
-def _kept_response(response: SampledResponse, secrets: Secrets) -> SampledResponse:
-    headers = tuple((name, secrets.out_of(value)) for name, value in response.headers)
-    return response.model_copy(update={"headers": headers, "body": secrets.out_of(response.body)[:BODY_CHARACTERS]})
+def _redacted_pairs(command: Sequence[str]) -> tuple[str, ...]:
+    """Return the command line with only the names in such options."""
+    return tuple(_redacted_word(before, word) for before, word in pairwise(("", *command)))
 
 
-def _kept_probe(probed: Probed, secrets: Secrets) -> Probed:
-    seen = [each.model_copy(update={"sent": secrets.out_of(each.sent), "came": secrets.out_of(each.came)}) for each in probed.observations]
-    return probed.model_copy(update={"reasons": secrets.out_of_all(probed.reasons), "observations": tuple(seen)})
-
-
-def _kept_commands(commands: Commands, secrets: Secrets) -> Commands:
-    load = secrets.out_of_all(_redacted_pairs(commands.load))
-    return commands.model_copy(update={"target": secrets.out_of_all(commands.target), "load": load})
-
-
-def _redacted_pairs(command: tuple[str, ...]) -> list[str]:
-    """Return the command line with only the names in options that set a value."""
-    words: list[str] = []
-    option: str | None = None
-    for word in command:
-        if option is not None:
-            words.append(_redacted_pair(word, PAIR_OPTIONS[option]))
-            option = None
-            continue
-        glued = re.fullmatch(r"(--env|--headers?)=(.*)|(-[A-Za-z]*H)(.+)", word, re.DOTALL)
-        if glued and glued[1]:
-            words.append(f"{glued[1]}={_redacted_pair(glued[2], PAIR_OPTIONS[glued[1]])}")
-        elif glued and not word.startswith("--"):
-            words.append(glued[3] + _redacted_pair(glued[4], ":"))
-        else:
-            words.append(word)
-            option = "-H" if re.fullmatch(r"-[A-Za-z]*H", word) else word if word in PAIR_OPTIONS else None
-    return words
+def _redacted_word(before: str, word: str) -> str:
+    """Redact a word whose option is the word before it, or its own beginning."""
+    option = "-H" if re.fullmatch(r"-[A-Za-z]*H", before) else before
+    if option in PAIR_OPTIONS:
+        return _redacted_pair(word, PAIR_OPTIONS[option])
+    glued = re.fullmatch(r"((--env|--headers?)=|-[A-Za-z]*H)(.+)", word, re.DOTALL)
+    return glued[1] + _redacted_pair(glued[3], PAIR_OPTIONS[glued[2] or "-H"]) if glued else word
 
 
 def _redacted_pair(pair: str, mark: str) -> str:

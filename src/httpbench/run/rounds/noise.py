@@ -13,7 +13,7 @@ TARGET = "c/epoll/edge"
 """The simplest of the built-in servers: if its results vary, the machine is the cause."""
 
 AGE_MAX = timedelta(days=30)
-"""Within a month, a machine may get other neighbors, new microcode or another room."""
+"""Maximum age of a noise floor. After a month, the machine may have other neighbors, new microcode or another location."""
 
 ALIKE = {
     "kernel": "kernel",
@@ -40,10 +40,9 @@ def noise_for(store: Store, run: Run) -> tuple[Noise | None, str | None]:
     in_slices = any(planned.slices for planned in run.plan)
     found = [noise for noise in _noises(store, environment) if noise.in_slices == in_slices]
     valid = [noise for noise in found if outdated(noise, environment, at) is None]
-    alike = (noise for noise in valid if _has_its_load(run, noise))
-    if valid:
-        return next(alike, valid[0]), None
-    return None, outdated(found[0], environment, at) if found else None
+    if not valid:
+        return None, outdated(found[0], environment, at) if found else None
+    return next((noise for noise in valid if _has_its_load(run, noise)), valid[0]), None
 
 
 def outdated(noise: Noise, environment: Environment, at: str) -> str | None:

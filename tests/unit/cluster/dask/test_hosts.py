@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from httpbench.cluster.dask.clocks import Offset
 from httpbench.cluster.dask.conductor import with_starts
 from httpbench.cluster.dask.hosts import Host, named
 from httpbench.cluster.dask.orders import HostFacts
-from httpbench.cluster.dask.survey import check_clocks, check_versions
+from httpbench.cluster.dask.survey import Offset, check_clocks, check_versions
 from httpbench.errors import LoadError
 from httpbench.load import get
 from tests.factories import make_host_share

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from httpbench.cluster.dask.silence import LOOKS_MAX, Silence
+from httpbench.cluster.dask.conductor import LOOKS_MAX, Silence
 
 BOTH = ("load1", "load2")
 

@@ -14,8 +14,8 @@ from hdrh.histogram import HdrHistogram
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from httpbench.cluster.dask.packing import packed
-from httpbench.cluster.dask.sums import HistogramSums
+from httpbench.cluster.dask.merge import HistogramSums
+from httpbench.cluster.dask.results import packed
 from httpbench.errors import LoadError
 from httpbench.quantiles import decoded, recorded
 from tests.agent_results import DAY_NS, encoded, histogram

@@ -5,7 +5,7 @@ import subprocess
 import sys
 
 from httpbench.host import examine
-from httpbench.host.doctor.activity import _busy, _Process, _steal
+from httpbench.host.doctor import _busy, _Process, _steal
 from tests.waiting import SPIN
 
 

@@ -2,8 +2,15 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from httpbench.host.facts.cgroup import Limits, read_limits
+from httpbench.host.control_groups import groups_of
 from tests.unit.host.fake import CGROUP_1, CGROUP_2, write
+
+
+def limits(root: Path) -> tuple[int, float | None, int | None]:
+    """Return the version of control groups, and the limits on CPU time in cores and on memory in bytes."""
+    groups = groups_of(root=root)
+    assert groups is not None
+    return groups.version, groups.cpus(), groups.memory_bytes()
 
 
 def test_the_lowest_limit_of_all_ancestors_applies(tmp_path: Path) -> None:
@@ -18,7 +25,7 @@ def test_the_lowest_limit_of_all_ancestors_applies(tmp_path: Path) -> None:
             "sys/fs/cgroup/a/b/memory.max": "max",
         },
     )
-    assert read_limits(tmp_path) == Limits(2, 1.5, 4096000)
+    assert limits(tmp_path) == (2, 1.5, 4096000)
 
 
 def test_version_1_has_a_hierarchy_for_each_controller(tmp_path: Path) -> None:
@@ -33,7 +40,7 @@ def test_version_1_has_a_hierarchy_for_each_controller(tmp_path: Path) -> None:
             "sys/fs/cgroup/memory/box/memory.limit_in_bytes": "268435456",
         },
     )
-    assert read_limits(tmp_path) == Limits(1, 0.5, 268435456)
+    assert limits(tmp_path) == (1, 0.5, 268435456)
 
 
 def test_no_limit_is_none(tmp_path: Path) -> None:
@@ -47,7 +54,7 @@ def test_no_limit_is_none(tmp_path: Path) -> None:
             "sys/fs/cgroup/memory/memory.limit_in_bytes": "9223372036854771712",
         },
     )
-    assert read_limits(tmp_path) == Limits(1, None, None)
+    assert limits(tmp_path) == (1, None, None)
 
 
 def test_a_container_sees_its_own_group_as_the_root(tmp_path: Path) -> None:
@@ -59,8 +66,8 @@ def test_a_container_sees_its_own_group_as_the_root(tmp_path: Path) -> None:
             "sys/fs/cgroup/cpu.max": "200000 100000",
         },
     )
-    assert read_limits(tmp_path) == Limits(2, 2.0, None)
+    assert limits(tmp_path) == (2, 2.0, None)
 
 
-def test_limits_without_mounted_groups_are_none(tmp_path: Path) -> None:
-    assert read_limits(tmp_path) == Limits(None, None, None)
+def test_without_mounted_groups_there_are_none(tmp_path: Path) -> None:
+    assert groups_of(root=tmp_path) is None

@@ -10,7 +10,7 @@ import pytest
 import scipy
 
 from httpbench.host import read_environment
-from httpbench.host.facts.environment import git_commit
+from httpbench.host.facts.git import git_commit
 from tests.unit.host.fake import quiet, write
 
 

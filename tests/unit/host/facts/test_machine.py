@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from httpbench.host.facts import machine
+from httpbench.host.facts import environment
 from httpbench.host.kernel_files import CLOCKSOURCE
 from tests.unit.host.fake import CPU, quiet, write
 
@@ -12,16 +12,16 @@ from tests.unit.host.fake import CPU, quiet, write
 def test_different_governors_are_all_listed(tmp_path: Path) -> None:
     quiet(tmp_path)
     write(tmp_path, {f"{CPU}/cpu2/cpufreq/scaling_governor": "powersave"})
-    assert machine.governor(tmp_path, (0, 1, 2, 3)) == "performance,powersave"
-    assert machine.governor(tmp_path, (0, 1)) == "performance"
+    assert environment.governor(tmp_path, (0, 1, 2, 3)) == "performance,powersave"
+    assert environment.governor(tmp_path, (0, 1)) == "performance"
 
 
 def test_turbo_is_read_from_both_drivers(tmp_path: Path) -> None:
-    assert machine.turbo(tmp_path) is None
+    assert environment.turbo(tmp_path) is None
     write(tmp_path, {f"{CPU}/cpufreq/boost": "1"})
-    assert machine.turbo(tmp_path) is True
+    assert environment.turbo(tmp_path) is True
     write(tmp_path, {f"{CPU}/intel_pstate/no_turbo": "1"})
-    assert machine.turbo(tmp_path) is False
+    assert environment.turbo(tmp_path) is False
 
 
 @pytest.mark.parametrize(
@@ -38,14 +38,14 @@ def test_turbo_is_read_from_both_drivers(tmp_path: Path) -> None:
     ],
 )
 def test_the_hypervisor_is_detected(tmp_path: Path, files: dict[str, str], expected: str | None) -> None:
-    assert machine.virtualization(write(tmp_path, files)) == expected
+    assert environment.virtualization(write(tmp_path, files)) == expected
 
 
 @pytest.mark.parametrize(("file", "engine"), [(".dockerenv", "docker"), ("run/.containerenv", "podman"), ("run/systemd/container", "lxc")])
 def test_the_container_engine_is_detected(tmp_path: Path, file: str, engine: str) -> None:
-    assert machine.container(write(tmp_path, {file: "lxc"})) == engine
+    assert environment.container(write(tmp_path, {file: "lxc"})) == engine
 
 
 def test_a_processor_without_a_name_is_described_by_numbers(tmp_path: Path) -> None:
     write(tmp_path, {"proc/cpuinfo": "CPU implementer\t: 0x41\nCPU part\t: 0xd0c", "proc/device-tree/model": "Some Board"})
-    assert machine.cpu_model(tmp_path) == "Some Board 0x41 0xd0c"
+    assert environment.cpu_model(tmp_path) == "Some Board 0x41 0xd0c"

@@ -16,7 +16,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from httpbench.errors import TuneError
-from httpbench.host import KNOBS, KnobTuning, tuned
+from httpbench.host import KNOBS, KnobTuning
+from httpbench.host.knobs.all_knobs import tuned
 from httpbench.host.knobs.knob import read_value
 from tests.unit.host.fake import DISTURBED, quiet, write
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from httpbench.host import check, forget, remembering
-from httpbench.host.tools import version_cache
+from httpbench.host.tools import requirements
 from httpbench.model import Requirement
 from tests.programs import program
 
@@ -53,7 +53,7 @@ def test_a_cached_version_expires(frobc: Requirement, tmp_path: Path, monkeypatc
     file = tmp_path / "versions.json"
     version_in_a_new_process(file, frobc)
     version_in_a_new_process(file, frobc)  # using an entry does not renew it
-    monkeypatch.setattr(version_cache, "VALID_S", 0)
+    monkeypatch.setattr(requirements, "VALID_S", 0)
     version_in_a_new_process(file, frobc)
     assert runs(tmp_path) == 2
 

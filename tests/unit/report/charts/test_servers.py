@@ -46,9 +46,9 @@ def test_a_ranking_has_medians_intervals_and_each_round() -> None:
     drawing = of_kind("ranking", trials)
     rows = values(drawing)
     assert sorted(row["round"] for row in rows if "round" in row) == [90, 91, 92, 100, 102, 104]
-    medians = {row["target"]: row for row in rows if "median" in row}
-    assert {name: row["median"] for name, row in medians.items()} == {"c/a": 102, "c/b": 91}
-    assert all(row["low"] < row["median"] < row["high"] for row in medians.values())
+    medians = {row["target"]: row for row in rows if "value" in row}
+    assert {name: row["value"] for name, row in medians.items()} == {"c/a": 102, "c/b": 91}
+    assert all(row["low"] < row["value"] < row["high"] for row in medians.values())
     assert [row[0] for row in drawing.rows] == ["c/a", "c/b"]
     assert drawing.rows[1][-1] == "generator"
     assert drawing.rows[0][4] == "100 · 102 · 104"
@@ -56,7 +56,7 @@ def test_a_ranking_has_medians_intervals_and_each_round() -> None:
 
 def test_a_ranking_does_not_start_at_zero_and_one_round_has_no_interval() -> None:
     drawing = of_kind("ranking", make_rounds("c/a", (100.0,)))
-    (median,) = [row for row in values(drawing) if "median" in row]
+    (median,) = [row for row in values(drawing) if "value" in row]
     assert median["low"] == median["high"] == 100
     assert drawing.rows[0][2:4] == ("", "")
     scales = [layer["encoding"]["x"].get("scale", {}) for layer in drawing.chart.to_dict()["layer"]]
@@ -71,7 +71,7 @@ def test_with_a_rate_targets_are_compared_by_p99() -> None:
     ]
     drawing = of_kind("ranking", trials)
     assert drawing.header[1] == "p99 (ms)"
-    assert {row["median"] for row in values(drawing) if "median" in row} == {0.25}
+    assert {row["value"] for row in values(drawing) if "value" in row} == {0.25}
 
 
 def test_every_verdict_has_a_shape() -> None:
@@ -103,7 +103,7 @@ def test_without_histograms_reported_percentiles_are_drawn() -> None:
 
 def test_loads_that_differ_only_in_connections_share_a_chart() -> None:
     drawing = of_kind("connections", make_mixed_run()[1])
-    points = {(row["connections"], row["target"]) for row in values(drawing) if "median" in row}
+    points = {(row["connections"], row["target"]) for row in values(drawing) if "value" in row}
     assert (64, "c/epoll/level") in points and (256, "c/epoll/level") in points
     assert [row[0] for row in drawing.rows] == ["64", "256"]
 
@@ -113,8 +113,8 @@ def test_a_target_over_time_has_a_line_for_each_load() -> None:
     trials = [make_trial(make_plan(load=Load(connections=number)), measurement=make_measurement(intervals=intervals)) for number in (8, 64)]
     drawing = of_kind("over-time", trials)
     assert drawing.series == ("8 connections", "64 connections")
-    assert {row["rps"] for row in values(drawing) if "rps" in row} == {400.0}
-    assert {row["ms"] for row in values(drawing) if "ms" in row} == {0.1, 0.3}
+    assert {row["value"] for row in values(drawing) if row["figure"] == "Responses/s"} == {400.0}
+    assert {row["value"] for row in values(drawing) if row["figure"] in ("p50", "p99")} == {0.1, 0.3}
     assert len(drawing.rows) == 8
 
 
@@ -126,10 +126,10 @@ def test_a_target_over_time_has_p99_9_and_throttling_if_known() -> None:
         update={"observed": Observed(target_usage=make_usage(samples=samples, throttled_samples_s=(0.0, 0.25, 0.5, 0.0)))}
     )
     without, drawing = (of_kind("over-time", [trial]) for trial in (free, stopped))
-    assert {row["ms"] for row in values(drawing) if "ms" in row} == {0.1, 0.3, 0.7}
+    assert {row["value"] for row in values(drawing) if row["figure"] in ("p50", "p99", "p99.9")} == {0.1, 0.3, 0.7}
     assert {"p99.9 (ms)", "Throttled (cores)"} <= set(drawing.header)
     assert "Throttled (cores)" not in without.header
-    assert [row["throttled"] for row in values(drawing) if "throttled" in row] == [0.0, 0.25, 0.5, 0.0]
+    assert [row["value"] for row in values(drawing) if row["figure"] == "Throttled (cores)"] == [0.0, 0.25, 0.5, 0.0]
     assert len(drawing.chart.to_dict()["vconcat"]) == len(without.chart.to_dict()["vconcat"]) + 1 == 5
 
 
@@ -138,7 +138,7 @@ def test_joined_slices_keep_the_highest_percentile() -> None:
     joined = served(parts)
     assert len(joined) <= SLICES_MAX
     assert max(one.p99_us or 0 for one in joined) == 1099
-    assert {round(one.rate_rps) for one in joined} == {100}
+    assert {round(one.completed / one.duration_s) for one in joined} == {100}
     assert used(make_usage()) == []
 
 

@@ -15,9 +15,8 @@ from syrupy.assertion import SnapshotAssertion
 
 from httpbench.model import Observed, Trial, Verdict, VerdictKind
 from httpbench.report import FORMATS
-from httpbench.report.data.csv import HEADER
-from httpbench.report.data.json import Document, Round
-from httpbench.report.data.schema import schema_text
+from httpbench.report.data.csv import COLUMNS
+from httpbench.report.data.json import Document, Round, schema_text
 from httpbench.report.markdown.parts import escape, fenced
 from tests.factories import (
     make_distribution,
@@ -105,7 +104,7 @@ def lines_of(trials: list[Trial]) -> list[dict[str, str]]:
 
 
 def test_the_csv_header_is_stable(snapshot: SnapshotAssertion) -> None:
-    assert list(HEADER) == snapshot
+    assert list(COLUMNS) == snapshot
 
 
 def test_csv_has_one_line_per_trial_with_every_value() -> None:
@@ -120,7 +119,7 @@ def test_csv_has_one_line_per_trial_with_every_value() -> None:
 
 def test_csv_leaves_missing_values_blank() -> None:
     (line,) = lines_of([make_failed(make_plan("a/a"))])
-    assert {line[name] for name in HEADER if name.startswith(("service_time", "target_cpu", "requests", "errors"))} == {""}
+    assert {line[name] for name in COLUMNS if name.startswith(("service_time", "target_cpu", "requests", "errors"))} == {""}
     assert line["verdict"] == "failed"
 
 

@@ -8,8 +8,10 @@ from xml.etree.ElementTree import Element
 import pytest
 from junitparser import Error, Failure, JUnitXml, TestCase, TestSuite
 
+from httpbench.analysis.changes import changes
 from httpbench.model import Gate, RunStatus, Trial, Verdict, VerdictKind
-from httpbench.report import FORMATS, changes, render_changes_junit
+from httpbench.report import FORMATS
+from httpbench.report.data.changes import render_changes_junit
 from tests.factories import make_failed, make_mixed_run, make_plan, make_rounds, make_run
 from tests.hostile import ALL, PIECES
 

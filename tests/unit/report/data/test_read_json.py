@@ -8,8 +8,8 @@ import pytest
 import zstandard
 
 from httpbench.errors import UsageError
-from httpbench.report import read_export
 from httpbench.report.data.json import render_json
+from httpbench.report.data.read_json import read_export
 from tests.factories import make_mixed_run
 
 

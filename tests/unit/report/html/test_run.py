@@ -13,15 +13,17 @@ from pathlib import Path
 
 import pytest
 
+from httpbench.analysis.changes import changes
 from httpbench.analysis.groups import groups
 from httpbench.errors import UsageError
 from httpbench.model import Build, Commands, Run, Trial, VerdictKind
-from httpbench.report import changes, charts, read_export, render_changes_html, render_html
+from httpbench.report import charts
 from httpbench.report.charts.drawing import GLYPHS
 from httpbench.report.data.json import Document, document
-from httpbench.report.html import download, parts
+from httpbench.report.data.read_json import read_export
+from httpbench.report.html import download, parts, render_changes_html, render_html
 from httpbench.report.html.parts import HtmlTable, link, struck
-from httpbench.report.words.answer import answer as result
+from httpbench.report.words.claims import answer as result
 from tests.factories import (
     make_distribution,
     make_environment,
@@ -196,8 +198,8 @@ def test_the_embedded_export_keeps_small_histograms(monkeypatch: pytest.MonkeyPa
 
     def inside() -> tuple[Document, bool]:
         found = download.download(run, trials)
-        content = gzip.decompress(base64.b64decode(found.address.partition(",")[2]))
-        return Document.model_validate_json(content), found.has_histograms
+        content = gzip.decompress(base64.b64decode(found["address"].partition(",")[2]))
+        return Document.model_validate_json(content), found["has_histograms"]
 
     found, has_histograms = inside()
     assert has_histograms

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from httpbench.report import render_targets
+from httpbench.report.markdown.targets import render_targets
 from tests.factories import TARGETS
 
 

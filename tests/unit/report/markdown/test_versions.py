@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from httpbench.report import render_versions
+from httpbench.report.markdown.targets import render_versions
 
 
 def test_versions_form_a_markdown_table_sorted_by_name() -> None:

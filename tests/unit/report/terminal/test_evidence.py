@@ -8,7 +8,7 @@ import pytest
 from rich.console import Console
 
 from httpbench.model import CoreOccupancy
-from httpbench.report import render_evidence
+from httpbench.report.terminal.evidence import render_evidence
 from httpbench.stats.facts import facts
 from tests.factories import make_rounds, make_run, make_usage
 
@@ -19,7 +19,7 @@ def test_columns_that_do_not_fit_continue_below(width: int) -> None:
     trials = make_rounds("golang/net-http", (1000, 1010, 1020), occupancy=occupancy)
     console = Console(width=width)
     with console.capture() as captured:
-        console.print(render_evidence(make_run(trials), trials))
+        console.print(render_evidence(make_run(trials), trials, width=console.width))
     lines = captured.get().splitlines()
     tables = [line for line in lines if line.startswith("Target  ")]
     assert (len(tables) == 1) == (width == 200)
@@ -33,7 +33,7 @@ def test_the_fullest_thread_and_core_of_each_program_are_shown() -> None:
     trials = make_rounds("golang/net-http", (1000,), occupancy=occupancy, target_usage=target)
     console = Console(width=300)
     with console.capture() as captured:
-        console.print(render_evidence(make_run(trials), trials))
+        console.print(render_evidence(make_run(trials), trials, width=console.width))
     title, line = captured.get().splitlines()[1:3]
     shown = dict(zip(re.split(r"  +", title), re.split(r"  +", line), strict=True))
     assert (shown["Target thread"], shown["Target waited"], shown["Throttled"]) == ("0.61", "0.12", "3.10%")

@@ -11,8 +11,8 @@ from syrupy.assertion import SnapshotAssertion
 
 from httpbench.analysis.groups import groups
 from httpbench.model import Kind, Load, Run, RunStatus, Scaling, Table, Trial, Verdict, VerdictKind
-from httpbench.report import View, render_terminal
-from httpbench.report.words.columns import columns
+from httpbench.report.terminal.run import render_terminal
+from httpbench.report.words.columns import View, columns
 from httpbench.run import BASELINE
 from tests.factories import (
     SHARED,

@@ -9,7 +9,8 @@ from rich.cells import cell_len
 from rich.console import Console
 
 from httpbench.model import Bound, Load, Run, Search, ServiceLevel, Trial, Verdict, VerdictKind
-from httpbench.report import View, render_terminal
+from httpbench.report.terminal.run import render_terminal
+from httpbench.report.words.columns import View
 from tests.factories import make_distribution, make_measurement, make_plan, make_run, make_trial
 
 LEVEL = ServiceLevel(bounds=(Bound(figure="p99_9", limit_us=5000),))

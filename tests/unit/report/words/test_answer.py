@@ -6,8 +6,7 @@ from typing import Any
 
 from httpbench.analysis.groups import groups
 from httpbench.model import ClientWork, Kind, Load, Table, Trial, Verdict, VerdictKind, Workload
-from httpbench.report.words.answer import answer
-from httpbench.report.words.claims import unranked
+from httpbench.report.words.claims import answer, unranked
 from tests.factories import make_client, make_distribution, make_measurement, make_plan, make_rounds, make_run, make_target, make_trial
 
 STEADY = (100_000, 101_000, 100_500, 99_800, 100_200)

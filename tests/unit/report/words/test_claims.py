@@ -180,7 +180,7 @@ def test_rows_on_full_shared_cores_are_ranked() -> None:
 @pytest.mark.parametrize(
     ("handled", "claim", "has_rank"),
     [
-        (None, "is not compared with baseline: it was faster than its backend without it, which does not count its requests, so", False),
+        (None, "is not compared with baseline: it was faster than its backend alone, which does not count its requests, so", False),
         (10**9, "serves 1.130 ± 0.010 times the requests of baseline", True),
     ],
 )

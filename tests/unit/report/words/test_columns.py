@@ -7,7 +7,9 @@ import json
 from rich.console import Console
 
 from httpbench.model import Run, Table
-from httpbench.report import FORMATS, View, render_terminal
+from httpbench.report import FORMATS
+from httpbench.report.terminal.run import render_terminal
+from httpbench.report.words.columns import View
 from tests.factories import make_mixed_run, make_rounds, make_run, make_usage
 
 APP_SERVER_COLUMNS = ["Language", "App Server", "Requests/s", "± (%)", "RAM (MB)", "RAM mean (MB)", "CPU peak (%)", "CPU mean (%)"]

@@ -8,8 +8,10 @@ from rich.console import Console
 
 from httpbench.analysis.compared import composite_of
 from httpbench.model import Load, Run, Trial
-from httpbench.report import render_html, render_markdown, render_terminal
 from httpbench.report.data.json import render_json
+from httpbench.report.html import render_html
+from httpbench.report.markdown.run import render_markdown
+from httpbench.report.terminal.run import render_terminal
 from tests.factories import make_rounds, make_run, make_target
 
 FAST, SLOW = "go/fast", "go/slow"

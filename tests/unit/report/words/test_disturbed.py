@@ -7,10 +7,10 @@ import io
 import json
 
 from httpbench.analysis.compared import ranking
+from httpbench.analysis.gates import gated
 from httpbench.analysis.groups import groups
 from httpbench.analysis.rows import Group
 from httpbench.model import Gate, Load, Trial, Verdict, VerdictKind
-from httpbench.report import gated
 from httpbench.report.data.csv import render_csv
 from httpbench.report.data.json import render_json
 from httpbench.report.words.claims import claims

@@ -6,8 +6,8 @@ from rich.console import Console
 
 from httpbench.analysis.groups import groups
 from httpbench.model import PartMeasurement, Run, Trial
-from httpbench.report import render_terminal
-from httpbench.report.words.tables import part_rows
+from httpbench.report.terminal.run import render_terminal
+from httpbench.report.words.tables import parts
 from tests.factories import make_distribution, make_measurement, make_plan, make_run, make_trial
 
 MIX = "json:3,db:1"
@@ -31,8 +31,8 @@ def measured() -> tuple[Run, list[Trial]]:
 def test_each_part_has_a_share_and_medians() -> None:
     run, trials = measured()
     (group,) = groups(run, trials)
-    assert [row[1:5] for row in part_rows(group)] == [("json", "75%", "300", "0.200"), ("db", "25%", "100", "1.000")]
-    assert all(row[6] == "2" for row in part_rows(group))
+    assert [row[1:5] for row in parts(group).rows] == [("json", "75%", "300", "0.200"), ("db", "25%", "100", "1.000")]
+    assert all(row[6] == "2" for row in parts(group).rows)
 
 
 def test_the_table_fits_80_columns_and_only_mixes_have_it() -> None:
@@ -43,4 +43,4 @@ def test_the_table_fits_80_columns_and_only_mixes_have_it() -> None:
     text = captured.get()
     assert "Parts of the mix" in text and all(len(line.rstrip()) <= 80 for line in text.splitlines())
     plain = [make_trial()]
-    assert part_rows(groups(make_run(plain), plain)[0]) == []
+    assert parts(groups(make_run(plain), plain)[0]).rows == []

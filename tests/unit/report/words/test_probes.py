@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from httpbench.model import Category, Entry, Label, Probed
-from httpbench.report import probe_warning
+from httpbench.report.words.targets import probe_warning
 from tests.factories import make_target
 
 SEEN = Probed(label=Label.SERVER, reasons=(), response_bytes=100, observations=())

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from httpbench.model import Proof, Scaling
-from httpbench.report import proof_words, render_targets
+from httpbench.report.markdown.targets import render_targets
+from httpbench.report.words.targets import proof_words
 from tests.factories import make_proof, make_target
 
 TARGET = make_target("c/a", scaling=(Scaling.SINGLE, Scaling.MULTI))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from httpbench.report import render_responses
+from httpbench.report.words.targets import render_responses
 from tests.factories import make_response
 
 

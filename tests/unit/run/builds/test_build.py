@@ -40,9 +40,9 @@ def times(state: build.BuildState) -> int:
 
 def test_a_build_runs_once(sources: Path) -> None:
     wanted = target(sources, COUNTING)
-    assert not build.state(wanted).is_built
+    assert not build.state(wanted).receipt
     assert times(build.build(wanted, Event())) == 1
-    assert build.state(wanted).is_built
+    assert build.state(wanted).receipt
     assert times(build.build(wanted, Event())) == 1
 
 
@@ -50,7 +50,7 @@ def test_changed_sources_are_rebuilt(sources: Path) -> None:
     wanted = target(sources, COUNTING)
     build.build(wanted, Event())
     (sources / "server.c").write_text("two")
-    assert not build.state(wanted).is_built
+    assert not build.state(wanted).receipt
     state = build.build(wanted, Event())
     assert times(state) == 2
     assert (state.folder / "server").read_text() == "two"
@@ -60,14 +60,14 @@ def test_a_newer_file_time_alone_does_not_rebuild(sources: Path) -> None:
     wanted = target(sources, COUNTING)
     build.build(wanted, Event())
     os.utime(sources / "server.c")
-    assert build.state(wanted).is_built
+    assert build.state(wanted).receipt
 
 
 def test_notes_in_the_manifest_do_not_rebuild(sources: Path) -> None:
     wanted = target(sources, COUNTING)
     build.build(wanted, Event())
     (sources / "target.toml").write_text("notes = 'two'")
-    assert build.state(wanted).is_built
+    assert build.state(wanted).receipt
 
 
 def test_a_deleted_source_disappears_from_the_build(sources: Path) -> None:
@@ -87,7 +87,7 @@ def test_the_sources_stay_clean(sources: Path) -> None:
 def test_a_deleted_artifact_is_rebuilt(sources: Path) -> None:
     wanted = target(sources, COUNTING)
     (build.build(wanted, Event()).folder / "server").unlink()
-    assert not build.state(wanted).is_built
+    assert not build.state(wanted).receipt
 
 
 def test_a_failure_is_reported_with_its_log_and_remembered(sources: Path) -> None:
@@ -139,7 +139,7 @@ def test_the_receipt_contains_the_version(sources: Path) -> None:
 def test_a_folder_that_cannot_be_built_in_is_reported(sources: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", "/proc/cache")
     wanted = target(sources, COUNTING)
-    assert not build.state(wanted).is_built
+    assert not build.state(wanted).receipt
     with pytest.raises(BuildError, match=r"cannot be built in /proc/cache/.*: No such file or directory") as caught:
         build.build(wanted, Event())
     assert "XDG_CACHE_HOME" in (caught.value.hint or "")

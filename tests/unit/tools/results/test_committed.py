@@ -9,7 +9,7 @@ import pytest
 from httpbench.analysis.compared import ahead, ranking
 from httpbench.analysis.groups import groups
 from httpbench.paths import root
-from httpbench.report import read_export
+from httpbench.report.data.read_json import read_export
 from tools.results.analysis import MARK, analysis_page
 from tools.results.folder import ANALYSIS, CHARTS, DATA, SKIPPED, TABLE, table_page
 from tools.results.hand_written import stale_pages

@@ -7,7 +7,9 @@ from pathlib import Path
 import pytest
 
 from httpbench.errors import UsageError
-from httpbench.report import read_export, render_html, render_json
+from httpbench.report.data.json import render_json
+from httpbench.report.data.read_json import read_export
+from httpbench.report.html import render_html
 from tests.factories import make_mixed_run
 from tools.results.folder import rewrite, write_folder
 

@@ -8,7 +8,7 @@ import zstandard
 from markdown_it import MarkdownIt
 
 from httpbench.model import Run, Trial
-from httpbench.report import render_json
+from httpbench.report.data.json import render_json
 from tests.factories import make_environment, make_mixed_run, make_rounds, make_run
 from tools.results.index import index_page, read_results
 from tools.results.machine import machine_name

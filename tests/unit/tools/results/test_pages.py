@@ -7,7 +7,7 @@ from pathlib import Path
 import zstandard
 
 from httpbench.model import Run, Trial
-from httpbench.report import render_json
+from httpbench.report.data.json import render_json
 from tests.factories import make_mixed_run
 from tools.results.pages import write_pages
 

@@ -33,6 +33,8 @@ pub struct Sampler {
     turn: usize,
     armed: Option<u16>,
     kept: Vec<Kept>,
+    /// The number and the size of all responses that were ever kept.
+    count: usize,
     bytes: usize,
 }
 
@@ -45,7 +47,7 @@ impl Sampler {
 
     /// Selects the kind whose next response is kept. Returns `None` if the limits are reached.
     pub fn arm(&mut self) -> Option<u16> {
-        if self.kinds.is_empty() || self.kept.len() >= SAMPLES_MAX || self.bytes >= BYTES_MAX {
+        if self.kinds.is_empty() || self.count >= SAMPLES_MAX || self.bytes >= BYTES_MAX {
             return None;
         }
         // If the selected response hasn't arrived yet, another kind is selected only after it has.
@@ -66,6 +68,7 @@ impl Sampler {
     }
 
     pub fn keep(&mut self, kept: Kept) {
+        self.count += 1;
         self.bytes += kept.head.len() + kept.body.len();
         self.kept.push(kept);
     }

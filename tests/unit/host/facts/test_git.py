@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from httpbench.host import commits_between
-from httpbench.host.facts.commits import COMMITS_MAX
+from httpbench.host.facts.git import COMMITS_MAX
 
 
 def git(folder: Path, *words: str) -> str:

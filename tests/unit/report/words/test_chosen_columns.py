@@ -8,9 +8,10 @@ import pytest
 
 from httpbench.analysis.groups import groups
 from httpbench.model import Load, Table
-from httpbench.report import CHANGE_COLUMNS, SEARCH_COLUMNS, View, column_names
-from httpbench.report.words.chosen import SERVERS, USUAL, chosen
-from httpbench.report.words.columns import columns
+from httpbench.report.terminal.changes import NAMES as CHANGE_COLUMNS
+from httpbench.report.words.columns import SERVERS, USUAL, View, chosen, columns
+from httpbench.report.words.columns import names as column_names
+from httpbench.report.words.curves import NAMES as SEARCH_COLUMNS
 from tests.factories import make_mixed_run, make_rounds, make_run
 
 ROOT = Path(__file__).parents[4]

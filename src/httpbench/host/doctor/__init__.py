@@ -1,1 +1,0 @@
-"""Checks for anything on this machine that would disturb a measurement."""

@@ -1,0 +1,60 @@
+"""Functions that the adapters of other projects' load generators and timers share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from re import Pattern
+from typing import TypeVar
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from httpbench.errors import LoadError
+from httpbench.load.base import Job
+from httpbench.quantiles import PERCENTILES, is_known
+
+ALL_PERCENTILES = {**PERCENTILES, "p2_5": 2.5, "p97_5": 97.5}
+Report = TypeVar("Report", bound=BaseModel)
+
+
+class ReportPart(BaseModel):
+    """A part of a report. Unknown keys are ignored, because other versions of a program may print more."""
+
+    model_config = ConfigDict(extra="ignore", frozen=True)
+
+
+def parsed(model: type[Report], document: str, name: str, log_tail: str | None = None) -> Report:
+    """Parse a JSON document. Raises ``LoadError`` with the first invalid key. ``name`` is the document's, such as ``wrk's result``."""
+    try:
+        return model.model_validate_json(document)
+    except ValidationError as error:
+        first = error.errors()[0]
+        problem = ": ".join(filter(None, (".".join(map(str, first["loc"])), first["msg"])))
+        raise LoadError(f"{name} cannot be read: {problem}", log_tail=log_tail) from error
+
+
+def first_true(reasons: Mapping[str, bool]) -> str | None:
+    """Return the first reason that applies, or ``None``."""
+    return next((reason for reason, applies in reasons.items() if applies), None)
+
+
+def sharing_evenly(job: Job) -> int:
+    """Return the highest number of threads that share the connections evenly, up to the job's.
+
+    wrk and autocannon round connections per thread down, and would otherwise open fewer than requested.
+    """
+    return max(threads for threads in range(1, job.threads + 1) if job.load.connections % threads == 0)
+
+
+def whole_seconds(job: Job, *, warmup: bool) -> int:
+    """Return the duration. A warm-up may be longer than requested, but not shorter; generators refuse 0 s."""
+    return max(1, -int(-job.load.warmup_s // 1)) if warmup else int(job.load.duration_s)
+
+
+def kind_of(message: str, kinds: Iterable[tuple[Pattern[str], str]]) -> str:
+    """Return our name for an error message: that of the first matching pattern, or ``other``."""
+    return next((kind for pattern, kind in kinds if pattern.search(message)), "other")
+
+
+def well_known(figures: Mapping[str, float], count: int) -> dict[str, float]:
+    """Return the figures without percentiles that have too few of the ``count`` samples beyond them."""
+    return {name: value for name, value in figures.items() if name not in ALL_PERCENTILES or is_known(ALL_PERCENTILES[name], count)}

@@ -1,0 +1,26 @@
+"""Test that the lists of names for the command line, which avoid imports, are complete."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import get_args
+
+from httpbench import load
+from httpbench.analysis.history import FIGURES as HISTORY_FIGURES
+from httpbench.cli.options import params
+from httpbench.host.knobs.tuning import JOURNAL
+from httpbench.model import Category, Figure, Kind
+from httpbench.report import CLIENT_FORMATS, FORMATS
+from httpbench.stats.figures import BY_NAME
+
+
+def test_names_are_complete() -> None:
+    assert tuple(Kind) == params.KINDS
+    assert tuple(Category) == params.CATEGORIES
+    assert tuple(load.GENERATORS) == params.LOAD_GENERATORS
+    assert tuple(load.TIMERS) == params.TIMERS
+    assert tuple(name.replace(".", "_") for name in params.LATENCIES) == get_args(Figure)
+    assert tuple(BY_NAME) == params.GATES
+    assert tuple(HISTORY_FIGURES) == params.HISTORY
+    assert set(params.FORMATS) == {*FORMATS, *CLIENT_FORMATS}
+    assert Path(params.JOURNAL) == JOURNAL

@@ -56,6 +56,7 @@ def _group(run: Run, key: GroupKey, found: Sequence[Sequence[Trial]], probed: Ma
         rows=tuple(sorted(_rows(run, found, probed), key=_proxy_place if run.table is Table.TCP_PROXIES else _row_place)),
         load_origin=_load_origin(run, measurements),
         client_work=run.workloads[workload].client if workload in run.workloads else None,
+        slices=trials[0].plan.slices,
         proxy_baseline=run.baseline if run.table is Table.TCP_PROXIES else None,
     )
 

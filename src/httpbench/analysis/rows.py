@@ -118,6 +118,8 @@ class Group:
     """Machines that sent the load. ``None``: the target's own machine."""
     client_work: ClientWork | None = None
     """Work that the clients did. ``None``: the targets are not clients."""
+    slices: int | None = None
+    """Number of slices in which each round measures the targets in turns. ``None``: one window."""
     proxy_baseline: str | None = None
     """Id of the baseline of proxies, which has no rank because it is not a proxy. ``None``: the targets are not proxies."""
 

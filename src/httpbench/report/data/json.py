@@ -233,6 +233,10 @@ class Round(Frozen):
     """Use of the load host. Null: the load generator ran on the target's machine, or nothing was measured."""
     commands: Commands | None = None
     """Command lines of the trial. Null: it failed before they ran, or an earlier version stored it."""
+    slices: int | None = None
+    """Number of slices, in turns with the other targets of the table. Null: one window."""
+    slices_dropped: int = 0
+    """Slices that were dropped and repeated, because other programs disturbed this target or another one in the same cycle."""
     incidents: tuple[Reason, ...] = ()
     """Events that affect the verdict, such as the death of the target. Earlier versions stored none."""
     criteria: Criteria = Criteria()

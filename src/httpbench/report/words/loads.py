@@ -61,7 +61,7 @@ def method(group: Group) -> str:
     rounds += f" of {plural(group.slices, 'slice')} in turns" if group.slices else ""
     rounds += ", ± half the 95% interval" if group.rounds >= ROUNDS_MIN else ""
     times = "response time" if any(row.summary.response_time_us for row in group.rows) else "service time"
-    return f"{rounds} · {times} · {_warmup(group.load)} · load generator {group.load_generator}{version}{threads}"
+    return f"{rounds} · {times} · {_warmup(group)} · load generator {group.load_generator}{version}{threads}"
 
 
 def scaling_words(scaling: Scaling, target_cores: int, workers: int | None) -> str:
@@ -135,10 +135,12 @@ def _spacing(load: Load) -> str:
     return " with Poisson arrivals" if load.arrivals is Arrivals.POISSON else ""
 
 
-def _warmup(load: Load) -> str:
+def _warmup(group: Group) -> str:
+    load = group.load
     if load.warmup_max_s is None:
         return f"warm-up {load.warmup_s:g} s"
-    return f"warm-up until steady, {load.warmup_s + STEADY_S_MIN:g} to {load.warmup_max_s:g} s"
+    least_s = STEADY_S_MIN if group.slices else load.warmup_s + STEADY_S_MIN
+    return f"warm-up until steady, {least_s:g} to {load.warmup_max_s:g} s"
 
 
 def _origin(origin: LoadOrigin) -> str:

@@ -36,7 +36,12 @@ def _said(value: object) -> Any:
     return None if isinstance(bare, str) and bare.lower() in ("", "none") else bare
 
 
-IN_LOWER_CASE = BeforeValidator(lambda value: said.lower() if isinstance(said := _said(value), str) else said)
+def _in_lower_case(value: object) -> Any:
+    said = _said(value)
+    return said.lower() if isinstance(said, str) else said
+
+
+LowerCase = BeforeValidator(_in_lower_case)
 Text = Annotated[str | None, BeforeValidator(_said)]
 
 
@@ -47,10 +52,10 @@ class _Test(BaseModel):
 
     language: str = Field(min_length=1)
     port: int = Field(ge=1, le=65_535)
-    classification: Annotated[Category | None, IN_LOWER_CASE] = None
-    approach: Annotated[Approach | None, IN_LOWER_CASE] = None
-    database: Annotated[Database | None, IN_LOWER_CASE] = None
-    orm: Annotated[Orm | None, IN_LOWER_CASE] = None
+    classification: Annotated[Category | None, LowerCase] = None
+    approach: Annotated[Approach | None, LowerCase] = None
+    database: Annotated[Database | None, LowerCase] = None
+    orm: Annotated[Orm | None, LowerCase] = None
     platform: Text = None
     webserver: Text = None
     display_name: Text = None

@@ -31,6 +31,7 @@ ALLOWED: dict[str, set[str]] = {
     "isolate/agent.py": {"sys.stdout"},  # a program on another host that prints for the harness
     "isolate/burner.py": {"print"},  # a separate process that prints for the harness
     "isolate/guard.py": {"os.write"},  # a separate process whose pipes and logs the harness reads
+    "run/load/place.py": {"os.write"},  # orders for a load generator
 }
 
 

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from httpbench.load.distribution import distribution
-from httpbench.load.rate_steps import Slice, steps
+from httpbench.load.rate_steps import RecordedInterval, steps
 from httpbench.model import Distribution, Interval, Load
 from httpbench.quantiles import PERCENTILES, decoded, figures_us, is_known, recorded, samples_needed, together
 from httpbench.stats.histogram import merged
@@ -29,7 +29,7 @@ GENERATOR: dict[str, dict[str, Any]] = json.loads((Path(__file__).parent / "fixt
 def of_steps(rounds: list[list[int]]) -> Distribution:
     load = Load(rate_from_rps=100, rate_rps=200, rate_step_rps=100, step_s=1, duration_s=2)
     slices = [
-        Slice(Interval(start_s=at / 4, duration_s=0.25, completed=len(times)), recorded(decoded(make_histogram(times))))
+        RecordedInterval(Interval(start_s=at / 4, duration_s=0.25, completed=len(times)), recorded(decoded(make_histogram(times))))
         for at, times in enumerate(rounds)
     ]
     return steps(load, slices)[0].response_time_us

@@ -14,7 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from httpbench.errors import LoadError
 from httpbench.load import programs
 from httpbench.load.base import Job, KeptResponse, LoadGenerator, Output, Phase, Progress, SliceReport
-from httpbench.load.rate_steps import Slice, interval_ms, steps
+from httpbench.load.rate_steps import RecordedInterval, interval_ms, steps
 from httpbench.model import Arrivals, Distribution, Interval, Load, Measurement, MixPart, PartMeasurement, Requests, Requirement, Stalls
 from httpbench.quantiles import decoded, percentiles_us, recorded
 
@@ -217,7 +217,7 @@ class Native(LoadGenerator):
         report = _parse(output)
         if report.failure is not None:
             raise LoadError(f"{PROGRAM} stopped after {report.duration_s:.2f} s: {report.failure}", log_tail=output.tail)
-        slices = _slices(job.load, report)
+        recorded_intervals = _recorded(job.load, report)
         return Measurement(
             generator=self.name,
             generator_version=report.version,
@@ -232,8 +232,8 @@ class Native(LoadGenerator):
             response_time_us=_plain(report.response_time_us),
             schedule_lag_us=_plain(report.schedule_lag_us),
             connect_time_us=_plain(report.connect_time_us),
-            intervals=tuple(part.interval for part in slices) or tuple(map(_interval, report.intervals)),
-            steps=steps(job.load, slices),
+            intervals=tuple(part.interval for part in recorded_intervals) or tuple(map(_interval, report.intervals)),
+            steps=steps(job.load, recorded_intervals),
             stalls=Stalls(**report.stalls.model_dump()) if report.stalls else None,
             unfinished=_unfinished(report),
             unfinished_s=report.unfinished_s if _unfinished(report) else 0.0,
@@ -310,7 +310,7 @@ def _interval_option(job: Job) -> list[str]:
     return [] if interval_s is None else ["--interval", _ms(interval_s)]
 
 
-def _slices(load: Load, report: _Report) -> list[Slice]:
+def _recorded(load: Load, report: _Report) -> list[RecordedInterval]:
     """Return the intervals with their histograms if the load has steps, which are built from them."""
     if load.step_s is None:
         return []
@@ -322,7 +322,7 @@ def _slices(load: Load, report: _Report) -> list[Slice]:
             )
         samples = recorded(decoded(told.histogram))
         p90_us = percentiles_us(samples.highest, samples.counts).get("p90")
-        found.append(Slice(_interval(told).model_copy(update={"p90_us": p90_us}), samples))
+        found.append(RecordedInterval(_interval(told).model_copy(update={"p90_us": p90_us}), samples))
     return found
 
 

@@ -18,7 +18,7 @@ INTERVALS_MS = (250, 200, 125, 100)
 
 
 @dataclass(frozen=True, slots=True)
-class Slice:
+class RecordedInterval:
     """An interval with its histogram."""
 
     interval: Interval
@@ -33,11 +33,11 @@ def interval_ms(load: Load) -> int | None:
     return next((length for length in INTERVALS_MS if step_ms % length == 0), None)
 
 
-def steps(load: Load, slices: Sequence[Slice]) -> tuple[Step, ...]:
+def steps(load: Load, intervals: Sequence[RecordedInterval]) -> tuple[Step, ...]:
     """Return the result of each offered rate. Empty if the load has only one rate. A stopped generator has fewer steps."""
     if load.step_s is None:
         return ()
-    return tuple(_step(level, own) for level in load.levels if (own := [part for part in slices if _within(part.interval, level)]))
+    return tuple(_step(level, own) for level in load.levels if (own := [part for part in intervals if _within(part.interval, level)]))
 
 
 def _within(interval: Interval, level: Level) -> bool:
@@ -45,12 +45,12 @@ def _within(interval: Interval, level: Level) -> bool:
     return level.start_s <= middle_s < level.start_s + level.duration_s
 
 
-def _step(level: Level, slices: Sequence[Slice]) -> Step:
+def _step(level: Level, intervals: Sequence[RecordedInterval]) -> Step:
     return Step(
         rate_rps=level.rate_rps,
         start_s=level.start_s,
-        duration_s=sum(part.interval.duration_s for part in slices),
-        completed=sum(part.interval.completed for part in slices),
-        errors=sum(part.interval.errors for part in slices),
-        response_time_us=described(together([part.samples for part in slices])),
+        duration_s=sum(part.interval.duration_s for part in intervals),
+        completed=sum(part.interval.completed for part in intervals),
+        errors=sum(part.interval.errors for part in intervals),
+        response_time_us=described(together([part.samples for part in intervals])),
     )

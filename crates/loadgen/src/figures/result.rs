@@ -76,7 +76,7 @@ pub struct RunResult {
 }
 
 /// The options of the run and the address it connected to.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Default, Serialize, JsonSchema)]
 pub struct Config {
     /// The requested URLs.
     pub urls: Vec<String>,

@@ -286,24 +286,55 @@ fn finals(plan: &Plan) -> Vec<Final> {
 
 #[cfg(test)]
 mod tests {
-    use clap::Parser;
+    use std::time::Duration;
+
     use proptest::prelude::*;
 
     use super::*;
-    use crate::cli::Args;
+    use crate::endpoint::url::Url;
+    use crate::engine::EngineChoice;
     use crate::figures::encoding::decode;
     use crate::figures::errors::ErrorKind;
     use crate::figures::histogram::new_histogram;
     use crate::figures::outcome::Outcome;
     use crate::figures::recorder::Sent;
+    use crate::figures::result::Config;
+    use crate::request::Requests;
+    use crate::time::part::Part;
     use crate::time::window::Span;
+    use crate::worker::Load;
 
     const THREADS: u32 = 2;
     const MS: u64 = 1_000_000;
 
     fn plan() -> Plan {
-        let args = ["httpbench-loadgen", "--slices-on-stdin", "-c", "2", "-t", "2", "http://127.0.0.1:1/"];
-        Args::try_parse_from(args).expect("valid arguments").plan().expect("a valid plan")
+        let url = Url::parse("http://127.0.0.1:1/").expect("a valid URL");
+        Plan {
+            config: Config::default(),
+            addresses: url.resolve().expect("an address"),
+            url,
+            congestion_control: None,
+            requests: Requests::new(Vec::new(), &[], 1),
+            tls: None,
+            proxied: false,
+            http2: false,
+            connections: THREADS,
+            threads: THREADS,
+            cpus: Vec::new(),
+            engine: EngineChoice::Auto,
+            duration: Duration::ZERO,
+            warmup: Duration::ZERO,
+            timeout: Duration::from_secs(1),
+            interval: Duration::ZERO,
+            sample_every: None,
+            pipeline: 1,
+            requests_per_connection: None,
+            load: Load::Closed { think_ns: 0 },
+            seed: 0,
+            part: Part::WHOLE,
+            start_on_stdin: false,
+            slices_on_stdin: true,
+        }
     }
 
     /// What becomes of a slice.

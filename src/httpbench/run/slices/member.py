@@ -25,7 +25,14 @@ from httpbench.stats.slices import Slice, combined, is_disturbed
 from httpbench.stats.steady import is_warm
 
 LEAD_IN_S = 0.03
-"""Length of the load before each window. Caches, clocks and sleeping threads recover in it after another target's slice."""
+"""Minimum length of the load before each window. Caches, clocks and sleeping threads recover in it after another target's slice."""
+
+LEAD_IN_S_MAX = 0.25
+"""Maximum length. Between these limits, the lead-in is as long as the longest response of the warm-up. A target that is frozen never stands
+still at the start of its slice, so only stalls that fit into the lead-in are as likely at the start of the window as at any other time."""
+
+LAST_WINDOWS = 5
+"""Number of windows of the warm-up whose longest response counts, so that one of a cold target doesn't."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +42,7 @@ class _Started:
     ready: Ready
     settling: Settling | None
     generator: SliceGenerator
+    lead_in_s: float
     meters: Meters
     command: tuple[str, ...]
 
@@ -97,10 +105,10 @@ class Member:
         generator = SliceGenerator(native, ready.job, launched, running.death, observer.progress)
         generator.connect()
         observer.stage(Stage.WARM_UP)
-        settling = _warmed_up(generator, load)
+        settling, lead_in_s = _warmed_up(generator, load)
         running.require_alive("during the warm-up")
         meters = Meters(Subject(running, self.plan.cores), launched)
-        return _Started(ready, settling, generator, meters, native.argv(ready.job, warmup=False))
+        return _Started(ready, settling, generator, lead_in_s, meters, native.argv(ready.job, warmup=False))
 
     def take_turn(self) -> None:
         """Thaw the target, measure one slice, and freeze it again."""
@@ -109,7 +117,7 @@ class Member:
         try:
             meters.begin()
             running.thaw()
-            report = self._started.generator.slice(LEAD_IN_S, self.plan.load.duration_s / self.plan.slices)
+            report = self._started.generator.slice(self._started.lead_in_s, self.plan.load.duration_s / self.plan.slices)
             self._death = running.death()
             if self._death is None:
                 running.freeze()
@@ -118,11 +126,11 @@ class Member:
             self._failure = error
             self._stack.close()
             return
-        self._last = self._slice(report, observed) if report else None
-
-    def _slice(self, report: SliceReport, observed: Observed) -> Slice:
-        ran_s = LEAD_IN_S + report.duration_s + report.drain_us / 1e6
-        return Slice(observed, ran_s, report.counted_share)
+        if report is None:
+            self._last = None
+        else:
+            ran_s = self._started.lead_in_s + report.duration_s + report.drain_us / 1e6
+            self._last = Slice(observed, ran_s, report.counted_share)
 
     @property
     def was_disturbed(self) -> bool:
@@ -169,15 +177,26 @@ class Member:
         return concluded(ready, self._started.settling, under_load, self._observer)
 
 
-def _warmed_up(generator: SliceGenerator, load: Load) -> Settling | None:
-    """Warm the target up on the connections that will measure it, for a fixed time or until its throughput is steady."""
+def _warmed_up(generator: SliceGenerator, load: Load) -> tuple[Settling | None, float]:
+    """Warm the target up on the connections that will measure it, for a fixed time or until its throughput is steady.
+
+    Returns how it settled, if it could, and the length of its lead-in.
+    """
+    reports: list[SliceReport] = []
+
+    def warm_up(duration_s: float) -> bool:
+        if report := generator.warm_up(duration_s):
+            reports.append(report)
+        return report is not None
+
+    settling = None
     if load.warmup_max_s is None:
         if load.warmup_s:
-            generator.warm_up(load.warmup_s)
-        return None
-    windows: list[float] = []
-    while len(windows) * WINDOW_S < load.warmup_max_s and not is_warm(windows, WINDOW_S, load.rate_rps):
-        if (report := generator.warm_up(WINDOW_S)) is None:
-            break
-        windows.append(report.throughput_rps)
-    return Settling(window_s=WINDOW_S, throughput_rps=tuple(windows), is_steady=is_warm(windows, WINDOW_S, load.rate_rps))
+            warm_up(load.warmup_s)
+    else:
+        windows: list[float] = []
+        while len(windows) * WINDOW_S < load.warmup_max_s and not is_warm(windows, WINDOW_S, load.rate_rps) and warm_up(WINDOW_S):
+            windows.append(reports[-1].throughput_rps)
+        settling = Settling(window_s=WINDOW_S, throughput_rps=tuple(windows), is_steady=is_warm(windows, WINDOW_S, load.rate_rps))
+    longest_s = max((report.max_us or 0.0 for report in reports[-LAST_WINDOWS:]), default=0.0) / 1e6
+    return settling, min(max(LEAD_IN_S, longest_s), LEAD_IN_S_MAX)

@@ -10,10 +10,12 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import psutil
 import pytest
 
 from httpbench.host import partition, read_topology
@@ -25,6 +27,8 @@ GOOD = "test/misbehaving/good"
 SLOW, FAST = (GOOD,), ("c/epoll/edge", "c/epoll/level")
 PLANNED = len(SLOW) + len(FAST)
 ENDED = re.compile(r"^\[(?P<place>\d+/\d+|repeat \d+)\] (?P<target>\S+) .*, round (?P<round>\d+): (?P<outcome>.*)$")
+
+ROUNDS = ("--interleave", "rounds")
 
 AUTOGROUP = Path("/proc/self/autogroup")
 
@@ -96,9 +100,35 @@ class Progress:
 
 @pytest.mark.alone
 @two_cores
+def test_a_disturbed_cycle_is_dropped_for_all_targets(harness: Harness, tmp_path: Path) -> None:
+    exported = tmp_path / "run.json"
+    load = ("-c", "8", "-d", "4s", "--warmup", "200ms", "--timeout", "5s", "--rounds", "1", "--interleave", "slices", "--retries", "2")
+    (cpu, *_) = partition(read_topology(), Scaling.SINGLE).target
+    process = harness.start("bench", *FAST, *load, "--export-json", str(exported))
+    until(lambda: len(list_of_generators(process.pid)) == len(FAST), limit_s=60)
+    with spinner(tmp_path, cpu):
+        time.sleep(1.5)
+    process.communicate(timeout=120)
+    rounds = [result["rounds"][0] for result in json.loads(exported.read_text())["results"]]
+    dropped = {each["slices_dropped"] for each in rounds}
+    assert len(dropped) == 1, "a cycle is dropped for all targets or for none"
+    assert dropped.pop() >= 1
+    assert all(len(each["measurement"]["intervals"]) == 16 for each in rounds)
+
+
+def list_of_generators(pid: int) -> list[psutil.Process]:
+    """Return the load generators of a harness."""
+    try:
+        return [each for each in psutil.Process(pid).children(recursive=True) if each.name().startswith("httpbench-loadg")]
+    except psutil.Error:
+        return []
+
+
+@pytest.mark.alone
+@two_cores
 def test_a_disturbance_in_round_2_is_reported_and_round_2_is_repeated(harness: Harness, tmp_path: Path) -> None:
     retries, exported = 3, tmp_path / "run.json"
-    load = ("-c", "8", "-d", "1s", "--warmup", "200ms", "--timeout", "5s", "--rounds", "3", "--retries", str(retries))
+    load = ("-c", "8", "-d", "1s", "--warmup", "200ms", "--timeout", "5s", "--rounds", "3", "--retries", str(retries), *ROUNDS)
     (cpu, *_) = partition(read_topology(), Scaling.SINGLE).target
     process = harness.start("bench", "--targets", str(TARGETS), *SLOW, *FAST, *load, "--export-json", str(exported))
     progress = Progress(process)

@@ -83,7 +83,7 @@ portable:
 	-cargo static --quiet --target $(shell uname -m)-unknown-linux-gnu
 
 toolchains:
-	$(BIN)/httpbench setup --yes $(GENERATORS) --workload plaintext $(FIRST)
+	$(BIN)/httpbench setup --yes $(GENERATORS) --workload plaintext $(FIRST) c/io_uring
 
 # The first targets build while the static checks run, because these checks don't need a quiet machine. Tests that send load come after
 # both. They mostly wait, and none depends on response times, so three run at once. Failed builds are listed, and tests decide which of

@@ -17,21 +17,19 @@ KNOB = Path("/proc/sys/net/core/netdev_max_backlog")
 
 DIES_HALFWAY = """
 import os, signal, sys
+from dataclasses import replace
 from pathlib import Path
 from httpbench.host import KNOBS, KnobTuning
 
-class OneMore(type(KNOBS["packet-queue"])):
-    '''Always to be set, whatever its value here.'''
-
-    def settings(self, root):
-        (found,) = super().settings(root)
-        return [type(found)(found.path, found.now, str(int(found.now) + 1))]
+def one_more(root):
+    (found,) = KNOBS["packet-queue"].settings(root)
+    return [replace(found, wanted=str(int(found.now) + 1))]
 
 class Dies(KnobTuning):
     def _forget_restored(self):
         os.kill(os.getpid(), signal.SIGKILL)
 
-Dies(Path(sys.argv[1])).apply([OneMore()])
+Dies(Path(sys.argv[1])).apply([replace(KNOBS["packet-queue"], settings=one_more)])
 """
 
 

@@ -10,8 +10,8 @@ from pathlib import Path
 
 from httpbench.model import Kind, Scaling, Target, Workload
 from httpbench.run.database.running import started
+from httpbench.run.interrupt import interruptible
 from httpbench.run.proxy.trial import started_backend
-from httpbench.run.rounds.interrupt import interruptible
 from httpbench.run.trial.inputs import Upstream
 from httpbench.run.trial.start import RunningTarget, StartContext, start
 from httpbench.sample import Current, TreeSampler

@@ -52,6 +52,8 @@ class Evidence:
     target_cpus: float | None = None
     """CPU limit of the target's container, in cores. ``None``: no limit."""
     criteria: Criteria = USUAL
+    windows: int = 1
+    """Number of slices, or 1."""
 
     def target_capacity(self) -> int:
         """Return the number of physical cores that the target can use."""
@@ -174,6 +176,7 @@ def evidence_of(trial: Trial) -> Evidence | None:
         scaling=scaling,
         target_cpus=trial.container.cpus if trial.container else None,
         criteria=trial.criteria,
+        windows=trial.plan.slices or 1,
     )
 
 

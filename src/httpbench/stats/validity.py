@@ -171,14 +171,16 @@ def _little(evidence: Evidence) -> Iterator[Reason]:
     ratio = little_ratio(evidence)
     if ratio is None:
         return
-    times, duration_s = evidence.measurement.service_time_us, evidence.measurement.duration_s
+    times, window_s = evidence.measurement.service_time_us, evidence.measurement.duration_s / evidence.windows
     # A request in flight at the start counts with its whole time, which is at most the longest time on each connection. A request in flight
     # at the end doesn't count at all. The longest time may belong to a request that never ended, so a usual time bounds this effect.
     usual_us = next((us for us in (times.p99, times.p90, times.max) if us is not None), 0.0) if times else 0.0
     longest_us = (times.max or 0.0) if times else 0.0
-    if ratio + _cut_off_by_the_end(evidence) < LITTLE_MIN - usual_us / 1e6 / duration_s:
+    # In slices, it's the other way around, and every request ends in the drain.
+    missing_us = usual_us if evidence.windows == 1 else longest_us
+    if ratio + _cut_off_by_the_end(evidence) < LITTLE_MIN - missing_us / 1e6 / window_s:
         yield Reason.of(ReasonKind.STALLED, little_ratio=ratio)
-    elif ratio > LITTLE_MAX + longest_us / 1e6 / duration_s:
+    elif ratio > LITTLE_MAX + longest_us / 1e6 / window_s:
         yield Reason.of(ReasonKind.IMPOSSIBLE_THROUGHPUT, little_ratio=ratio)
 
 

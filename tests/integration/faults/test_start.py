@@ -21,7 +21,7 @@ def test_wrong_body(fault: Fault) -> None:
 
 
 def test_correct_then_wrong(fault: Fault) -> None:
-    fails(fault, "turns-500", "--warmup", "0s")
+    fails(fault, "turns-500", "--warmup", "0s", "--interleave", "rounds")
 
 
 def test_slow_then_dead(fault: Fault) -> None:

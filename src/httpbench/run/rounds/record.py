@@ -13,9 +13,9 @@ from httpbench.errors import StoreError
 from httpbench.model import Run, RunStatus, Target, Trial
 from httpbench.run.builds.prepare import Built
 from httpbench.run.clock import ClockCheck, now
+from httpbench.run.interrupt import uninterrupted
 from httpbench.run.observer import Observer
 from httpbench.run.plan.spec import RunSpec
-from httpbench.run.rounds.interrupt import uninterrupted
 from httpbench.run.rounds.kept import Secrets, kept_run, kept_trial
 from httpbench.run.rounds.noise import noise_for
 from httpbench.store import Store

@@ -12,11 +12,11 @@ from httpbench.model import Cores, Reason, ReasonKind, RunStatus, Target, Trial,
 from httpbench.run.builds.prepare import Built, prepare
 from httpbench.run.clock import now
 from httpbench.run.database.choice import database_of, databases_of
+from httpbench.run.interrupt import interruptible
 from httpbench.run.kinds import KINDS, estimate_s
 from httpbench.run.load.place import BackendPlace
 from httpbench.run.observer import Observer
 from httpbench.run.plan.spec import RunSpec
-from httpbench.run.rounds.interrupt import interruptible
 from httpbench.run.rounds.precision import is_enough
 from httpbench.run.rounds.record import Outcome, Record
 from httpbench.run.rounds.repeats import with_repeats

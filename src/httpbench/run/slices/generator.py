@@ -55,6 +55,9 @@ class SliceGenerator:
             self._wait(lambda line: None, 0, until_end=True)
         else:
             self.running.stop()  # it reports what it has measured so far
+        return self._output()
+
+    def _output(self) -> Output:
         exits = self.running.exits()
         return Output(self.running.stdout(), "\n".join([*self._messages, self._pending]), exits[0].code if exits else 0)
 
@@ -81,10 +84,11 @@ class SliceGenerator:
             elif ended and until_end:
                 return None
             elif ended:
-                output = Output("", "\n".join(self._messages), self.running.exits()[0].code)
+                output = self._output()
+                self._generator.measurement(self._job, output)  # raises the reason, if the generator printed one
                 raise LoadError(f"{self._generator.name} {output.ending} between two slices", log_tail=output.tail or None)
             if self._death() is not None:
                 return None
             if time.monotonic() > deadline:
                 tail = "\n".join(self._messages[-LOG_LINES:]) or None
-                raise LoadError(f"{self._generator.name} did not end a slice within {limit_s + SLACK_S:.0f} s", log_tail=tail)
+                raise LoadError(f"{self._generator.name} did not end within {limit_s + SLACK_S:.0f} s", log_tail=tail)

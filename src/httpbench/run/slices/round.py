@@ -14,6 +14,7 @@ from contextlib import ExitStack
 import psutil
 
 from httpbench.model import Trial, TrialPlan
+from httpbench.run.interrupt import uninterrupted
 from httpbench.run.observer import Observer
 from httpbench.run.slices.member import Member
 from httpbench.run.slices.order import cycles
@@ -59,12 +60,13 @@ def make_round(
             _take_turns(members, observer, accepts_disturbed=inputs.accepts_disturbed)
             made = len(members)
             while members:
-                keep(members[0].conclude())
-                del members[0]
+                with uninterrupted():
+                    keep(members.pop(0).conclude())
         except KeyboardInterrupt:
             for member in members:
                 if member.has_results:
-                    keep(member.conclude())
+                    with uninterrupted():
+                        keep(member.conclude())
             raise
     return made
 

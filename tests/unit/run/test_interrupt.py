@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from httpbench.run.rounds.interrupt import NUMBERS, Interrupted, interruptible, uninterrupted
+from httpbench.run.interrupt import NUMBERS, Interrupted, interruptible, uninterrupted
 
 
 @pytest.fixture(autouse=True)

@@ -25,7 +25,7 @@ class ExportedCell(Cell):
 
 
 class ChangeGateResult(Frozen):
-    """The result of a gate at one cell."""
+    """The result of a gate for one cell."""
 
     gate: Gate
     cell: int | None
@@ -36,7 +36,7 @@ class ChangeGateResult(Frozen):
     reason: str | None
     """Why the gate could not be judged. Null: it was judged."""
     rounds_enough: int | None = None
-    """Number of rounds in each run that would decide an inconclusive gate. Null: more than is practical."""
+    """Number of rounds in each run that would decide an inconclusive gate. Null: it is decided, or needs more rounds than is practical."""
 
 
 class ChangesDocument(Frozen):
@@ -51,7 +51,7 @@ class ChangesDocument(Frozen):
     """Programs and libraries with different versions."""
     cells: tuple[ExportedCell, ...]
     not_compared: tuple[str, ...]
-    """Cells that only one run has."""
+    """Cells that only one of the two runs has."""
     gates: tuple[ChangeGateResult, ...]
 
 
@@ -80,6 +80,6 @@ def render_changes_json(found: Changes) -> str:
 
 
 def render_changes_junit(found: Changes) -> str:
-    """Render a test case for each gate at each target. The text ends with a line break."""
+    """Render a test case for each gate and cell. The text ends with a line break."""
     cases = [gate_case(judged, fails_if_inconclusive=found.fails_if_inconclusive) for judged in found.gates]
     return document([JUnitSuite(GATES, cases)], found.head.started_at, {"base": found.base.run, "head": found.head.run})

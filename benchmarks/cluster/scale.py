@@ -29,7 +29,7 @@ DISTINCT = 8
 DAY_NS = 24 * 3600 * 10**9
 ROUND_TRIPS_MS = (0.5, 5.0, 50.0)
 CALLS = 1 + 2 * READINGS + 3
-"""Calls to each worker: facts, clocks before and after, ready, start, and the end of the task."""
+"""Number of calls to each worker: facts, clocks before and after, ready, start, and the end of the task."""
 
 
 def histogram(times_ns: np.ndarray[Any, Any]) -> str:

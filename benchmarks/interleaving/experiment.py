@@ -73,7 +73,7 @@ def main() -> int:
 
 
 def row(pair: tuple[str, str], beside: str, asked: argparse.Namespace, folder: Path) -> bool:
-    """Print the row of a pair, and return whether slices have little enough noise."""
+    """Print the row of a pair, and return whether the noise of slices is low enough."""
     logs: dict[str, list[float]] = {design: [] for design in DESIGNS}
     seconds: dict[str, list[float]] = {design: [] for design in DESIGNS}
     for _ in range(asked.repetitions):

@@ -65,7 +65,7 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class Ratio:
-    """The result of httpbench-loadgen divided by the peer's. It is better above 1 for throughput, and below 1 for CPU time."""
+    """The result of httpbench-loadgen divided by the peer's. Above 1 is better for throughput, below 1 for CPU time."""
 
     cell: str
     server: str
@@ -156,8 +156,8 @@ def ratio(cell: Cell, kind: str, peer: Peer, ours: Peer, starts: list[list[Pair]
 def interval_of_median(ordered: list[float]) -> tuple[float, float]:
     """Return the 95% interval of the median, from the binomial distribution of the number of values below it.
 
-    Fewer than six values give the range from the lowest to the highest. The values are assumed to be independent, so the interval is too
-    narrow if a disturbance affects many of them. Source: David and Nagaraja, Order Statistics, 7.1.
+    With fewer than six values, it is the range from the lowest to the highest. The values are assumed to be independent, so the interval is
+    too narrow if a disturbance affects many of them. Source: David and Nagaraja, Order Statistics, 7.1.
     """
     count, below, rank = len(ordered), 0.0, 0
     while (below := below + math.comb(count, rank) / 2**count) <= 0.025:

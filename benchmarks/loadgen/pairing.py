@@ -89,7 +89,7 @@ def in_turns(ours: Peer, peer: Peer, load: Load, server: Server, cpu: int, turn_
 
 @contextmanager
 def stopped(peer: Peer, load: Load, port: int, cpu: int) -> Iterator[subprocess.Popen[bytes]]:
-    """Start a run and stop it by SIGSTOP."""
+    """Start a run and stop it with SIGSTOP."""
     command = peer.pinned(load, port, cpu)
     with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True) as process:
         try:

@@ -24,7 +24,7 @@ Integers = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
 PERCENTILES = {"p25": 25.0, "p50": 50.0, "p75": 75.0, "p90": 90.0, "p95": 95.0, "p99": 99.0, "p99_9": 99.9, "p99_99": 99.99}
-"""Name → percentile."""
+"""Percentiles by field name."""
 
 SAMPLES_BEYOND = 10
 """Minimum number of samples beyond a percentile. With fewer, the percentile isn't shown."""
@@ -76,7 +76,7 @@ def percentile_us(samples: Samples, percentile: float) -> float | None:
 
 
 def figures_us(samples: Samples) -> dict[str, float]:
-    """Return the statistics of a distribution by field name, in µs. Unknown percentiles are left out. Without samples, it is empty.
+    """Return the statistics of a distribution by field name, in µs. Unknown percentiles are left out. No samples: empty.
 
     The standard deviation is that of the population, not an estimate from a sample, because all requests are included.
     """

@@ -43,11 +43,11 @@ class Cell(Frozen):
     verdict_base: VerdictKind
     verdict_head: VerdictKind
     reasons_head: tuple[Reason, ...]
-    """Why the rounds of head don't count, or what limited them."""
+    """Reasons why head's rounds don't count, or for their verdict."""
     figures: dict[str, Change]
     """Changes by metric. Metrics that either run lacks are omitted. A load with a rate has no ``rps``."""
     lost_head: Reason | None = None
-    """How many rounds of head failed or are invalid, and why. Null: none."""
+    """Number of head's rounds that failed or are invalid, and why. Null: none."""
 
 
 @dataclass(frozen=True, slots=True)

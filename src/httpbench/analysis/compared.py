@@ -49,7 +49,7 @@ class Compared:
         return lower if lower and hidden_stalls(lower.trials) else None
 
     def holds(self, figure: str) -> bool:
-        """Return whether the difference in a metric is significant and would remain even if a bound hides a better result."""
+        """Return whether the difference in a metric is significant and couldn't be reversed by a value that is only a bound."""
         found = self.figures[figure]
         if found is None or not found.differs or (figure == P99.name and self.stalling is not None):
             return False
@@ -73,7 +73,7 @@ def against(group: Group, baseline: str | None) -> list[Compared]:
 
 
 def ahead(group: Group, leader: Row, others: Sequence[Row]) -> list[Compared]:
-    """Compare one row with each of the other rows by its headline: throughput, p99 at a rate, or the speed of a client."""
+    """Compare one row with each of the other rows by the table's headline: throughput, p99 at a rate, or the speed of a client."""
     return _compared(group, [_headline(group)], [(leader, other) for other in others])
 
 

@@ -30,7 +30,7 @@ FIGURES: Mapping[str, Callable[[TrialFigures], float | None]] = {
 """The metrics, and how to read them from the summary of a trial."""
 
 CommitsBetween = Callable[[Path, str, str], Sequence[str]]
-"""Function that lists the commits in a folder after the first commit, up to and including the second.
+"""Function that lists the commits in a folder after one commit, up to and including another.
 
 Each commit is one line, newest first. Empty: unknown.
 """

@@ -77,7 +77,7 @@ class LoadOrigin:
 
     hosts: int
     name: str | None = None
-    """Name of a single load host, reached by ssh. ``None``: a scheduler chose the hosts."""
+    """Name of a single load host, reached by ssh. ``None``: the hosts are Dask workers."""
     cores: int = 0
     """Physical cores of that host."""
     has_backend: bool = False

@@ -27,7 +27,7 @@ TOML_TYPES = {
     "float_type": "a number",
     "bool_type": "true or false",
 }
-"""pydantic's error for a value of the wrong type → the type that it expects, in terms of TOML."""
+"""pydantic's kind of error for a value of the wrong type → the expected type in TOML."""
 
 Model = TypeVar("Model", bound=BaseModel)
 Location = Sequence[str | int]

@@ -31,7 +31,7 @@ TUNING = {Approach.REALISTIC: Tuning.TUNED, Approach.STRIPPED: Tuning.ENGINE}
 
 
 def _said(value: object) -> Any:
-    """Return the value of a field, or ``None`` if it is empty or the word "none" in any case."""
+    """Return the value of a field, or ``None`` if it is empty or the word "none", ignoring case."""
     bare = value.strip() if isinstance(value, str) else value
     return None if isinstance(bare, str) and bare.lower() in ("", "none") else bare
 

@@ -63,7 +63,7 @@ VERBS = {
     "noise": "Measure this machine's noise floor: one server against itself.",
     "completion": "Install tab completion for your shell.",
 }
-"""The first sentence of each verb's help, in the order in which a user needs the verbs. A test compares them with the help."""
+"""The first sentence of each verb's help, in the order in which a user needs the verbs. A test compares both."""
 
 
 @click.group(

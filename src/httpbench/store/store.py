@@ -31,7 +31,7 @@ HINTS = {
 """Hints by SQLite's primary result code."""
 
 WAYS = "an id or its beginning, latest, latest~1, the run's name, a git commit"
-"""Ways to refer to a run, in the order in which they are tried. If several runs have the same name or commit, it refers to the newest."""
+"""Ways to refer to a run, in the order in which they are tried. A name or commit that several runs share refers to the newest run."""
 
 LATEST = re.compile(r"latest(?:~(\d{1,6}))?")
 COMMIT = re.compile(r"[0-9a-f]{7,40}")
@@ -327,7 +327,7 @@ def _address(path: Path, reading: bool) -> str:
 
 
 def _split(trial: Trial) -> tuple[Trial, dict[str, str]]:
-    """Return a trial without its histograms, and the histograms by name. They are large and rarely needed."""
+    """Return a trial without its histograms, and the histograms by name. Histograms are large and rarely needed."""
     found = {name: getattr(trial.measurement, name, None) for name in DISTRIBUTIONS}
     histograms = {name: times.histogram for name, times in found.items() if times is not None and times.histogram is not None}
     return _with_histograms(trial, dict.fromkeys(histograms)), histograms

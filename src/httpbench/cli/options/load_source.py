@@ -39,7 +39,7 @@ class LoadSource:
     """The load hosts, as the plan shows them. ``None``: this machine."""
 
     def warmup(self, given: Mapping[str, Any]) -> dict[str, Any]:
-        """Return this source's warm-up fields of a load, which ``given`` overrides. Raise :class:`UsageError` if that is impossible."""
+        """Return the warm-up fields that this source sets unless ``given`` does. Raise :class:`UsageError` if it can't use ``given``."""
         return {}
 
     def generators(self, tools: Mapping[str, Tool]) -> dict[str, Tool]:

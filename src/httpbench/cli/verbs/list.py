@@ -86,7 +86,7 @@ def list_targets(options: ListOptions) -> None:
 
 
 def _placed(targets: Sequence[Target], place: str | None) -> Sequence[Target]:
-    """Return the targets in this place. Clients run only as processes, so other places leave them out."""
+    """Return the targets in this place. In containers, clients are left out, because they only run as processes."""
     if place in (None, PLACES[0]):
         return targets
     from httpbench.model import Engine, Isolation, Kind

@@ -42,7 +42,7 @@ class Used:
     rss_bytes: int
     """Highest memory use."""
     throttled_cores: float | None = None
-    """Time for which a quota stopped the target, in cores. ``None``: no quota."""
+    """Throttled time divided by the length of the slice, in cores. ``None``: no quota."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -98,7 +98,7 @@ def _kept_percentile(times: Distribution, reported_us: float | None, percentile:
 def _milliseconds(value_us: float | None, times: Distribution, *, is_reported: bool) -> str:
     """Format a time in milliseconds, to the microsecond.
 
-    If a percentile is missing even though it is known, it is below the resolution of the load generator.
+    A percentile that is missing despite enough samples is below the resolution of the load generator.
     """
     if value_us is not None:
         return f"{_plain(value_us / 1000, 3)} ms"

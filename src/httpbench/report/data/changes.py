@@ -19,9 +19,9 @@ class ExportedCell(Cell):
     """One target under one load in both runs, with its reasons as sentences."""
 
     reasons_head: Annotated[tuple[Reason, ...], PlainSerializer(lambda found: tuple(map(sentence, found)), return_type=tuple[str, ...])]
-    """Why the rounds of head don't count, or what limited them."""
+    """Reasons why head's rounds don't count, or for their verdict."""
     lost_head: Annotated[Reason | None, PlainSerializer(lambda lost: sentence(lost) if lost else None, return_type=str | None)] = None
-    """How many rounds of head failed or are invalid, and why. Null: none."""
+    """Number of head's rounds that failed or are invalid, and why. Null: none."""
 
 
 class ChangeGateResult(Frozen):

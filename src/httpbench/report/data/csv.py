@@ -218,7 +218,7 @@ def _way(trial: Trial) -> Way:
 
 
 def _text(value: object) -> object:
-    """Return a value in the form that the file has, and never as a formula.
+    """Return a value as the file shows it, and never as a formula.
 
     Booleans are ``true`` and ``false``, which JSON, TOML and most CSV readers understand. Several values are separated by spaces.
     """

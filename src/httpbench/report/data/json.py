@@ -234,7 +234,7 @@ class Round(Frozen):
     commands: Commands | None = None
     """Command lines of the trial. Null: the trial failed before they ran, or an earlier version stored it."""
     slices: int | None = None
-    """Number of slices in the trial, which took turns with the other targets of the table. Null: the trial was one window."""
+    """Number of slices of the trial, in turns with the other targets of the table. Null: the trial was one window."""
     slices_dropped: int = 0
     """Number of slices that were dropped and repeated, because other programs disturbed this target or another one in the same cycle."""
     incidents: tuple[Reason, ...] = ()

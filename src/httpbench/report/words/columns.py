@@ -21,7 +21,10 @@ from httpbench.stats.summary import Estimate
 LOWER_BOUND = "≥ "
 """Mark before a throughput that is a lower bound, because something other than the target limited it."""
 UPPER_BOUND = "≤"
-"""Mark before a latency of such a row, which includes waiting for whatever limited the row. It has no space: the columns are narrow."""
+"""Mark before a latency of such a row, because the latency includes waiting for whatever limited the row.
+
+The mark has no space, because these columns are narrow.
+"""
 ODD_SIZE = "*"
 """Mark after a response size that is far from the sizes in the other rows."""
 PARTLY = "†"

@@ -1,7 +1,7 @@
 # make bench      install everything, then run a short benchmark of built-in servers
 # make test-unit  run the unit tests, in less than a minute
 # make test       install the requirements, then run all checks except those of test-all
-# make test-all   run the remaining checks: other targets, the installed package, tests that judge measurements
+# make test-all   run the remaining checks: other targets, the installed package, and tests that judge measurements
 # make faults     cause each fault in docs/reliability.md and print the measured table
 # make results    measure each suite that runs here and write results/MACHINE/SUITE; select suites with SUITES="quick http-clients"
 # make install    install httpbench and its development tools
@@ -26,7 +26,7 @@ PROGRAMS := httpbench-loadgen httpbench-reference httpbench-timer
 BUILT := $(PROGRAMS:%=target/release/%)
 ENGINE ?= docker
 IMAGE ?= httpbench
-# The image sets this variable, because it has nothing to install or compile.
+# The image sets this variable to its installed httpbench, because there is nothing to install or compile in it.
 HTTPBENCH ?=
 
 help:
@@ -77,8 +77,8 @@ $(BUILT) &: $(if $(HTTPBENCH),,$(shell find crates -name '*.rs' -o -name Cargo.t
 	cargo build --release --locked $(PROGRAMS:%=--package %)
 	touch $(BUILT)
 
-# Build the program that --install copies to load hosts. Tests have time limits, so it is built before them. Some systems can't build it;
-# they skip it.
+# Build the program that --install copies to load hosts. It is built before the tests, because these have time limits. Systems that can't
+# build it continue without it.
 portable:
 	-cargo static --quiet --target $(shell uname -m)-unknown-linux-gnu
 
@@ -98,7 +98,7 @@ check:
 	@echo; echo "Not run: tests that make test-all runs, by file:"
 	@$(BIN)/python -m pytest --collect-only -qq -m "slow or alone or container" tests/contract tests/integration tests/e2e tests/browser
 
-# The style is in tools/vale. install-vale says why it is missing.
+# The style is in tools/vale. If vale is missing, scripts/install-vale has printed why.
 prose:
 	git ls-files -z | xargs -0 $(BIN)/codespell
 	[ ! -x $(BIN)/vale ] || $(BIN)/vale --output line $(PROSE)

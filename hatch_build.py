@@ -1,4 +1,4 @@
-"""Compiles the programs in Rust when the package is built, and puts them beside the command ``httpbench``."""
+"""Compile the Rust programs when the package is built, and install them beside the command ``httpbench``."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ PROGRAMS = ("httpbench-loadgen", "httpbench-reference", "httpbench-timer")
 
 
 class ProgramsHook(BuildHookInterface):  # type: ignore[type-arg]
-    """Of the wheel: see ``tool.hatch.build.targets.wheel.hooks`` in pyproject.toml."""
+    """The build hook of the wheel. ``tool.hatch.build.targets.wheel.hooks`` in pyproject.toml enables it."""
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
         if version == "editable":
-            return  # a checkout uses what cargo built last, not a copy of what it once built
+            return  # a checkout uses the programs in cargo's target folder, because copies would become outdated
         if shutil.which("cargo") is None:
             raise SystemExit(
                 "httpbench's load generator and reference server are written in Rust and need cargo to build: see https://rustup.rs"
@@ -27,13 +27,14 @@ class ProgramsHook(BuildHookInterface):  # type: ignore[type-arg]
         root = Path(self.root)
         packages = [word for program in PROGRAMS for word in ("--package", program)]
         subprocess.run(["cargo", "build", "--release", "--locked", *packages], cwd=root, check=True)
-        # A wheel for this platform, but for any Python: the program is not an extension module.
+        # The wheel is for this platform but for any Python, because the programs aren't extension modules.
         platform = sysconfig.get_platform().replace("-", "_").replace(".", "_")
         build_data["pure_python"] = False
         build_data["tag"] = f"py3-none-{platform}"
         for program in PROGRAMS:
             build_data["shared_scripts"][str(root / "target" / "release" / program)] = program
-        # For load hosts, with other C libraries. Some systems lack what it is linked with, and the package works without it.
+        # Load hosts may have another C library, so the copy for them is linked statically. Some systems lack the libraries for this, and
+        # the package works without it.
         machine = os.uname().machine
         triple = f"{machine}-unknown-linux-gnu"
         if subprocess.run(["cargo", "static", "--target", triple], cwd=root, check=False).returncode == 0:

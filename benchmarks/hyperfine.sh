@@ -1,5 +1,5 @@
 #!/bin/sh
-# Times the same client with httpbench-timer and with hyperfine. Their means should agree within their spread. Takes a few minutes.
+# Time the same client with httpbench-timer and with hyperfine. The means should agree within their spread. This takes a few minutes.
 # Usage: benchmarks/hyperfine.sh [ROW] [ROUNDS]
 set -eu
 row=${1:-client:c/curl} rounds=${2:-10}

@@ -43,8 +43,9 @@ def bench(*words: str) -> dict[str, dict[str, Any]]:
 def known_overhead(rounds: str = "21") -> None:
     """Check that the delay of a test proxy is found within 10%.
 
-    A request is one chunk and its response another, so two of a hundred requests are late. The expected result is a p99 minus that of the
-    baseline. That p99 comes from the times through the same relay without a delay, with the recorded delays added to 2% of them.
+    A request is one chunk and its response another, so two of a hundred requests are late. The expected result is the difference of two
+    p99s. One is that of the baseline. The other is computed from the times through the same relay without a delay, with the recorded
+    delays added to 2% of them.
     """
     late, good = "proxy:test/relaying/late-1ms", "proxy:test/relaying/good"
     load = ("--workload", "proxy-hello", "-c", "16", "--rate", "2000", "-d", "2s", "--warmup", "300ms", "--rounds", rounds)

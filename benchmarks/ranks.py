@@ -2,7 +2,7 @@
 
     python benchmarks/ranks.py [--tables 1000] [--rows 10] [--rounds 3 5 10]
 
-Each line has three percentages for both methods. "False" is the share of tables of equal rows with at least one false claim; it should be
+Each line has three percentages for each method. "False" is the share of tables of equal rows with at least one false claim; it should be
 at most 5. "Found" is the share of pairs told apart in tables whose rows differ by 18%. "Best" is the share of these tables whose fastest
 row has rank 1 alone. The former method didn't moderate the rows' variances: it raised each to the mean of the table.
 """
@@ -23,7 +23,7 @@ from httpbench.stats.ranks import AllPairs, RankRange
 NOISE = 0.05
 STEP = 0.18
 DRIFT = 0.1
-"""Change of the whole machine from round to round."""
+"""Standard deviation of the whole machine's speed from round to round."""
 
 Shape = tuple[int, int, int]
 

@@ -23,7 +23,7 @@ from httpbench.run import TargetState, sources_of, states
 
 STATES = "## State on one machine"
 COMMON_MIN = 3
-"""Number of verbs that must share an option before the page describes the option only once."""
+"""Minimum number of verbs that share an option for the page to describe the option only once."""
 
 CLI_INTRO = """\
 # Command line
@@ -123,7 +123,7 @@ def _item(record: tuple[str, str]) -> str:
 
 
 def _verb(context: click.Context, common: Collection[tuple[str, str]]) -> Iterator[str]:
-    """Yield the section of a verb. Options that many verbs share are only listed."""
+    """Yield the section of a verb. Common options are listed by name only."""
     command = context.command
     yield f"## `{' '.join([context.command_path, *command.collect_usage_pieces(context)])}`"
     yield ""

@@ -5,7 +5,7 @@ scale.py [AGENTS]...     [default: 1000 and 10000]
 
 The results are simulated: 60 s in intervals of 250 ms, 2,500 requests/s per load host, and times with a long tail. They are pickled as on a
 load host, and unpickled and merged one after the other, as on the machine that starts the load. Start times are simulated from round trips:
-each clock is wrong by up to half of its round trip.
+each clock is off by up to half a round trip.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ DISTINCT = 8
 DAY_NS = 24 * 3600 * 10**9
 ROUND_TRIPS_MS = (0.5, 5.0, 50.0)
 CALLS = 1 + 2 * READINGS + 3
-"""Calls to each worker: facts, clocks before and after, ready, start, and the end of the task."""
+"""Number of calls to each worker: facts, clocks before and after, ready, start, and the end of the task."""
 
 
 def histogram(times_ns: np.ndarray[Any, Any]) -> str:

@@ -4,13 +4,13 @@
     benchmarks/comparisons/experiment.py aa                  40 comparisons of a server with itself: at most 3 false claims
     benchmarks/comparisons/experiment.py ab                  the same server with 5% and 10% less throughput: both found
 
-The known difference is a loop in the server. ``server --calibrate`` measures the CPU time of the loop without load, and a first run
+The known difference comes from a loop in the server. ``server --calibrate`` measures the CPU time of the loop without load, and a first run
 measures the CPU time of a request. If a request takes c µs and the loop s µs, a server that fills its core serves c / (c + s) times as many
-requests. The loop is made long enough for 0.95 and 0.90, and the interval must contain the true ratio. All servers do some work for each
-request, so that they are the limit and not the load generator.
+requests. The loop is made long enough for ratios of 0.95 and 0.90, and the interval must contain the true ratio. All servers do some work
+for each request, so that they are the limit and not the load generator.
 
 ``aa`` takes about 15 minutes. ``ab`` continues until each ratio is known to 2%, which took 11 minutes when rounds varied by about 10%. Run
-it on an idle machine. Prints a Markdown table, and exits with 1 if a check fails.
+both on an idle machine. Prints a Markdown table, and exits with 1 if a check fails.
 """
 
 from __future__ import annotations

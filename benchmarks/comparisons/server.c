@@ -36,7 +36,7 @@ static double cpu_ns(void) {
     return now.tv_sec * 1e9 + now.tv_nsec;
 }
 
-/* Subtracts two loop lengths, to exclude the cost of reading the clock. */
+/* Subtracts the times of two loop lengths, to exclude the cost of reading the clock. */
 static int calibrate(long steps) {
     double least[2] = {1e18, 1e18};
     for (int try = 0; try < TRIES; try++)

@@ -7,11 +7,11 @@
 
 Each repetition compares both servers of a pair by both designs, in random order and with equal measured time: three starts and 2 s for each
 server. The table shows the standard deviation of the logarithm of the ratio over the repetitions, with its 95% interval (from the
-chi-squared distribution), and the ratio of both deviations (from the F distribution). The other program uses all the CPU time it can get,
-on any core, for a random time of 0.2 to 2 s, and then sleeps as long.
+chi-squared distribution), and the ratio of the two deviations (from the F distribution). The other program uses all the CPU time it can
+get, on any core, for a random time of 0.2 to 2 s, and then sleeps for another such time.
 
-Twenty repetitions of five pairs take about four hours. Prints a Markdown table. Exits with 1 if slices have more noise than rounds, or
-beside the other program not less than half as much.
+Twenty repetitions of five pairs take about four hours. Prints a Markdown table. Exits with 1 if slices have more noise than rounds, or more
+than half as much beside the other program.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ def main() -> int:
 
 
 def row(pair: tuple[str, str], beside: str, asked: argparse.Namespace, folder: Path) -> bool:
-    """Print the row of a pair, and return whether slices reached the bar."""
+    """Print the row of a pair, and return whether the noise of slices is low enough."""
     logs: dict[str, list[float]] = {design: [] for design in DESIGNS}
     seconds: dict[str, list[float]] = {design: [] for design in DESIGNS}
     for _ in range(asked.repetitions):

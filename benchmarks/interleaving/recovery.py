@@ -4,9 +4,9 @@
     benchmarks/interleaving/recovery.py c/nginx golang/net-http     two targets take turns
     benchmarks/interleaving/recovery.py --repetitions 100 …         narrower intervals
 
-In each repetition, a target is thawed and measured in one window of 5 ms that begins 0, 5, 10 … ms after the load; then it is the other
-target's turn for 100 ms. The table shows the throughput of each window relative to that of the last five, with half the width of its 95%
-interval. Run it on an idle machine.
+In each repetition, a target is thawed and measured in one window of 5 ms that begins 0, 5, 10 … ms after the start of the load; then it is
+the other target's turn for 100 ms. The table shows the throughput of each window relative to that of the last five, with half the width of
+its 95% interval. Run it on an idle machine.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ WINDOW_S = 0.005
 OFFSETS = 16
 OTHER_S = 0.1
 REFERENCE = 5
-"""Number of windows, the last ones, whose mean is the level that throughput recovers to."""
+"""Number of windows at the end whose mean is the level to which throughput recovers."""
 
 
 class Silent:

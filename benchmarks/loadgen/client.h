@@ -49,7 +49,7 @@ static int connect_one(void) {
     return fd;
 }
 
-/* The length of one response from the server; all are the same. */
+/* Learns the length of a response. All responses of the server have the same length. */
 static void learn_response(void) {
     char buffer[65536];
     int fd = connect_one();

@@ -3,9 +3,9 @@
 
 The server has its own CPUs, each load generator in turn runs on another one, and all use one congestion control. In a pair,
 httpbench-loadgen and its peer run directly after each other, in alternating order, so a disturbance affects both. The result is the median
-of the pairs' ratios with its 95% interval, and the quartiles as the spread. For short responses of the epoll server, pairs are many short
-turns of two runs at once, started several times. Other pairs are whole runs (see pairing.py). Peers that aren't on PATH are left out. The
-two bare clients are the upper limit: they parse nothing and time nothing.
+of the pairs' ratios with its 95% interval, and the quartiles as the spread. For short responses of the epoll server, both programs run at
+once and take many short turns, and both are started several times. Other pairs are whole runs (see pairing.py). Peers that aren't on PATH
+are left out. The two bare clients are the upper limit: they parse nothing and time nothing.
 
 Servers for short responses (--server-kind):
 
@@ -65,7 +65,7 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class Ratio:
-    """The result of httpbench-loadgen divided by the peer's. It is better above 1 for throughput, and below 1 for CPU time."""
+    """The result of httpbench-loadgen divided by the peer's. Above 1 is better for throughput, below 1 for CPU time."""
 
     cell: str
     server: str
@@ -123,8 +123,8 @@ def throughput_ratio(pair: Pair) -> float:
 def ratio(cell: Cell, kind: str, peer: Peer, ours: Peer, starts: list[list[Pair]], server_cpus: int) -> Ratio:
     """Combine all pairs of all starts.
 
-    The memory layout of a program differs between starts, and with it the throughput, by 1 or 2%. So pairs of one start aren't independent.
-    With several starts, the result and its interval come from the median of each start.
+    The memory layout of a program differs between starts, which changes the throughput by 1 or 2%, so pairs of one start aren't
+    independent. With several starts, the result and its interval come from the median of each start.
     """
     pairs = [pair for start in starts for pair in start]
     ratios = sorted(map(throughput_ratio, pairs))
@@ -156,8 +156,8 @@ def ratio(cell: Cell, kind: str, peer: Peer, ours: Peer, starts: list[list[Pair]
 def interval_of_median(ordered: list[float]) -> tuple[float, float]:
     """Return the 95% interval of the median, from the binomial distribution of the number of values below it.
 
-    Fewer than six values give the range from the lowest to the highest. The values are assumed to be independent, so the interval is too
-    narrow if a disturbance affects many of them. Source: David and Nagaraja, Order Statistics, 7.1.
+    With fewer than six values, it is the range from the lowest to the highest. The values are assumed to be independent, so the interval is
+    too narrow if a disturbance affects many of them. Source: David and Nagaraja, Order Statistics, 7.1.
     """
     count, below, rank = len(ordered), 0.0, 0
     while (below := below + math.comb(count, rank) / 2**count) <= 0.025:
@@ -342,8 +342,8 @@ def count_cpus(cpus: str) -> int:
 def starts_of(cell: Cell, peer: Peer, ours: Peer, server: Server, args: argparse.Namespace) -> list[list[Pair]]:
     """Return the pairs of each start.
 
-    They are turns if the server counts requests and responses are short. A large response in flight at the end of a turn would count for
-    the wrong load generator. All turns together take as long as whole runs would; each whole run is a start of its own.
+    Pairs consist of turns if the server counts requests and responses are short. A large response in flight at the end of a turn would
+    count for the wrong load generator. All turns together take as long as whole runs would. Each whole run is a start of its own.
     """
     load, cpu = replace(cell.load, warmup_s=peer.warmup_s), args.generator_cpu
     if args.turn_ms == 0 or server.requests is None or not cell.is_short:

@@ -13,7 +13,7 @@ from pathlib import Path
 
 SETTING = Path("/proc/sys/net/ipv4/tcp_congestion_control")
 INSIDE = "LOADGEN_COMPARISON_NAMESPACE"
-"""Environment variable of the process that runs inside the namespace."""
+"""Environment variable that marks the process inside the namespace."""
 SIOCGIFFLAGS, SIOCSIFFLAGS, IFF_UP = 0x8913, 0x8914, 0x1
 
 

@@ -31,14 +31,14 @@ def program() -> str | None:
 
 
 def missing(load: Load) -> str | None:
-    """Return what this machine lacks for such a server."""
+    """Return what this machine lacks to run nginx for this load."""
     if program() is None:
         return "nginx is not installed"
     return "openssl is not installed" if load.tls and shutil.which("openssl") is None else None
 
 
 def workers_of(master_pid: int, count: int) -> tuple[int, ...]:
-    """Return the pids of the workers, because their CPU time is that of the server."""
+    """Return the pids of the workers, whose CPU time counts as that of the server."""
     end_s = time.monotonic() + START_TIMEOUT_S
     while time.monotonic() < end_s:
         children = Path(f"/proc/{master_pid}/task/{master_pid}/children").read_text().split()
@@ -52,7 +52,8 @@ def workers_of(master_pid: int, count: int) -> tuple[int, ...]:
 def nginx_server(cpus: str, body_bytes: int, build: Path, load: Load, workers: int = 1) -> Iterator[Server]:
     """Start nginx and yield the server.
 
-    `listen` has the parameter `http2`, because versions before 1.25.1 know nothing else. Later versions accept it with a warning.
+    `listen` has the parameter `http2`, because versions before 1.25.1 have no other way to enable HTTP/2. Later versions accept it with a
+    warning.
     """
     executable = program()
     assert executable is not None

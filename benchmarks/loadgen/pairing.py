@@ -1,8 +1,8 @@
 """Measure two load generators in pairs on one server: as whole runs, or in short turns of two runs at once.
 
-A disturbance often lasts for seconds. It then affects one of two consecutive runs and not the other, so the ratios scatter. In turns, both
-load generators are started, and one of them is always stopped (SIGSTOP). The two halves of a pair are then a tenth of a second apart, and a
-longer disturbance affects both.
+A disturbance often lasts for seconds. It then affects one of two consecutive runs and not the other, so the ratios scatter. With turns,
+both load generators are started, and one of them is always stopped (SIGSTOP). The two halves of a pair are then a tenth of a second apart,
+and a longer disturbance affects both.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ from servers import Server
 START_S = 1.0
 """Time for a load generator to start, connect and warm up while the other one is stopped."""
 SETTLE_S = 0.01
-"""Start of a turn that doesn't count: the server still answers the other load generator, and caches are cold."""
+"""Time at the start of a turn that doesn't count, because the server still answers the other load generator, and caches are cold."""
 TURNS_MAX = 25
-"""Times that a turn without a response is extended: on a busy machine, server and load generator may have had no CPU."""
+"""Maximum length of a turn without a response, in turns. On a busy machine, the server or the load generator may not get a CPU."""
 
 COUNTER_BYTES = 64
 """Distance in bytes between the counters of the server's threads."""
@@ -40,7 +40,7 @@ class Half:
     usage: Usage
     server_cpu_us: float
     server_cores: float
-    """Return the CPU seconds of the server per second of wall time."""
+    """CPU seconds of the server per second of wall time."""
 
 
 Pair = tuple[Half, Half]
@@ -89,7 +89,7 @@ def in_turns(ours: Peer, peer: Peer, load: Load, server: Server, cpu: int, turn_
 
 @contextmanager
 def stopped(peer: Peer, load: Load, port: int, cpu: int) -> Iterator[subprocess.Popen[bytes]]:
-    """Start a run and stop it by SIGSTOP."""
+    """Start a run and stop it with SIGSTOP."""
     command = peer.pinned(load, port, cpu)
     with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True) as process:
         try:

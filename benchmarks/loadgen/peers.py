@@ -59,7 +59,7 @@ class Peer:
     warmup_s: float = 0.0
     """Time at the start of a run that the peer leaves out of its results by default."""
     in_whole_seconds: bool = False
-    """Whether it only runs for whole seconds."""
+    """Whether the peer can only run for whole seconds."""
 
     def pinned(self, load: Load, port: int, cpu: int) -> list[str]:
         return ["taskset", "-c", str(cpu), *self.command(load, port)]
@@ -103,7 +103,7 @@ def found(pattern: str) -> Callable[[str], float]:
 
 
 def native(program: str, engine: str) -> Peer:
-    """Return httpbench-loadgen."""
+    """Return httpbench-loadgen as a peer."""
 
     def command(load: Load, port: int) -> list[str]:
         more = [] if load.keep_alive else ["--no-keepalive"]
@@ -192,7 +192,7 @@ def oha(program: str, load: Load, port: int) -> list[str]:
 
 
 def h2load(program: str, load: Load, port: int) -> list[str]:
-    """Return h2load. It can't measure a server that closes connections: it reconnects forever."""
+    """Return the command of h2load. It can't measure a server that closes connections, because it then reconnects forever."""
     if not load.keep_alive:
         raise Unsupported
     return [

@@ -70,7 +70,7 @@ class LoadError(HttpbenchError):
 
 
 class LostHostError(LoadError):
-    """A load host was lost, was late or did not do its part."""
+    """A load host was lost, was late or failed."""
 
 
 class CoresInUseError(HttpbenchError):

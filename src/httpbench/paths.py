@@ -112,12 +112,15 @@ def _ids_in(path: Path) -> Iterator[str]:
 
 
 def user_folder(variable: str, below_home: str) -> Path:
-    """Return httpbench's folder in that of :func:`base_folder`. Raises :class:`UsageError` like it."""
+    """Return httpbench's folder inside :func:`base_folder`. Raises :class:`UsageError` if the user has no home folder."""
     return base_folder(variable, below_home) / "httpbench"
 
 
 def base_folder(variable: str, below_home: str) -> Path:
-    """Return the folder in an XDG variable, or else the one in the user's home. Raises :class:`UsageError` if there is neither."""
+    """Return the folder that an XDG variable names, or else ``below_home`` in the user's home.
+
+    Raises :class:`UsageError` if there is neither.
+    """
     named = os.environ.get(variable)
     if named and Path(named).is_absolute():  # the specification ignores relative paths
         return Path(named)

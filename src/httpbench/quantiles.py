@@ -1,12 +1,12 @@
 """Percentiles and trimmed means. The harness computes them only here, by the same rules as its load generator.
 
-Samples are values in ascending order with a count each: times of single requests, or buckets of an HdrHistogram.
+Samples are values in ascending order, each with a count: times of single requests, or buckets of an HdrHistogram.
 
-- The percentile p of n samples is the one at rank ⌈p/100 · n⌉ (nearest rank, as ``value_at_quantile`` in HdrHistogram). In a bucket, it is
-  the highest value, so at least p % of the samples don't exceed it.
+- The percentile p of n samples is the one at rank ⌈p/100 · n⌉ (nearest rank, as ``value_at_quantile`` in HdrHistogram). If that is a
+  bucket, its highest value is used, so at least p % of the samples don't exceed the percentile.
 - A percentile is known if at least ten samples lie beyond it. With fewer, it depends more on chance than on the target.
 
-This takes one numpy pass over the buckets with samples.
+The computation is one numpy pass over the buckets with samples.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ Integers = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
 PERCENTILES = {"p25": 25.0, "p50": 50.0, "p75": 75.0, "p90": 90.0, "p95": 95.0, "p99": 99.0, "p99_9": 99.9, "p99_99": 99.99}
-"""Name → percentile."""
+"""Percentiles by field name."""
 
 SAMPLES_BEYOND = 10
-"""A percentile with fewer samples beyond it isn't shown."""
+"""Minimum number of samples beyond a percentile. With fewer, the percentile isn't shown."""
 
 TRIMMED_SHARE = 0.001
 """Share of the samples that tm99.9 drops at each end."""
@@ -76,7 +76,7 @@ def percentile_us(samples: Samples, percentile: float) -> float | None:
 
 
 def figures_us(samples: Samples) -> dict[str, float]:
-    """Return the statistics of a distribution by field name, in µs. Unknown percentiles are left out; without samples, so is everything.
+    """Return the statistics of a distribution by field name, in µs. Unknown percentiles are left out. No samples: empty.
 
     The standard deviation is that of the population, not an estimate from a sample, because all requests are included.
     """
@@ -142,7 +142,7 @@ def _percentile_us(highest: Floats, ends: Integers, percentile: float) -> float 
 
 
 def _trimmed_mean(values: Floats, counts: Integers) -> float:
-    """Return the trimmed mean. A bucket that straddles a limit counts partly, in whole samples."""
+    """Return the trimmed mean. If a bucket straddles a limit, only the samples inside the limit count."""
     ends = np.cumsum(counts)
     cut = int(ends[-1] * TRIMMED_SHARE)
     least, most = cut, int(ends[-1]) - cut

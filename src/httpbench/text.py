@@ -32,7 +32,7 @@ def _escaped(line: str) -> str:
 
 
 def _escape(character: str) -> str:
-    r"""Return an escape such as ``\u001b``. A character beyond 16 bits needs two."""
+    r"""Return an escape such as ``\u001b``. A character beyond 16 bits needs two escapes."""
     return json.dumps(character)[1:-1]
 
 

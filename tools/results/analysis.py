@@ -40,7 +40,7 @@ def analysis_page(
 ) -> str:
     """Return the page.
 
-    ``charts`` contains the file names of the chart for light and for dark pages, or nothing. ``skipped`` lists targets that were not
+    ``charts`` contains the file names of the chart for light and for dark pages, or is empty. ``skipped`` lists targets that were not
     measured, each with its reason. ``before`` is the page that this one replaces.
     """
     kept = before.partition(MARK)[2].strip() or FRAME.format(run=run.id).strip()
@@ -114,7 +114,7 @@ def _limits(run: Run, trials: Sequence[Trial]) -> Iterator[str]:
 
 
 def _place(run: Run, found: Sequence[Group]) -> Iterator[str]:
-    """Describe machine and network."""
+    """Describe the machine and the network."""
     cores = max((group.target_cores for group in found), default=0)
     yield f"Targets had at most {_count(cores, 'core')}. How they scale beyond is not measured."
     if any(group.cores_shared for group in found):
@@ -130,7 +130,7 @@ def _place(run: Run, found: Sequence[Group]) -> Iterator[str]:
 
 
 def _repetition(run: Run, found: Sequence[Group], rows: Sequence[Row]) -> Iterator[str]:
-    """Describe rounds and disturbances."""
+    """Describe the rounds and the disturbances."""
     rounds = sorted({group.rounds for group in found})
     if rounds:
         yield f"Each figure is of {' or '.join(map(str, rounds))} rounds on one day."

@@ -1,6 +1,6 @@
-"""Writes the folder ``MACHINE/SUITE`` of one run.
+"""Write the folder ``MACHINE/SUITE`` of one run.
 
-The data and the list of skipped targets are measured. The pages are made from them, except the hand-written part of the analysis.
+The data and the list of skipped targets come from the run. The pages are generated from both, except the hand-written part of the analysis.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def rewrite(folder: Path) -> None:
 
 
 def _write_pages(folder: Path, suite: str, before: Path) -> None:
-    """Write the pages from the data in ``folder``. The hand-written part is that of the folder ``before``."""
+    """Write the pages from the data in ``folder``. The hand-written part is copied from the folder ``before``."""
     run, trials = read_export(folder / DATA)
     skipped = (folder / SKIPPED).read_text(encoding="utf-8").splitlines() if (folder / SKIPPED).exists() else []
     analysis = (before / ANALYSIS).read_text(encoding="utf-8") if (before / ANALYSIS).exists() else ""

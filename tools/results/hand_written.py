@@ -10,11 +10,11 @@ from tools.results.analysis import MARK
 from tools.results.folder import ANALYSIS, TABLE
 
 FIGURE = re.compile(r"(?<![\d.,])\d{1,3}(?:,\d{3})+(?:\.\d+)?(?![\d,])")
-"""Figures from 1,000. Smaller ones are too often counts, percentages or differences that no table contains."""
+"""Figures of at least 1,000. Smaller ones are too often counts, percentages or differences that no table contains."""
 
 
 def stale_pages(folders: Sequence[Path], published: str) -> Iterator[str]:
-    """Yield a sentence for each folder whose hand-written part quotes figures that neither its run nor the published results have."""
+    """Yield a sentence for each folder whose hand-written part quotes figures that neither its run nor the published results contain."""
     for folder in folders:
         generated, _, written = (folder / ANALYSIS).read_text(encoding="utf-8").partition(MARK)
         known = "\n".join([generated, (folder / TABLE).read_text(encoding="utf-8"), published])
@@ -29,7 +29,7 @@ def stale_figures(written: str, generated: str) -> list[str]:
 
 
 def _agrees(quoted: str, value: float) -> bool:
-    """Return whether a value rounds to a quoted figure, whose zeros at the end may be rounding."""
+    """Return whether a value rounds to a quoted figure, whose trailing zeros may come from rounding."""
     digits = quoted.replace(",", "")
     step = 10 ** (len(digits) - len(digits.rstrip("0"))) if "." not in digits else 1
     return abs(value - float(digits)) <= step / 2

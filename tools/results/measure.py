@@ -1,4 +1,4 @@
-"""Measures suites for the repository, writes a folder for each, and updates the pages that quote the results.
+"""Measure suites for the repository, write a folder for each, and update the pages that quote the results.
 
 Run it with ``make results`` or ``python -m tools.results.measure [SUITE]…``.
 """
@@ -151,7 +151,7 @@ def _planned(suites: Sequence[str], further: Sequence[str]) -> Iterator[Planned]
 def _require_quiet() -> None:
     """Raise :class:`SelectionError` while other programs use the CPUs.
 
-    A disturbed trial is repeated only a few times, so a busy machine would cost results.
+    A disturbed trial is repeated only a few times, so results would be missing on a busy machine.
     """
     found = [finding for finding in host.examine() if finding.name in DISTURBING and finding.severity == "warning"]
     if found:

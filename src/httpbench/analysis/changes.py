@@ -24,7 +24,7 @@ RunAndTrials = tuple[Run, Sequence[Trial]]
 
 
 class Side(Frozen):
-    """One of the two runs."""
+    """One of the two compared runs."""
 
     run: str
     name: str | None
@@ -43,16 +43,16 @@ class Cell(Frozen):
     verdict_base: VerdictKind
     verdict_head: VerdictKind
     reasons_head: tuple[Reason, ...]
-    """Why the rounds of head don't count, or what limited them."""
+    """Reasons why head's rounds don't count, or for their verdict."""
     figures: dict[str, Change]
-    """Changes by metric, without metrics that a run lacks. A load with a rate has no ``rps``."""
+    """Changes by metric. Metrics that either run lacks are omitted. A load with a rate has no ``rps``."""
     lost_head: Reason | None = None
-    """How many rounds of head failed or are invalid, and why. Null: none."""
+    """Number of head's rounds that failed or are invalid, and why. Null: none."""
 
 
 @dataclass(frozen=True, slots=True)
 class Alone:
-    """The loads of a target that only one run has."""
+    """Loads of one target that only one of the two runs measured."""
 
     side: Literal["base", "head"]
     target: str
@@ -60,17 +60,17 @@ class Alone:
     connections: int
     loads: int
     elsewhere: Literal["limits", "load"] | None
-    """How the other run differs: the limits of the container, or the workload or the load. ``None``: it lacks the target."""
+    """What differs in the other run: the container's limits, or the workload or load. ``None``: the other run lacks the target."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChangeGate(JudgedGate):
-    """A gate at one cell."""
+    """The result of a gate for one cell."""
 
     at: Cell | Summary
-    """The cell, or a summary if only base has the cell."""
+    """The cell, or its summary in base if head lacks the cell."""
     index: int | None = None
-    """Index of the cell in ``Changes.cells``. ``None``: only base has it."""
+    """Index of the cell in ``Changes.cells``. ``None``: only base has the cell."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +96,7 @@ class Changes:
 
     @property
     def undecided(self) -> bool:
-        """Whether at least one gate could not be judged, or was inconclusive although it must not be."""
+        """Whether at least one gate could not be judged, or was inconclusive while ``fails_if_inconclusive`` is set."""
         return leaves_open((judged.passage for judged in self.gates), fails_if_inconclusive=self.fails_if_inconclusive)
 
     @property
@@ -108,7 +108,7 @@ class Changes:
 def changes(
     base: RunAndTrials, head: RunAndTrials, gates: Sequence[Gate] = (), further: Sequence[str] = (), *, fails_if_inconclusive: bool = False
 ) -> Changes:
-    """Compare each cell that both runs have, in the order of head's tables. ``further`` lists metrics to compare beyond ``SHOWN``."""
+    """Compare each cell that both runs have, in the order of head's tables. ``further`` lists metrics besides ``SHOWN``."""
     before, after = _cells(base), _cells(head)
     common = [key for key in after if key in before]
     names = list(dict.fromkeys((*SHOWN, *further, *(gate.figure for gate in gates))))
@@ -134,7 +134,7 @@ _Key = tuple[object, ...]
 
 
 def _cells(measured: RunAndTrials) -> dict[_Key, Row]:
-    """Return the rows by everything that must match: the cell, the definition of its workload and the limits of its container.
+    """Return the rows, keyed by everything that must match: the cell, the definition of its workload and the limits of its container.
 
     The name of the workload is not enough, because its definition may have changed between the runs.
     """
@@ -165,7 +165,7 @@ def _cell(base: Row, head: Row, names: Sequence[str], comparisons: int) -> Cell:
 
 
 def _gates(gate: Gate, cells: Sequence[Cell], lost: Sequence[Summary]) -> Iterator[ChangeGate]:
-    """Judge a gate at each cell. ``lost`` are the summaries of cells that only base has."""
+    """Judge a gate at each cell. ``lost`` contains the summaries of cells that only base has."""
     for index, cell in enumerate(cells):
         found = cell.figures.get(gate.figure)
         judged = ChangeGate(gate=gate, at=cell, index=index, obstacle=_obstacle(gate, cell), lost=cell.lost_head)

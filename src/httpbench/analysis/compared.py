@@ -1,4 +1,4 @@
-"""Comparisons within one run: rows with the baseline, the ranks of all rows, the overhead of proxies, and the composite score.
+"""Comparisons within one run: each row against the baseline, the ranks of all rows, the overhead of proxies, and the composite score.
 
 All pairs of rows of a table are tested together for each metric. Each metric is a separate family for Holm's correction, because higher
 throughput and a lower p99 are different claims.
@@ -28,7 +28,7 @@ LOST = (VerdictKind.FAILED, VerdictKind.INVALID)
 
 HIGHER_IS_BETTER = (THROUGHPUT.name, SPEED.name)
 LIMITED = (*HIGHER_IS_BETTER, WALL.name, P99.name)
-"""Metrics that may be only bounds, because something other than the target was full. Latencies include the wait for it."""
+"""Metrics that are only bounds if something other than the target was full. Latencies include the time spent waiting for it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +49,7 @@ class Compared:
         return lower if lower and hidden_stalls(lower.trials) else None
 
     def holds(self, figure: str) -> bool:
-        """Return whether the difference in a metric is significant, and no bound could reverse it."""
+        """Return whether the difference in a metric is significant and couldn't be reversed by a value that is only a bound."""
         found = self.figures[figure]
         if found is None or not found.differs or (figure == P99.name and self.stalling is not None):
             return False
@@ -73,7 +73,7 @@ def against(group: Group, baseline: str | None) -> list[Compared]:
 
 
 def ahead(group: Group, leader: Row, others: Sequence[Row]) -> list[Compared]:
-    """Compare one row with each of the other rows by its headline: throughput, p99 at a rate, or the speed of a client."""
+    """Compare one row with each of the other rows by the table's headline: throughput, p99 at a rate, or the speed of a client."""
     return _compared(group, [_headline(group)], [(leader, other) for other in others])
 
 
@@ -101,24 +101,24 @@ def is_undecided(places: Mapping[str, RankRange]) -> bool:
 
 
 def rounds_to_tell(group: Group) -> int | None:
-    """Return how many rounds would tell at least two rows apart, or ``None`` if more than is practical."""
+    """Return how many rounds would tell at least two rows apart, or ``None`` if that takes more than is practical."""
     _, tested = _tested(group, _headline(group))
     return tested.rounds_to_rank()
 
 
 def lost_too_many(row: Row) -> Reason | None:
-    """Return why a row isn't compared: it lost more rounds than an interval may ignore. ``None`` if it didn't.
+    """Return the reason if a row lost more rounds than an interval may ignore, else ``None``.
 
-    The remaining rounds would flatter such a row, because they are those in which it did well.
+    Such a row isn't compared: its remaining rounds are the ones in which it did well, so they would flatter it.
     """
     lost = sum(trial.verdict.kind in LOST for trial in row.trials)
     return lost_rounds(row.trials) if lost * LEFT_OUT > len(row.trials) else None
 
 
 def unexplained(group: Group) -> list[Row]:
-    """Return the proxies that were faster than their backend is without them, although it doesn't count the requests that it handled.
+    """Return the proxies that were faster than the backend alone, if the backend doesn't count the requests that it handles.
 
-    They aren't compared, because they may have answered from memory.
+    These proxies aren't compared, because they may have answered from memory.
     """
     theirs = group.row(group.proxy_baseline)
     if theirs is None or theirs.is_lower_bound:
@@ -128,7 +128,7 @@ def unexplained(group: Group) -> list[Row]:
 
 
 def flaky(group: Group) -> list[Row]:
-    """Return the rows that aren't compared because including them would cost all other rows too many rounds."""
+    """Return the rows that aren't compared because including them would cost the other rows too many rounds."""
     rows, _ = _tested(group, _headline(group))
     return [row for row in _eligible(group) if row not in rows]
 
@@ -177,12 +177,12 @@ def _eligible(group: Group) -> list[Row]:
 
 
 def _is_proven(row: Row) -> bool:
-    """Return whether the backend counted its requests in every round. If they were too few, the round is invalid."""
+    """Return whether the backend counted its requests in every valid round. Rounds in which it counted too few are already invalid."""
     return all(trial.observed.backend_requests is not None for trial in row.trials if trial.verdict.counts)
 
 
 def _is_faster(group: Group, proxy: Row, baseline: Row) -> bool:
-    """Return whether a proxy served more requests than its baseline or, at a rate, had a lower p50. Never with fewer than three rounds."""
+    """Return whether a proxy served more requests than its baseline or, at a rate, had a lower p50. False with fewer than three rounds."""
     if group.load.rate_rps is None:
         found = compare(THROUGHPUT.rounds(proxy.trials), THROUGHPUT.rounds(baseline.trials), THROUGHPUT.resolution)
         return found is not None and found.interval is not None and found.interval.low > 1

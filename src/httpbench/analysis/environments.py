@@ -1,7 +1,7 @@
-"""Checks whether the environments of two runs allow a comparison: lists each property that must match and doesn't.
+"""Check whether the environments of two runs allow a comparison, and list each property that must match and doesn't.
 
 Properties are ignored if they may be under test (the commit, versions of toolchains and libraries) or say nothing about the machine (its
-load a minute ago). Host names are ignored too, because containers have random ones.
+load average). Host names of containers are ignored too, because they are random.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ def differences(base: Environment, head: Environment) -> Iterator[Mismatch]:
             yield Mismatch(field, before, after)
     if abs(base.memory_bytes - head.memory_bytes) > MEMORY_TOLERANCE * base.memory_bytes:
         yield Mismatch("memory_bytes", base.memory_bytes, head.memory_bytes)
-    if base.tuning and head.tuning:  # earlier versions stored none
+    if base.tuning and head.tuning:  # earlier versions didn't store these settings
         for name in sorted((base.tuning.keys() | head.tuning.keys()) - set(MUST_MATCH)):  # governor and turbo have their own fields
             before, after = base.tuning.get(name), head.tuning.get(name)
             if before != after:

@@ -28,7 +28,7 @@ class Disturbances:
     """The disturbed trials of some rows."""
 
     repeated: tuple[Trial, ...]
-    """Trials that were followed by another attempt."""
+    """Trials that were repeated."""
     lost: tuple[Trial, ...]
     """Last attempts that don't count, because they were disturbed."""
     accepted: tuple[Trial, ...]
@@ -46,6 +46,6 @@ def disturbances(rows: Sequence[Row]) -> Disturbances:
 
 
 def memory_is_proportional(found: Sequence[Group]) -> bool:
-    """Return whether every row with a memory value has the proportional set size, so that a column can show it."""
+    """Return whether every row with a memory value also has the proportional set size, so that a column can show this metric."""
     rows = [row for group in found for row in group.rows if row.summary.rss_bytes_peak is not None]
     return all(row.summary.pss_bytes_peak is not None for row in rows)

@@ -1,4 +1,4 @@
-"""Gates within one run: each target against the baseline, round by round, so that effects of the machine on both cancel out."""
+"""Gates within one run. Each target is compared with the baseline round by round, so that the machine's effects on both cancel out."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from httpbench.stats.unpaired import Change
 
 
 class Obstacle(Enum):
-    """Why a gate could not be judged."""
+    """A reason why a gate could not be judged."""
 
     NO_BASELINE = auto()
     """The baseline was not measured."""
@@ -28,16 +28,16 @@ class Obstacle(Enum):
     FIXED_BY_RATE = auto()
     """The load has a rate, which fixes throughput."""
     LOST_ROUNDS = auto()
-    """Rounds of the target, or too many of the baseline, failed or were invalid."""
+    """At least one round of the target, or too many rounds of the baseline, failed or were invalid."""
     NO_ROUNDS = auto()
     """A run has no valid round with the metric."""
     TOO_FEW_ROUNDS = auto()
-    """Too few rounds count for an interval."""
+    """There are too few valid rounds to compute an interval."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JudgedGate:
-    """The result of a gate at one place."""
+    """The result of a gate for one row or cell."""
 
     gate: Gate
     passage: Passage = Passage.UNKNOWN
@@ -54,7 +54,7 @@ class JudgedGate:
 
     @property
     def rounds_enough(self) -> int | None:
-        """Number of rounds that would decide an inconclusive gate. ``None``: more than is practical."""
+        """Number of rounds that would decide an inconclusive gate. ``None``: it is decided, or needs more rounds than is practical."""
         if self.passage is not Passage.INCONCLUSIVE or self.ratio is None or self.interval is None:
             return None
         return rounds_to_decide(self.gate, self.ratio, self.interval, self.rounds)
@@ -68,7 +68,7 @@ class JudgedGate:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunGate(JudgedGate):
-    """A gate at one target, or at a table without a baseline."""
+    """The result of a gate for one target, or for a table without the baseline."""
 
     group: Group
     baseline: str | None

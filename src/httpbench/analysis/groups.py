@@ -1,4 +1,4 @@
-"""The tables of a run: its cells, grouped so that the rows of a group may be compared, and the order of both.
+"""The tables of a run: its cells, grouped so that the rows of a group may be compared, and the order of groups and rows.
 
 The rows of a group share workload, load, scaling and load generator. Rows are never ranked across groups.
 """

@@ -1,7 +1,7 @@
-"""One target over many runs: each of its metrics over time, and where it changed.
+"""One target over many runs: each of its metrics over time, and when the metric changed.
 
-Runs share a series only if ``compare`` would compare their environments. The values come from the summaries of trials in the store, so
-reading a hundred thousand trials takes less than a second.
+Runs share a series only if their environments match by the rules of ``compare``. The values come from the summaries of trials in the
+store, so reading a hundred thousand trials takes less than a second.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ FIGURES: Mapping[str, Callable[[TrialFigures], float | None]] = {
 """The metrics, and how to read them from the summary of a trial."""
 
 CommitsBetween = Callable[[Path, str, str], Sequence[str]]
-"""Function that lists the commits in a folder after the first commit, up to and including the second.
+"""Function that lists the commits in a folder after one commit, up to and including another.
 
 Each commit is one line, newest first. Empty: unknown.
 """
@@ -120,8 +120,8 @@ class Series:
 def histories(store: Store, target: str, commits_between: CommitsBetween | None = None) -> list[Series]:
     """Return every metric of a target over the newest runs. For each cell, the newest environment comes first.
 
-    ``commits_between`` is called once for each change between two commits. Without it, changes have no commits: a report uses only the
-    store, and the caller decides whether to run git on this machine.
+    ``commits_between`` is called once for each change between two commits. Without it, changes list no commits. This function itself reads
+    only the store, so the caller decides whether git runs on this machine.
     """
     found: dict[tuple[object, ...], list[list[_Measured]]] = {}
     for measured in _measured(store.figures(target, RUNS_MAX)):
@@ -152,7 +152,7 @@ class _Measured:
 
     @property
     def key(self) -> tuple[object, ...]:
-        """Key of the series that a run belongs to, except its environment. Includes the workload's definition, which may change."""
+        """Key of this cell's series, without the environment. Includes the workload's definition, which may change between runs."""
         limits = self.run.target.isolation
         return (*self.plan.cell, self.workload.model_dump_json() if self.workload else None, limits and (limits.cpus, limits.memory_bytes))
 

@@ -8,7 +8,7 @@ from httpbench.model import ClientWork, Load, Probed, Scaling, Target, Trial, Ve
 from httpbench.stats.summary import Estimate, Latency, Summary
 
 BOUNDS = (VerdictKind.GENERATOR, VerdictKind.BOTH, VerdictKind.DATABASE)
-"""Verdicts of a result that is a lower bound, because something other than the target was (nearly) full."""
+"""Verdicts that make a result a lower bound, because something other than the target was (nearly) full."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +77,7 @@ class LoadOrigin:
 
     hosts: int
     name: str | None = None
-    """Name of a single load host, reached by ssh. ``None``: scheduled hosts."""
+    """Name of a single load host, reached by ssh. ``None``: the hosts are Dask workers."""
     cores: int = 0
     """Physical cores of that host."""
     has_backend: bool = False
@@ -97,7 +97,7 @@ class Group:
     load: Load
     load_generator: str
     several_generators: bool
-    """Whether other tables of the run have other load generators."""
+    """Whether the run used more than one load generator."""
     generator_version: str | None
     """Version of the load generator. ``None``: no trial recorded it."""
     cores_shared: bool
@@ -119,7 +119,7 @@ class Group:
     client_work: ClientWork | None = None
     """Work that the clients did. ``None``: the targets are not clients."""
     slices: int | None = None
-    """Number of slices in which each round measures the targets in turns. ``None``: one window."""
+    """Number of slices in each trial, with targets taking turns. ``None``: each trial is one window."""
     proxy_baseline: str | None = None
     """Id of the baseline of proxies, which has no rank because it is not a proxy. ``None``: the targets are not proxies."""
 

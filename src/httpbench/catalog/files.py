@@ -27,7 +27,7 @@ TOML_TYPES = {
     "float_type": "a number",
     "bool_type": "true or false",
 }
-"""Type that pydantic expects → its name in TOML."""
+"""pydantic's kind of error for a value of the wrong type → the expected type in TOML."""
 
 Model = TypeVar("Model", bound=BaseModel)
 Location = Sequence[str | int]
@@ -50,8 +50,8 @@ def read(path: Path, model: type[Model]) -> Model:
 
 
 def sentences(model: type[BaseModel], error: ValidationError) -> list[str]:
-    """Return one sentence for each problem of values that don't fit a model."""
-    # If an element is invalid, pydantic also reports the whole list as too short, which would be redundant.
+    """Return one sentence for each problem that pydantic found in the values for a model."""
+    # If an element is invalid, pydantic also reports the whole list as too short, which is redundant.
     problems = [dict(problem) for problem in error.errors() if not (problem["type"] == "too_short" and problem["input"])]
     return [one_line(_sentence(model, problem)) for problem in problems]
 
@@ -100,7 +100,7 @@ def _key(location: Location) -> str:
 
 
 def _model_at(model: type[BaseModel], location: Location) -> type[BaseModel]:
-    """Return the model at a location in a model. A location within a list has the list's type."""
+    """Return the model at a location within another model. Indices of lists are skipped."""
     for part in location:
         if isinstance(part, str):
             model = _first_model(model.model_fields[part].annotation)

@@ -1,4 +1,4 @@
-"""Helpers shared by the readers of other projects' catalogs: they read files unmodified and keep rows for invalid ones."""
+"""Helpers for the readers of other projects' catalogs, which read unmodified files and list a target even if its file is invalid."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from httpbench.text import one_line
 
 Raw = Mapping[str, Any]
 BUILD_LIMIT_S = 3600.0
-"""Longest time to build an image, as in TechEmpower's own runs."""
+"""Time limit for building an image, as in TechEmpower's own runs."""
 
 _FROM = re.compile(r"^\s*FROM\s+\S", re.MULTILINE | re.IGNORECASE)
 

@@ -1,7 +1,7 @@
 """Read a clone of HttpArena, which has a ``meta.json`` and a ``Dockerfile`` in each ``frameworks/FRAMEWORK``.
 
-Each framework becomes a target, ``language/framework``, that runs in a container and listens on port 8080. It declares those of its tests
-that httpbench supports. The clone's data set, static files and certificates are mounted at the same paths as in HttpArena's own runs.
+Each framework becomes a target, ``language/framework``, that runs in a container and listens on port 8080. Tests that httpbench doesn't
+support are left out. The clone's data set, static files and certificates are mounted at the same paths as in HttpArena's own runs.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ class _Meta(BaseModel):
 
 
 def read(folder: Path) -> list[Target]:
-    """Return all targets of a clone, including those with a wrong configuration.
+    """Return all targets of a clone, including those with an invalid configuration.
 
     Raises :class:`CatalogError` if the folder isn't a clone.
     """

@@ -1,4 +1,4 @@
-"""Select the targets that a command is about.
+"""Select targets by the words and options of a command.
 
 A word selects targets by the first rule that matches: the target with exactly that id; targets with the word's parts in consecutive parts
 of the id (``epoll``, ``c/epoll``, ``epoll/level``, and therefore a language or a framework); the targets of that category; targets with the
@@ -23,9 +23,9 @@ def select(
     categories: Sequence[Category] = (),
     ignore: Sequence[str] = (),
 ) -> list[Target]:
-    """Return the targets that match any of ``words`` (all, if there are none) and all options, in the catalog's order.
+    """Return the targets that match any of ``words`` (all targets, if there are no words) and all options, in the catalog's order.
 
-    Raises :class:`SelectionError` if a word matches nothing, or if nothing is left.
+    Raises :class:`SelectionError` if a word matches no target, or if no target matches all options.
     """
     candidates = [target for target in targets if kind is None or target.kind is kind]
     chosen = {target.id for word in words for target in matching(candidates, word)} if words else {target.id for target in candidates}

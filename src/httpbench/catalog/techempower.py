@@ -31,7 +31,7 @@ TUNING = {Approach.REALISTIC: Tuning.TUNED, Approach.STRIPPED: Tuning.ENGINE}
 
 
 def _said(value: object) -> Any:
-    """Return the value of a field, or ``None`` if it is empty or the word "none" in any case."""
+    """Return the value of a field, or ``None`` if it is empty or the word "none", ignoring case."""
     bare = value.strip() if isinstance(value, str) else value
     return None if isinstance(bare, str) and bare.lower() in ("", "none") else bare
 
@@ -86,7 +86,7 @@ class _Test(BaseModel):
 
 
 def read(folder: Path) -> list[Target]:
-    """Return all targets of a clone, including those with a wrong configuration.
+    """Return all targets of a clone, including those with an invalid configuration.
 
     Raises :class:`CatalogError` if the folder isn't a clone.
     """
@@ -159,7 +159,7 @@ def _read(path: Path, project: str, name: str, raw: Raw) -> tuple[_Test | None, 
     full = project if name == DEFAULT_TEST else f"{project}-{name}"
     problems = list(_beyond_the_model(path.parent, full, raw))
     given = dict(raw)
-    if path.name == OLDER_CONFIGURATION:  # this form omits facts that follow from its folder
+    if path.name == OLDER_CONFIGURATION:  # this form lacks the language, which is a folder's name, and the port, which is in the Dockerfile
         told = {"language": path.parent.parent.name, "port": _exposed(path.parent / _dockerfile(full, raw))}
         given = {**{name: value for name, value in told.items() if value is not None}, **raw}
     try:

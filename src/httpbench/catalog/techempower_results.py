@@ -1,7 +1,7 @@
-"""Read published results, the ``results.json`` of TechEmpower's program, as a run with all that is known about it.
+"""Read published results, the ``results.json`` of TechEmpower's program, as a run.
 
-Each framework, test and level was measured once, so each becomes one trial of one round: without an interval or a verdict, and with the
-latencies that wrk printed (mean, standard deviation, maximum). CPU time and memory are unknown.
+Each combination of framework, test and level was measured once, so it becomes one trial in a single round, without an interval or a
+verdict. Its latencies are those that wrk printed (mean, standard deviation, maximum). CPU time and memory are unknown.
 """
 
 from __future__ import annotations
@@ -169,11 +169,11 @@ def _beyond_the_model(results: _Results, workloads: Mapping[str, Workload]) -> s
 
 
 def _measured(results: _Results, path: Path) -> Iterator[tuple[str, str, int, Mapping[str, Any]]]:
-    """Yield test, framework, number of the level and its counters. Levels without requests are skipped."""
+    """Yield the test, framework, level index and counters of each result. Levels without requests are skipped."""
     for key, of_test in results.raw.items():
         test = key.replace("_", "-")
         if test not in results.levels:
-            continue  # for example sizes of sources, or numbers of commits
+            continue  # for example source sizes or commit counts
         if not isinstance(of_test, dict) or not all(isinstance(levels, list) for levels in of_test.values()):
             raise _wrong(path, f"rawData.{key}: must hold an array for each framework")
         for framework, levels in of_test.items():

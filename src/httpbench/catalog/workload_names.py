@@ -12,7 +12,7 @@ from httpbench.model import Kind, MixPart, Workload
 ROWS_MAX = 500
 """The maximum number of rows under TechEmpower's rules."""
 PARTS_MAX = 16
-"""The maximum that the native load generator accepts."""
+"""The maximum number of parts in a mix that the native load generator accepts."""
 WEIGHT_MAX = 1000
 MIX_FORM = "write a mix as json:3,db:1"
 

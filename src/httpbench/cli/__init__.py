@@ -11,7 +11,7 @@ __all__ = ["main"]
 def main() -> None:
     """Run the command line and end the process with its exit code.
 
-    Ctrl-C takes effect only after the imports, because the import of an extension module could turn it into a different error.
+    Ctrl-C takes effect only after the imports, because an interrupted import of an extension module can raise a different error.
     """
     try:
         before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})

@@ -19,13 +19,13 @@ class LazyGroup(click.Group):
     def __init__(self, *args: Any, package: str, verbs: Mapping[str, str], **options: Any):
         super().__init__(*args, **options)
         self._package = package
-        self.commands = {name: click.Command(name, help=summary) for name, summary in verbs.items()}  # only for lists of verbs
+        self.commands = {name: click.Command(name, help=summary) for name, summary in verbs.items()}  # placeholders for lists of verbs
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(self.commands)
 
     def load(self, name: str) -> click.Command:
-        """Import the module of a verb; return the verb."""
+        """Import the module of a verb, and return the verb."""
         module = import_module(f"{self._package}.{name}")
         return next(value for value in vars(module).values() if isinstance(value, click.Command))
 

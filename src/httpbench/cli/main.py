@@ -46,24 +46,24 @@ VERBS = {
     "build": "Build targets ahead of their first use.",
     "run": "Compare servers of your own, given as commands or URLs.",
     "bench": "Measure targets of one kind in interleaved rounds.",
-    "saturate": "Find the highest rate that keeps a service level.",
-    "up": "Start one target for a load that you make by hand.",
-    "responses": "Show a response of each server, byte for byte.",
+    "saturate": "Find the highest rate that meets a service level.",
+    "up": "Start one target for load that you generate yourself.",
+    "responses": "Show a response from each server, byte for byte.",
     "versions": "Print the versions of toolchains and of built libraries.",
-    "verify": "Check that targets keep the contract.",
+    "verify": "Check that targets meet the contract.",
     "probe": "Find out whether servers route, parse or respond to anything.",
     "report": "Show a stored run again.",
     "compare": "Show what changed from one run to another.",
-    "history": "Show a target over many runs, and where it changed.",
+    "history": "Show a target over many runs, and when it changed.",
     "runs": "List stored runs, delete some, or store published results.",
-    "serve": "Show all stored runs in a browser, also while they run.",
+    "serve": "Show all stored runs in a browser, including runs in progress.",
     "doctor": "Show the environment, and what will disturb a measurement.",
     "tune": "Set this machine's knobs for measuring, and restore them.",
     "hosts": "Check load hosts before a run.",
     "noise": "Measure this machine's noise floor: one server against itself.",
     "completion": "Install tab completion for your shell.",
 }
-"""The first sentence of each verb's help, in the order in which a user needs the verbs. A test compares them with the help."""
+"""The first sentence of each verb's help, in the order in which a user needs the verbs. A test compares both."""
 
 
 @click.group(
@@ -87,7 +87,7 @@ def cli(context: click.Context) -> None:
 def run_command_line() -> None:
     """Run the command line and end the process with its exit code."""
     for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):  # None if the stream is closed
+        if isinstance(stream, io.TextIOWrapper):  # a closed stream is None
             stream.reconfigure(errors="replace")  # a terminal without "µ" shows a question mark
     sys.excepthook = console.fault
     if isinstance(sys.stderr, io.TextIOWrapper):
@@ -98,7 +98,7 @@ def run_command_line() -> None:
 
 
 class _StandardError(io.FileIO):
-    """A standard error that drops messages once its terminal is gone, because that must not fail a trial."""
+    """A standard error that drops messages once its terminal is gone, because a lost terminal must not make a trial fail."""
 
     def write(self, data: ReadableBuffer, /) -> int:
         try:
@@ -150,11 +150,11 @@ def _require_utf8() -> None:
 
 
 def _discard_output(stream: int) -> None:
-    """Redirect a closed stream to /dev/null, because Python's flush at exit would raise again."""
+    """Redirect a closed stream to /dev/null, because Python's flush at exit would otherwise raise again."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), stream)
 
 
 def _search_system_folders() -> None:
-    """Add system folders to PATH: Debian installs servers such as nginx there, and a user's PATH lacks them."""
+    """Add system folders to PATH. Debian installs servers such as nginx there, and an ordinary user's PATH lacks these folders."""
     folders = os.environ.get("PATH", os.defpath).split(os.pathsep)
     os.environ["PATH"] = os.pathsep.join([*folders, *(folder for folder in SYSTEM_FOLDERS if folder not in folders)])

@@ -1,4 +1,4 @@
-"""The databases that targets query, with a folder each for scripts, settings, tables and a Dockerfile.
+"""The databases that targets query, each with a folder of scripts, settings, tables and a Dockerfile.
 
 Like a load generator's adapter, this package starts nothing: it returns command lines and parses their output.
 """

@@ -7,17 +7,17 @@ from dataclasses import dataclass
 from httpbench.model import DatabaseRun, Reason, ReasonKind, Rule, Workload
 
 FORTUNES = 12
-"""Rows of the table Fortune."""
+"""Number of rows in the table Fortune."""
 
 UPDATE, CACHED = "update", "cached-query"
 
 WRITTEN_SHARE_MIN = 0.95
-"""Minimum of rows written / rows in responses. Fewer writes are fine for rows drawn twice or unchanged by chance."""
+"""Minimum ratio of rows written to rows in responses. It is below 1, because a row may be drawn twice or keep its value by chance."""
 
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """Rows of its tables that a database read and wrote."""
+    """The numbers of rows that a database read and wrote."""
 
     read: int
     """Rows read by key."""
@@ -31,12 +31,12 @@ class Counts:
 
 
 def requires_rows(workload: Workload) -> bool:
-    """Return whether the database must read rows for each response. The test of a cache requires none."""
+    """Return whether the database must read rows for each response. The cached-query test requires none."""
     return workload.asks_database and workload.asked != CACHED
 
 
 def counting_problem(workload: Workload, responses: int, counted: DatabaseRun) -> Reason | None:
-    """Return a reason if the database did less work than the responses require, or ``None`` if it did enough or didn't count."""
+    """Return a reason if the database did less work than the responses require, or ``None`` if it did enough or reported no counts."""
     read, written = counted.rows_read, counted.rows_written
     if read is not None and workload.expect.rule is Rule.FORTUNES:
         read += counted.rows_scanned or 0  # a page requires the whole table
@@ -53,7 +53,7 @@ def counting_problem(workload: Workload, responses: int, counted: DatabaseRun) -
 
 
 def _read_by_updates(written: int, scanned: int | None) -> int:
-    """Return how many rows updates surely read by key to find what they change. Updates that scan the table may read none by key."""
+    """Return the minimum number of rows that updates read by key to find what they change. Updates that scan the table may read none."""
     return 0 if scanned is None or scanned >= written else int(WRITTEN_SHARE_MIN * written)
 
 

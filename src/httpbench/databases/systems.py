@@ -1,4 +1,4 @@
-"""The database systems. Their differences are here and in the scripts of their folders.
+"""The database systems. Everything that differs between them is here and in the scripts of their folders.
 
 ``initialise.sh DATA`` creates a data folder with the tables, ``serve.sh DATA ADDRESS PORT`` serves it, and ``ask.sh DATA PORT SQL`` prints
 rows. Processes and containers run the same scripts.
@@ -51,7 +51,7 @@ class System:
 
     @property
     def target(self) -> Target:
-        """Its data folder with the tables, as a target that is built once, before the first trial."""
+        """The system's data folder with the tables, as a target that is built once, before the first trial."""
         return Target(
             id=f"database/{self.name}",
             kind=Kind.SERVER,

@@ -1,6 +1,6 @@
-"""List runs and targets for browsing: one page at a time, filtered by what the user knows about a run.
+"""List measured targets, and runs one page at a time, filtered by target, name, commit, tag or date.
 
-A search reads only indexes. Documents are read only for the runs on the page.
+A search reads only indexes. The documents of runs are read only for the runs on the page.
 """
 
 from __future__ import annotations
@@ -21,19 +21,19 @@ CONDITIONS = {
     "since": "substr(started_at, 1, 10) >= ?",
     "until": "substr(started_at, 1, 10) <= ?",
 }
-"""SQL conditions of a filter's fields, besides ``target``."""
+"""SQL condition for each field of a filter except ``target``."""
 
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """A filter for runs. An empty text matches every run."""
+    """A filter for runs. An empty field matches every run."""
 
     target: str = ""
     """Part of the id of a target with a finished trial."""
     name: str = ""
     """Part of the run's name."""
     commit: str = ""
-    """Prefix of its git commit."""
+    """Prefix of the run's git commit."""
     tag: str = ""
     since: str = ""
     """First day in UTC, such as ``2026-11-23``."""
@@ -98,9 +98,9 @@ def targets(store: Store) -> list[ListedTarget]:
 
 
 def extent(store: Store, target: str) -> tuple[int, str | None]:
-    """Return the number of trials of a target, and the id of one of its runs.
+    """Return the number of a target's trials, and the greatest id among its runs.
 
-    They change whenever the target's history does, even if runs are deleted.
+    At least one of the two changes whenever the target's history does, even if runs are deleted.
     """
     ((count, last),) = store.select("SELECT count(*), max(run_id) FROM trial WHERE target = ?", (target,))
     return count, last
@@ -128,7 +128,7 @@ def _condition(store: Store, wanted: Wanted) -> tuple[str, Sequence[object]]:
     """Return the filter as an SQL condition with its values."""
     parts: list[tuple[str, object]] = []
     if wanted.target:
-        # The unary "+" makes SQLite keep to the index on the searched columns.
+        # The unary "+" makes SQLite use the index on the searched columns.
         fitting = [name for name in target_ids(store) if wanted.target.lower() in name.lower()]
         parts.append(("+id IN (SELECT run_id FROM trial WHERE target IN (SELECT value FROM json_each(?)))", json.dumps(fitting)))
     parts += [(condition, value) for name, condition in CONDITIONS.items() if (value := getattr(wanted, name))]

@@ -1,6 +1,6 @@
 """Read the results of a target over many runs from the table ``figures``, without the trials' documents.
 
-A document contains samples, intervals and logs, so reading it takes milliseconds, and a history has thousands of trials.
+A document contains samples, intervals and logs, so reading one takes milliseconds, and a history has thousands of trials.
 """
 
 from __future__ import annotations

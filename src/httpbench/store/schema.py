@@ -1,4 +1,4 @@
-"""The tables, as numbered migrations.
+"""The tables of the results file, as numbered migrations.
 
 A released migration never changes; changes are new migrations. SQLite's ``user_version`` is the number of migrations applied. Whole models
 are stored as JSON beside the columns that queries use. New fields therefore need no migration, and a report needs only the file.
@@ -85,7 +85,7 @@ MIGRATIONS: tuple[str, ...] = (
     FROM trial;
     CREATE INDEX figures_by_target ON figures(target, run_id);
     """,
-    # The columns by which people search for a run. The index covers all of them, so a search reads no document.
+    # The columns by which users search for a run. The index covers all of them, so a search reads no document.
     """
     ALTER TABLE run ADD COLUMN name TEXT;
     ALTER TABLE run ADD COLUMN git_commit TEXT;
@@ -109,8 +109,8 @@ def is_current(connection: sqlite3.Connection) -> bool:
 def migrate(connection: sqlite3.Connection) -> None:
     """Bring the tables up to date.
 
-    Call it within a transaction, so that two programs that start at once don't both migrate. It always writes: SQLite opens a read-only
-    file without an error, and a run should fail at its start rather than at its end.
+    Call it within a transaction, so that two programs that start at once don't both migrate. It always writes to the file, because SQLite
+    opens a read-only file without an error, and a run should fail at its start rather than at its end.
     """
     for script in MIGRATIONS[_applied(connection) :]:
         for statement in script.split(";"):

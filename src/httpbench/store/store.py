@@ -31,7 +31,7 @@ HINTS = {
 """Hints by SQLite's primary result code."""
 
 WAYS = "an id or its beginning, latest, latest~1, the run's name, a git commit"
-"""Ways to refer to a run. The first one that matches counts; of several runs with the same name or commit, the newest."""
+"""Ways to refer to a run, in the order in which they are tried. A name or commit that several runs share refers to the newest run."""
 
 LATEST = re.compile(r"latest(?:~(\d{1,6}))?")
 COMMIT = re.compile(r"[0-9a-f]{7,40}")
@@ -43,7 +43,7 @@ MADE = """
          THEN (SELECT count(*) FROM trial WHERE run_id = run.id AND number < json_array_length(run.document, '$.plan'))
          ELSE (SELECT count(*) FROM trial WHERE run_id = run.id) END
 """
-"""Number of trials of a run without repeats, which follow all planned trials."""
+"""Number of a run's stored trials, without repeats. Repeats are numbered after all planned trials."""
 
 PLANNED = f"""
     CASE WHEN status = 'finished' AND json_extract(document, '$.precision') IS NOT NULL
@@ -78,7 +78,7 @@ class RunLine:
     trials_done: int
     trials_planned: int
     size_bytes: int
-    """Size of its documents and histograms, in bytes. 0: not read."""
+    """Size of its documents and histograms, in bytes. 0: not computed."""
 
 
 class Store:
@@ -112,7 +112,7 @@ class Store:
             self._insert(run_id, trial)
 
     def put(self, run: Run, trials: Sequence[Trial]) -> None:
-        """Commit a run with all its trials, or nothing."""
+        """Commit a run and all its trials in one transaction."""
         query = """
             INSERT INTO run (sequence, id, started_at, status, boot_id, pid, pid_start_ticks, finished_at, name, git_commit, tags, document)
             VALUES ((SELECT coalesce(max(sequence), 0) + 1 FROM run), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
@@ -147,7 +147,8 @@ class Store:
         """Return a page of the runs that meet an SQL condition, newest first.
 
         A run whose process is gone appears as interrupted. A run that ended early because its intervals were narrow enough counts as
-        complete. For a search, the planned trials are those it made. ``size`` is an SQL expression such as :data:`SIZE`.
+        complete. For a search, the number of planned trials is the number of stored ones. ``size`` is an SQL expression such as
+        :data:`SIZE`.
         """
         query = f"""
             SELECT id, started_at, name, git_commit, status, boot_id, pid, pid_start_ticks, tags,
@@ -173,7 +174,7 @@ class Store:
         ]
 
     def run(self, name: str) -> tuple[Run, list[Trial]]:
-        """Return a run and its trials, by any of :data:`WAYS`.
+        """Return a run and its trials. ``name`` refers to the run in any of the :data:`WAYS`.
 
         Raises :class:`SelectionError` if there isn't exactly one such run.
         """
@@ -206,7 +207,7 @@ class Store:
                 raise StoreError(f"a run of {target} was stored by another version of httpbench, and this one cannot read it") from None
 
     def noise_runs(self, hostname: str, cpu_model: str, limit: int = 5) -> list[str]:
-        """Return the ids of finished A/A runs on such a machine, newest first."""
+        """Return the ids of finished A/A runs on machines with this host name and CPU model, newest first."""
         query = """
             SELECT id FROM run
             WHERE status = 'finished' AND json_extract(document, '$.measures_noise')
@@ -251,7 +252,7 @@ class Store:
                 self._read_a_copy()
             self._connection.execute("PRAGMA query_only = ON")
             return
-        with self._transaction():  # so that two programs that start at once don't both do it
+        with self._transaction():  # so that two programs that start at once don't both migrate
             if not is_current(self._connection):
                 self._take_from_others()
             migrate(self._connection)
@@ -272,9 +273,9 @@ class Store:
         migrate(copy)
 
     def _take_from_others(self) -> None:
-        """Make the file private, once.
+        """Make the file private when it is migrated.
 
-        Earlier versions created it readable by everyone. After this, the owner may have changed the permissions on purpose.
+        Earlier versions created it readable by everyone. A current file keeps its permissions, because the owner may have chosen them.
         """
         for suffix in ("", "-wal", "-shm"):
             with suppress(OSError):
@@ -320,13 +321,13 @@ def _address(path: Path, reading: bool) -> str:
         return "file::memory:"
     if os.access(path, os.W_OK) and os.access(path.parent, os.W_OK):
         return f"{path.absolute().as_uri()}?mode=rw"
-    # Without permission to lock, read the file as it is. If it has a log beside it, it is in use, and the log is needed.
+    # Without permission to lock, read the file as it is. A log beside the file means that it is in use, and then SQLite must read both.
     in_use = path.with_name(f"{path.name}-wal").exists()
     return f"{path.absolute().as_uri()}?mode=ro" + ("" if in_use else "&immutable=1")
 
 
 def _split(trial: Trial) -> tuple[Trial, dict[str, str]]:
-    """Split a trial into the rest and its histograms by name, which are large and rarely needed."""
+    """Return a trial without its histograms, and the histograms by name. Histograms are large and rarely needed."""
     found = {name: getattr(trial.measurement, name, None) for name in DISTRIBUTIONS}
     histograms = {name: times.histogram for name, times in found.items() if times is not None and times.histogram is not None}
     return _with_histograms(trial, dict.fromkeys(histograms)), histograms

@@ -9,7 +9,7 @@ from urllib.parse import quote
 RUNS = "index.html"
 TARGETS = "targets.html"
 COMPARE = "compare"
-"""Target of the form in the list of runs. It redirects to the page that compares two runs."""
+"""Address to which the list of runs submits its form. It redirects to the page that compares the two chosen runs."""
 SCRIPT = "live.js"
 
 NAME_MAX = 60
@@ -62,7 +62,7 @@ def target_chart(target_id: str, number: int) -> str:
 
 
 def target_name(target_id: str) -> str:
-    """Return a unique and safe part of a path for an id, which may contain any character."""
+    """Return a unique and safe path segment for a target's id, which may contain any character."""
     words = re.sub(r"[^a-z0-9.]+", "-", target_id.lower()).strip("-.")[:NAME_MAX]
     return f"{words}-{hashlib.sha256(target_id.encode(errors='surrogatepass')).hexdigest()[:8]}".lstrip("-")
 

@@ -22,7 +22,7 @@ from httpbench.web.frame import POLICY_HEADER
 METHODS = ("GET", "HEAD")
 COOKIE = "httpbench-token"
 TOKEN = "token"
-"""Query parameter of the printed address."""
+"""Query parameter with the token in the printed address."""
 
 HEADERS = {
     "cache-control": "no-store",

@@ -1,4 +1,4 @@
-// Keeps the page of a run in progress up to date, and reloads it when the run ends. Without it, the page reloads itself.
+// Keep the page of a run in progress up to date, and reload it when the run ends. Without scripts, the page reloads itself.
 "use strict";
 {
   const results = document.getElementById("results");

@@ -1,4 +1,4 @@
-"""The HTTP server of the dashboard. It prints nothing, and stops at once without waiting for event streams and unfinished pages."""
+"""The HTTP server of the dashboard. It prints nothing, and stops at once without waiting for event streams or unfinished pages."""
 
 from __future__ import annotations
 

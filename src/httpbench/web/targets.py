@@ -1,4 +1,4 @@
-"""The page of one target: its metrics over many runs with intervals, and where they changed."""
+"""The page of one target: its metrics over many runs, with intervals and changes."""
 
 from __future__ import annotations
 

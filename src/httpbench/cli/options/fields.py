@@ -56,22 +56,25 @@ class Option(click.Option):
 
 
 def option(*names: str, **settings: Any) -> Any:
-    """Make a field for an option. ``settings`` are those of ``click.Option``, and ``default_text``."""
+    """Make a field for an option. ``settings`` are the arguments of :class:`Option`."""
     return dataclasses.field(metadata={PARAMETER: lambda name: Option([name, *names], **settings)})
 
 
 def argument(**settings: Any) -> Any:
-    """Make a field for an argument. ``settings`` are those of ``click.Argument``."""
+    """Make a field for an argument. ``settings`` are the arguments of ``click.Argument``."""
     return dataclasses.field(metadata={PARAMETER: lambda name: click.Argument([name], **settings)})
 
 
 def group(form: type[Form]) -> Any:
-    """Make a field for further options, which several verbs share."""
+    """Make a field for a group of options that several verbs share."""
     return dataclasses.field(metadata={GROUP: form})
 
 
 def command(form: type[Form], name: str | None = None) -> Callable[[Callable[[Form], ExitCode | None]], click.Command]:
-    """Make a verb from a function that takes a ``form`` and returns an exit code or, for success, ``None``. Its docstring is the help."""
+    """Make a verb from a function that takes a ``form`` and returns an exit code, or ``None`` for success.
+
+    The function's docstring is the help.
+    """
 
     def decorate(verb: Callable[[Form], ExitCode | None]) -> click.Command:
         def callback(**values: Any) -> ExitCode:

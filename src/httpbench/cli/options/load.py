@@ -128,7 +128,7 @@ class Overrides:
     scale: float = 1.0
 
     def loads(self, parts: Sequence[SuiteLoad], target: str | None = None) -> list[Load]:
-        """Return the loads of all targets, or of one target whose rate the suite caps. Raise :class:`UsageError` if one is wrong."""
+        """Return the loads of all targets, or of one target whose rate the suite caps. Raise :class:`UsageError` if one is invalid."""
         from pydantic import ValidationError
 
         from httpbench import catalog

@@ -29,17 +29,17 @@ if TYPE_CHECKING:
 NATIVE = "native"
 NAMES_MAX = 8
 WARMUP = {"warmup_s": 2.0, "warmup_max_s": None}
-"""Many load hosts warm up together for a fixed time, because only their sum shows a steady state."""
+"""Warm-up of many load hosts. Its duration is fixed, because only their total throughput can show a steady state."""
 
 
 class LoadSource:
-    """The source of a run's load. The base class is this machine."""
+    """The source of a run's load. The base class represents this machine."""
 
     name: str | None = None
     """The load hosts, as the plan shows them. ``None``: this machine."""
 
     def warmup(self, given: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the warm-up fields of a load, unless an option overrides them. Raise :class:`UsageError` if ``given`` is impossible."""
+        """Return the warm-up fields that this source sets unless ``given`` does. Raise :class:`UsageError` if it can't use ``given``."""
         return {}
 
     def generators(self, tools: Mapping[str, Tool]) -> dict[str, Tool]:
@@ -52,7 +52,7 @@ class LoadSource:
 
     @contextmanager
     def placed(self, spec: RunSpec) -> Iterator[RunSpec]:
-        """Connect to the source; yield the run with its load generators there."""
+        """Connect to the source, and yield the run with its load generators on that source."""
         yield spec
 
 
@@ -142,7 +142,7 @@ class LoadSourceOptions(Options):
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The load hosts that ssh reaches, or the one file that lists them."""
+        """The load hosts that ssh reaches, or the file that lists them."""
         return (*self.load_hosts, *filter(None, (self.deprecated or "").split(",")))
 
     @property
@@ -162,7 +162,7 @@ class LoadSourceOptions(Options):
 
         Raises:
             UsageError: The options contradict each other, or the source cannot load these targets.
-            LoadError: A load host does not start, or differs from this machine.
+            LoadError: A load host does not start, or its versions differ from this machine's.
         """
         self._check()
         if not self.names and self.scheduler is None:
@@ -215,7 +215,7 @@ class LoadSourceOptions(Options):
 
     @contextmanager
     def _cluster(self) -> Iterator[str]:
-        """Yield the address of the scheduler; first start a cluster by ssh if none was given."""
+        """Yield the address of the scheduler. If none was given, start a cluster by ssh first."""
         from httpbench.cluster import dask
 
         if self.scheduler is not None:
@@ -271,7 +271,7 @@ def _check_reachable(targets: Sequence[Target], load_host: str) -> None:
 
 
 def _backend(spec: RunSpec) -> Target:
-    """Return the server behind the proxies. Raise :class:`UsageError` if workloads have different ones."""
+    """Return the backend of the proxies. Raise :class:`UsageError` if workloads have different backends."""
     names = {name for planned in spec.plan.trials if (name := spec.workloads[planned.workload].backend)}
     if len(names) > 1:
         hint = "measure one workload at a time"

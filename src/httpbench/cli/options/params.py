@@ -1,6 +1,6 @@
 """Values on the command line: the names that options accept, and types with the suffixes that other load generators use.
 
-The names are repeated here to keep help fast to import; a test checks that they are complete.
+The names are repeated here so that help needs no slow imports. A test checks that they are complete.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ def count(text: str) -> int:
 
 
 def counts(text: str) -> tuple[int, ...]:
-    """Parse a list of counts such as ``8,64,128,256``, each once."""
+    """Parse a list of counts such as ``8,64,128,256``, without duplicates."""
     return tuple(dict.fromkeys(count(word.strip()) for word in text.split(",")))
 
 
@@ -95,7 +95,7 @@ def size(text: str) -> int:
 
 
 def words(text: str, noun: str, allowed: tuple[str, ...]) -> tuple[str, ...]:
-    """Parse a list of words such as ``process,docker``, each once."""
+    """Parse a list of words such as ``process,docker``, without duplicates."""
     found = tuple(dict.fromkeys(word.strip() for word in text.split(",")))
     if unknown := [word for word in found if word not in allowed]:
         raise ValueError(f'"{unknown[0]}" is not a {noun}; use {", ".join(allowed)}, or a list of them')

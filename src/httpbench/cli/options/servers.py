@@ -105,7 +105,7 @@ class RequestOptions(Options):
     expect_body: str | None = option("--expect-body", metavar="TEXT|@FILE", default_text="any", help="Expected body.")
 
     def as_workload(self, urls: Sequence[str], default: str | None = None) -> Workload:
-        """Return the named or default workload, or one that expects any success, with the options applied."""
+        """Return the named or default workload, or one that expects any successful response, with the options applied."""
         from pydantic import ValidationError
 
         from httpbench import catalog
@@ -143,7 +143,7 @@ class RequestOptions(Options):
 def one_target(
     verb: str, server: str | None, options: ServerOptions, isolation: IsolationOptions, folders: Sequence[Path], kind: Kind | None
 ) -> Target:
-    """Return the one server of a verb. A text with ``{port}`` or several words is a command; any other names a target."""
+    """Return the one server of a verb. A text with ``{port}`` or several words is a command; any other text names a target."""
     from httpbench import catalog
 
     if server is None and not options.urls:
@@ -188,7 +188,7 @@ def _variable(text: str) -> tuple[str, str]:
 def _pair(text: str, mark: str, option: str, form: str) -> tuple[str, str]:
     name, found, value = text.partition(mark)
     if not found or not name.strip():
-        raise UsageError(f"{option} has no name before `{mark}`", hint=f"write it as {form}")  # its value may be a secret
+        raise UsageError(f"{option} has no name before `{mark}`", hint=f"write it as {form}")  # the text may contain a secret
     return name.strip(), value.strip() if mark == ":" else value
 
 

@@ -93,7 +93,7 @@ class Selection(Options):
 
     @property
     def is_of_other_project(self) -> bool:
-        """Whether the catalog of another project replaces the built-in targets, which suites name."""
+        """Whether another project's catalog replaces the built-in targets. Suites name only built-in targets."""
         return any(foreign_catalogue(folder) for folder in self.targets)
 
     def catalog(self) -> Catalog:
@@ -103,7 +103,7 @@ class Selection(Options):
         return load(self.targets)
 
     def of(self, known: Catalog, default: tuple[str, ...] = (), kind: Kind | None = None) -> list[Target]:
-        """Return the selected targets; ``default`` and ``kind`` apply if the user gives none."""
+        """Return the selected targets. ``default`` and ``kind`` apply if the user names no target and no kind."""
         from httpbench.catalog import select
         from httpbench.model import Category, Kind
 

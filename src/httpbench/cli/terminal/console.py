@@ -1,6 +1,7 @@
 """All output of the command: data on standard output, everything else on standard error, and exports to files.
 
-Parts of it come from other programs, so it all passes through :func:`httpbench.text.printable`. A test fails if another module prints.
+Parts of the output come from other programs, so all of it passes through :func:`httpbench.text.printable`. A test fails if another
+module prints.
 """
 
 from __future__ import annotations

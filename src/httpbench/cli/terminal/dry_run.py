@@ -66,7 +66,7 @@ def _generator_cores(trial: TrialPlan) -> str:
 
 
 def _containers(trials: Sequence[TrialPlan], targets: Mapping[str, Target], port: int | None) -> Iterator[str]:
-    """Yield the command that starts each container, once for all its loads. Without ``--port``, its port is one that is free now."""
+    """Yield the command that starts each container, once for all its loads. Without ``--port``, it shows a port that is free now."""
     ways = {(trial.target, trial.scaling, trial.cores.target, trial.workers): None for trial in trials}
     for name, scaling, cpus, workers in ways:
         place = StartContext(Path(targets[name].folder), Path(), core_groups(cpus), port, workers=workers)

@@ -5,7 +5,7 @@
     251,002/s ▆▇▇█▇▇▆▇█▇ p99 0.609 ms · target 62% CPU, 9 MB
     last: c/epoll/level: 409,871 requests/s, p50 0.149 ms, p99 0.372 ms, 99% CPU
 
-A trial without valid results also leaves a line above.
+A trial without valid results also prints a permanent line above.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ PHASES = {Phase.CONNECT: "connecting", Phase.WARMUP: "warming up", Phase.MEASURE
 
 
 class LiveArea(Lines):
-    """The renderable of the live display. It reads the usage of the target only when it is drawn. ``now`` is a clock in seconds."""
+    """The renderable of the live display. Drawing it reads the current usage of the target. ``now`` is a clock in seconds."""
 
     def __init__(self, console: Console, now: Callable[[], float] = time.monotonic):
         super().__init__(console)

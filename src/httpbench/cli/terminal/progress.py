@@ -18,7 +18,7 @@ from httpbench.text import one_line
 
 
 class Lines:
-    """One plain line for each finished build and trial, for logs and pipes."""
+    """A progress display that prints a plain line for each build and each finished trial, for logs and pipes."""
 
     def __init__(self, console: Console):
         self._console = console

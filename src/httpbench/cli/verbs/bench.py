@@ -100,7 +100,7 @@ class Selected:
 def bench(options: BenchOptions) -> ExitCode:
     """Measure targets of one kind in interleaved rounds.
 
-    Each trial starts the target, warms it up, measures and stops it. Targets are built first if necessary. TARGET is an id or a part of
+    Each trial starts the target, warms it up, measures it and stops it. Targets are built first if necessary. TARGET is an id or a part of
     one (c/epoll, nginx), a language or a category. A run measures targets of one kind: servers if each TARGET matches one, otherwise
     clients, otherwise proxies.
 
@@ -217,13 +217,13 @@ def _plan(selected: Selected, source: LoadSource, tools: dict[str, Tool], option
 
 
 def _itself(targets: Sequence[Target]) -> str | None:
-    """If all targets are one target in several places, return its id in the first place, as the baseline."""
+    """Return the baseline if all targets are one target in several places: the id of that target in the first of these places."""
     sources = {(target.folder, target.variant) for target in targets}
     return targets[0].id if len(sources) == 1 and len(targets) > 1 else None
 
 
 def _matrix(selected: Selected, workloads: Sequence[str], source: LoadSource, tools: dict[str, Tool], options: BenchOptions) -> Matrix:
-    """Return the matrix of the suite, or else the usual one of the kind, with the options applied."""
+    """Return the matrix of the suite, or else the usual one for this kind of target, with the options applied."""
     from httpbench.model import Kind, Scaling
     from httpbench.run import Matrix
 
@@ -264,7 +264,7 @@ def _workload(workload: Workload, kind: Kind, options: BenchOptions) -> Workload
 
 
 def _skip_missing(targets: Sequence[Target]) -> list[Target]:
-    """Return the targets whose toolchain is installed; list the rest."""
+    """Return the targets that can run, and print why the others are skipped."""
     from httpbench.run import State, states
 
     kept = []

@@ -44,7 +44,7 @@ def compare(options: CompareOptions) -> ExitCode | None:
     BASE and HEAD are runs: an id or the beginning of one, latest, latest~1, the name of a run, a git commit, or a JSON export. A gate is
     breached (exit code 3) only if the whole 95% interval lies beyond its bound, and inconclusive if the interval contains the bound. A gate
     is unknown (exit code 1) if rounds of HEAD failed or are invalid, or if HEAD lacks a target. If BASE was published by another project, a
-    table shows the order of both.
+    table compares the order of the targets in both.
 
     \b
     httpbench compare                                         the last two runs

@@ -38,10 +38,11 @@ class HistoryOptions(Options):
 
 @command(HistoryOptions)
 def history(options: HistoryOptions) -> None:
-    """Show a target over many runs, and where it changed.
+    """Show a target over many runs, and when it changed.
 
-    TARGET is an id, or a part of one. Each load has a table, newest run first. Runs are in one table only if their environments are alike.
-    A change is significant at 2%, and lasts for 3 runs or more. It is shown with its 95% interval and the commits between.
+    TARGET is an id, or a part of one. Each load has a table, newest run first. Runs are in one table only if their environments match.
+    A change is shown if it is significant at the 2% level and lasts for at least 3 runs. Its 95% interval and the commits in between are
+    shown too.
 
     \b
     httpbench history c/nginx                  requests/s of the newest 20 runs

@@ -23,11 +23,11 @@ if TYPE_CHECKING:
 
 TARGET_KEYS = ("id", "kind", "language", "framework", "variant", "category", "tuning", "scaling", "limits", "upstream", "notes")
 STATE_KEYS = ("state", "reason", "fix", "version")
-"""JSON keys that are named like attributes of the target and of its state."""
+"""JSON keys that have the same names as attributes of the target and of its state."""
 
 IMAGE_TARGETS_SHOWN = 3
 ID_WIDTH = 40
-"""Width of ids in another project's catalog; a few longer ones are folded."""
+"""Width of ids in another project's catalog. A few ids are longer and are folded."""
 
 
 class ListOptions(Options):
@@ -57,7 +57,7 @@ class Listed:
 def list_targets(options: ListOptions) -> None:
     """List targets, their state, and the fix for what is missing.
 
-    Proof says whether a target was verified on this machine, on another one, or was never built.
+    The column Proof says whether a target was verified on this machine or another one, or was never built.
 
     \b
     httpbench list                         all targets
@@ -86,7 +86,7 @@ def list_targets(options: ListOptions) -> None:
 
 
 def _placed(targets: Sequence[Target], place: str | None) -> Sequence[Target]:
-    """Return the targets at this place; clients only run as processes."""
+    """Return the targets in this place. In containers, clients are left out, because they only run as processes."""
     if place in (None, PLACES[0]):
         return targets
     from httpbench.model import Engine, Isolation, Kind
@@ -96,7 +96,7 @@ def _placed(targets: Sequence[Target], place: str | None) -> Sequence[Target]:
 
 
 def _listed(target: Target, state: TargetState, recorded: Mapping[str, Proof]) -> Listed:
-    """Return the line of a target. A target in a folder of the user has no recorded proof."""
+    """Return the line of a target. A target in a user's folder has no recorded proof."""
     from httpbench.paths import is_built_in
     from httpbench.report.words.targets import HERE, NOT_VERIFIED, UNKNOWN, proof_words
     from httpbench.run import State, is_verified_here, sources_of

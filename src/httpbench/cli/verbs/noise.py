@@ -38,8 +38,8 @@ class NoiseOptions(Options):
 def noise(options: NoiseOptions) -> ExitCode | None:
     """Measure this machine's noise floor: one server against itself.
 
-    Identical servers differ only by noise. Later runs under the same load mark differences within the noise floor. They warn if kernel,
-    tuning, CPUs, quota or httpbench have changed since then, or after 30 days.
+    Identical servers differ only by noise. Later runs under the same load mark differences within the noise floor. They warn if the kernel,
+    the tuning, the CPUs, the quota or httpbench has changed since then, or after 30 days.
 
     \b
     httpbench noise                    20 pairs of 1 s: a minute and a half

@@ -38,7 +38,7 @@ def report(options: ReportOptions) -> None:
     httpbench report latest --format autocannon   autocannon's tables
     httpbench report latest --charts charts       charts
     httpbench report latest --explain             every note
-    httpbench report latest --evidence            the reasons of the verdicts
+    httpbench report latest --evidence            the reasons for the verdicts
     """
     files = options.exports.files.and_printed(options.printed)
     files.check()

@@ -22,7 +22,7 @@ class ResponsesOptions(Options):
 
 @command(ResponsesOptions)
 def responses(options: ResponsesOptions) -> ExitCode:
-    """Show a response of each server, byte for byte.
+    """Show a response from each server, byte for byte.
 
     For a client, shows its request. Default: all servers.
 

@@ -123,7 +123,7 @@ def _delete(db: Path, words: tuple[str, ...], prune: int | timedelta | None) -> 
 
 
 def _outdated(lines: Sequence[RunLine], keep: int | timedelta) -> list[str]:
-    """Return the ids of the runs to delete. ``lines`` has the newest run first. Named and running ones are kept."""
+    """Return the ids of the runs to delete. ``lines`` has the newest run first. Named runs and running ones are kept."""
     if isinstance(keep, timedelta):
         oldest = (datetime.now(UTC) - keep).isoformat(timespec="milliseconds").replace("+00:00", "Z")
         old = [line for line in lines if line.started_at < oldest]

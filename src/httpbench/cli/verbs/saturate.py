@@ -1,4 +1,4 @@
-"""``httpbench saturate``: find the highest rate that keeps a service level."""
+"""``httpbench saturate``: find the highest rate that meets a service level."""
 
 from __future__ import annotations
 
@@ -81,12 +81,11 @@ class SaturateOptions(Options):
 
 @command(SaturateOptions)
 def saturate(options: SaturateOptions) -> ExitCode:
-    """Find the highest rate that keeps a service level.
+    """Find the highest rate that meets a service level.
 
-    Also draws latency against rate. The load is an open loop: latency counts from the time when each request was due. Short trials
-    narrow the range of rates, and several longer trials decide each rate in it (MLRsearch). Disturbed trials do not count, and both
-    ends of the result are tried again. TARGET is the id of one server, or a part of it. CMD is a command line that serves HTTP on
-    {port}.
+    Also draws latency against rate. The load is an open loop: latency is measured from the time at which each request was due. Short trials
+    narrow the range of rates, and several longer trials decide each rate in it (MLRsearch). Disturbed trials do not count, and both ends of
+    the resulting range are tried again. TARGET is the id of one server, or a part of it. CMD is a command line that serves HTTP on {port}.
 
     \b
     httpbench saturate c/nginx --slo 'p99<5ms'                  a target
@@ -105,7 +104,7 @@ def saturate(options: SaturateOptions) -> ExitCode:
 
 
 def _plan(target: Target, source: LoadSource, tools: Mapping[str, Tool], options: SaturateOptions) -> RunSpec:
-    """Return the first trial, from which the search continues."""
+    """Return a run with the first trial of the search, which adds the others."""
     from httpbench.cli.measure import make_spec
     from httpbench.model import Load, Table
     from httpbench.run import Matrix

@@ -15,7 +15,7 @@ HOST = "127.0.0.1"
 PORT = 8420
 RUNS = 100
 NICENESS = 10
-"""Lowers the priority of the dashboard below that of a measurement on the same machine."""
+"""Niceness of the dashboard, so that a measurement on the same machine has priority."""
 
 
 class ServeOptions(Options):
@@ -34,9 +34,9 @@ class ServeOptions(Options):
 
 @command(ServeOptions)
 def serve(options: ServeOptions) -> None:
-    """Show all stored runs in a browser, also while they run.
+    """Show all stored runs in a browser, including runs in progress.
 
-    Prints the address, and serves until Ctrl-C. Reads the results database only.
+    Prints the address, and serves until Ctrl-C. Only reads the results database.
 
     \b
     httpbench serve                            on loopback

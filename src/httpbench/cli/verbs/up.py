@@ -1,4 +1,4 @@
-"""``httpbench up``: start one target for a load made by another program."""
+"""``httpbench up``: start one target for load that another program generates."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ class UpOptions(Options):
 
 @command(UpOptions)
 def up(options: UpOptions) -> None:
-    """Start one target for a load that you make by hand.
+    """Start one target for load that you generate yourself.
 
     Builds the target, starts it on the cores that a run would give it, waits for its first correct response, and shows its CPU and
-    memory usage. Ctrl-C stops it and leaves nothing behind. A proxy gets its backend, and a server the database that its workload
-    queries.
+    memory usage. Ctrl-C stops it and leaves nothing behind. A proxy is started with its backend, and a server with the database
+    that its workload queries.
 
     \b
     httpbench up c/nginx --port 8080              a target
@@ -92,7 +92,7 @@ def up(options: UpOptions) -> None:
 
 
 def _workload(known: Catalog, target: Target, request: RequestOptions) -> Workload:
-    """Return the workload of the first response: the usual one for a target, any success for a command."""
+    """Return the workload that the first response must match: the usual one for a target, any success for a command."""
     from httpbench.cli.targets import workloads_of
     from httpbench.model import Kind
     from httpbench.run import KINDS

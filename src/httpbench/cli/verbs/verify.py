@@ -1,4 +1,4 @@
-"""``httpbench verify``: check that targets keep the contract."""
+"""``httpbench verify``: check that targets meet the contract."""
 
 from __future__ import annotations
 
@@ -35,9 +35,9 @@ class VerifyOptions(Options):
 
 @command(VerifyOptions)
 def verify(options: VerifyOptions) -> ExitCode:
-    """Check that targets keep the contract.
+    """Check that targets meet the contract.
 
-    Builds and starts each target, checks each clause, and stops it. Default: all servers. Exit code 1 if a check fails.
+    Builds and starts each target, checks each clause, and stops the target. Default: all servers. Exit code 1 if a check fails.
 
     \b
     httpbench verify c/epoll/level           a server, in each scaling

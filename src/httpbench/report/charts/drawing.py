@@ -1,4 +1,4 @@
-"""A drawing: an altair chart with a table of its data. Also shapes for verdicts, colors and file names."""
+"""A drawing: an altair chart with a table of its data. This module also has the shapes of verdicts, colors and file names."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from httpbench.stats.interval import ConfidenceInterval
 from httpbench.text import one_line
 
 WIDTH, HEIGHT = 480, 150
-"""Size of a plot without its axes, in pixels. It keeps labels readable on a phone."""
+"""Size of a plot without its axes, in pixels. It is small enough for labels to be readable on a phone."""
 
 HUES = 7
 """Number of colors in a palette."""
@@ -118,7 +118,7 @@ def slug(parts: Sequence[str]) -> str:
 
 
 def folded(text: str, width: int = 80) -> tuple[str, ...]:
-    """Break a text into lines at its dots."""
+    """Break a text into lines at its middle dots."""
     lines = [""]
     for part in text.split(" · "):
         if lines[-1] and len(lines[-1]) + len(part) > width:

@@ -27,9 +27,9 @@ WIDTHS = (0.8, 1.6, 2.8)
 NOTE = "first valid round · a point is one or more slices: their mean rate and CPU use, their highest latency and memory"
 
 SECOND = 0.95
-"""Minimum length in seconds of a slice of CPU time. Less than a second, because samples may come early."""
+"""Minimum length in seconds of a slice of CPU time. It is less than a second, because samples may come early."""
 SLICES_MAX = 60
-"""Maximum number of slices of a line."""
+"""Maximum number of slices in a line."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,7 @@ class Used:
     rss_bytes: int
     """Highest memory use."""
     throttled_cores: float | None = None
-    """Time for which a quota stopped the target, in cores. ``None``: no quota."""
+    """Throttled time divided by the length of the slice, in cores. ``None``: no quota."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +103,7 @@ def _usage(load: str, trial: Trial) -> Iterator[_Point]:
 
 
 def _panels(points: Sequence[_Point], loads: Sequence[str]) -> Iterator[Any]:
-    """Draw the lines of each metric that varies."""
+    """Draw a panel for each metric that has more than one point. Percentiles share a panel."""
     counts = Counter(point.figure for point in points)
     shared = {**distinct("load", loads, has_legend=len(loads) > 1), "strokeWidth": alt.value(1.5)}
 
@@ -131,11 +131,11 @@ def _panels(points: Sequence[_Point], loads: Sequence[str]) -> Iterator[Any]:
 
 
 def _table(points: Sequence[_Point], *, has_loads: bool) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]:
-    """Return a row for each slice. Slices of responses and of CPU time differ in length, so a row may have only one of them."""
+    """Return a row for each slice. Slices of responses and of CPU time differ in length, so a row may have only one of the two."""
     cells = []
     for point in points:
         title = f"{point.figure} (ms)" if point.figure in PERCENTILES else point.figure
-        # Samples are a few ms late, and all loads share the rows.
+        # Samples are a few ms late, so their times are rounded for all loads to share the rows.
         at_s = round(point.s, 1) if point.figure in (CPU, THROTTLED, MEMORY) else point.s
         cells.append((at_s, f"{title}, {point.load}" if has_loads else title, point.value))
     columns = list(dict.fromkeys(title for _, title, _ in cells))
@@ -176,7 +176,7 @@ def _used(usage: Usage) -> Iterator[Used]:
 
 
 def _joined(parts: Sequence[Interval]) -> Interval:
-    """Join slices. Percentiles can't be averaged, so each is the highest one of the slices."""
+    """Join slices. Percentiles can't be averaged, so each is the highest value among the slices."""
     offered = [part.offered_rps for part in parts if part.offered_rps is not None]
     times = {name: [us for part in parts if (us := getattr(part, name)) is not None] for name in ("p50_us", "p90_us", "p99_us", "p99_9_us")}
     return Interval(

@@ -44,7 +44,7 @@ def of_group(run: Run, group: Group) -> Iterator[tuple[str, Drawing]]:
 
 
 def over_connections(found: Sequence[Group]) -> Iterator[tuple[str, Drawing]]:
-    """Yield requests/s by connections for loads that differ only in connections, with the name of the chart."""
+    """Yield a chart of requests/s by connections, with its name, for each set of loads that differ only in connections."""
     alike: dict[tuple[object, ...], list[Group]] = {}
     for group in found:
         if group.load.rate_rps is None and group.client_work is None:

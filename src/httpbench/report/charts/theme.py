@@ -89,7 +89,7 @@ def svg_file(drawing: Drawing) -> str:
 
 
 def _compact(svg: str) -> str:
-    """Halve the size: round positions to a tenth of a pixel, and remove invisible elements and defaults."""
+    """Halve the size of an SVG: round positions to a tenth of a pixel, and remove invisible elements and defaults."""
     svg = _UNSEEN.sub("", svg)
     return _PLACES.sub(lambda match: _DECIMALS.sub(r"\1", match[0]), svg)
 

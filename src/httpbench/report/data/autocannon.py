@@ -1,7 +1,7 @@
 """Each row in autocannon's format: a table of latencies, a table of requests and bytes per second, and a sentence.
 
-autocannon shows a single run, so each row shows the round with the median throughput (of two, the slower one). Values that the load
-generator doesn't report are dashes.
+autocannon shows a single run, so each row shows the round with the median throughput (the slower one, if two rounds are in the middle).
+Values that the load generator doesn't report are dashes.
 """
 
 from __future__ import annotations
@@ -98,7 +98,7 @@ def _kept_percentile(times: Distribution, reported_us: float | None, percentile:
 def _milliseconds(value_us: float | None, times: Distribution, *, is_reported: bool) -> str:
     """Format a time in milliseconds, to the microsecond.
 
-    If a percentile is missing although the times are known, it is below the resolution of the load generator.
+    A percentile that is missing despite enough samples is below the resolution of the load generator.
     """
     if value_us is not None:
         return f"{_plain(value_us / 1000, 3)} ms"
@@ -144,7 +144,7 @@ def _grouped(value: float) -> str:
 
 
 def _thousands(count: int) -> str:
-    """Format counts from one thousand up in thousands: ``999``, ``783k``."""
+    """Format counts of at least one thousand in thousands: ``999``, ``783k``."""
     return str(count) if count < 1000 else f"{math.floor(count / 1000 + 0.5)}k"
 
 

@@ -19,13 +19,13 @@ class ExportedCell(Cell):
     """One target under one load in both runs, with its reasons as sentences."""
 
     reasons_head: Annotated[tuple[Reason, ...], PlainSerializer(lambda found: tuple(map(sentence, found)), return_type=tuple[str, ...])]
-    """Why the rounds of head don't count, or what limited them."""
+    """Reasons why head's rounds don't count, or for their verdict."""
     lost_head: Annotated[Reason | None, PlainSerializer(lambda lost: sentence(lost) if lost else None, return_type=str | None)] = None
-    """How many rounds of head failed or are invalid, and why. Null: none."""
+    """Number of head's rounds that failed or are invalid, and why. Null: none."""
 
 
 class ChangeGateResult(Frozen):
-    """The result of a gate at one cell."""
+    """The result of a gate for one cell."""
 
     gate: Gate
     cell: int | None
@@ -36,7 +36,7 @@ class ChangeGateResult(Frozen):
     reason: str | None
     """Why the gate could not be judged. Null: it was judged."""
     rounds_enough: int | None = None
-    """Number of rounds in each run that would decide an inconclusive gate. Null: more than is practical."""
+    """Number of rounds in each run that would decide an inconclusive gate. Null: it is decided, or needs more rounds than is practical."""
 
 
 class ChangesDocument(Frozen):
@@ -51,7 +51,7 @@ class ChangesDocument(Frozen):
     """Programs and libraries with different versions."""
     cells: tuple[ExportedCell, ...]
     not_compared: tuple[str, ...]
-    """Cells that only one run has."""
+    """Cells that only one of the two runs has."""
     gates: tuple[ChangeGateResult, ...]
 
 
@@ -80,6 +80,6 @@ def render_changes_json(found: Changes) -> str:
 
 
 def render_changes_junit(found: Changes) -> str:
-    """Render a test case for each gate at each target. The text ends with a line break."""
+    """Render a test case for each gate and cell. The text ends with a line break."""
     cases = [gate_case(judged, fails_if_inconclusive=found.fails_if_inconclusive) for judged in found.gates]
     return document([JUnitSuite(GATES, cases)], found.head.started_at, {"base": found.base.run, "head": found.head.run})

@@ -1,4 +1,4 @@
-"""One line for each trial, for spreadsheets and data frames. Names and order of the columns are stable.
+"""CSV with one line for each trial, for spreadsheets and data frames. The names and the order of the columns are stable.
 
 A trial that doesn't count keeps its counts and errors, but has no throughput, bytes or latencies, so that the mean of a column ignores it.
 
@@ -172,7 +172,7 @@ COLUMNS: Mapping[str, Value] = {
     **{f"added_us_{name}": _added(name) for name in ADDED},
     **_fields("valid.client.whole", ("wall_s", "user_s", "system_s", "rss_bytes_peak"), "client_"),
     **_fields("valid.client.startup", ("wall_s", "cpu_s"), "client_startup_"),
-    # The work of a client may be why its trial doesn't count.
+    # Trials that don't count also have these values, because a client's work may be the reason why its trial doesn't count.
     **_fields("trial.client.done", (name for name in WorkDone.model_fields if name != "first_request"), "client_"),
     **_fields("contained.target.isolation", ("engine", "network"), "container_"),
     **_fields("contained.trial.container", ("cpus", "memory_bytes"), "container_"),
@@ -211,14 +211,14 @@ def render_csv(run: Run, trials: Sequence[Trial]) -> str:
 
 
 def _way(trial: Trial) -> Way:
-    """Return what a proxy's trial shares with its baseline."""
+    """Return the properties that a proxy's trial shares with the trial of its baseline."""
     plan = trial.plan
     scaling = Scaling.MULTI if plan.scaling is Scaling.PREFORK else plan.scaling
     return (plan.round, scaling, plan.workload, plan.load_generator, plan.load)
 
 
 def _text(value: object) -> object:
-    """Return a value in the form that the file has, and never as a formula.
+    """Return a value as the file shows it, and never as a formula.
 
     Booleans are ``true`` and ``false``, which JSON, TOML and most CSV readers understand. Several values are separated by spaces.
     """

@@ -1,7 +1,7 @@
 """A whole run as one JSON document of the schema ``httpbench/1``, for programs and for readers who check the arithmetic.
 
-The models below are the schema; ``docs/schemas`` has it as JSON Schema. Fields may be added within a version of the schema. If a field is
-removed or changes its meaning, the version changes.
+The models below are the schema; ``docs/schemas`` contains it as JSON Schema. Fields may be added within a version of the schema. If a
+field is removed or changes its meaning, the version changes.
 
 The document includes the measurements of trials that don't count, so programs must check the verdict first.
 """
@@ -76,10 +76,10 @@ from httpbench.stats.summary import Summary, with_merged
 
 
 class ExportedVerdict(Frozen):
-    """What limited a trial, or why it doesn't count."""
+    """The verdict on a trial: what limited it, or why it doesn't count."""
 
     kind: VerdictKind
-    """What limited the trial, or why it doesn't count."""
+    """Kind of verdict: what limited the trial, or why it doesn't count."""
     reasons: tuple[str, ...] = ()
     """Reasons as sentences. May be empty."""
     is_accepted: bool = False
@@ -97,10 +97,10 @@ InWords = Annotated[Verdict, PlainSerializer(_exported_verdict, return_type=Expo
 
 
 class ExportedPoint(RatePoint):
-    """All trials that count at one rate."""
+    """The trials that count at one rate."""
 
     misses: Annotated[tuple[Reason, ...], PlainSerializer(lambda found: tuple(map(sentence, found)), return_type=tuple[str, ...])]
-    """Why the service level was not met, without duplicates."""
+    """Reasons why the service level was not met, without duplicates."""
 
 
 class ExportedSaturation(Saturation):
@@ -120,7 +120,7 @@ class ExportedSummary(Summary):
     """Results of one cell over its rounds. Null: not measured, or no round counts."""
 
     verdict: InWords
-    """``generator`` if any round that counts has it; otherwise the most common verdict of these rounds, or why none counts."""
+    """Most common verdict of the rounds that count, or ``generator`` if any of them has it. If no round counts, the reason why."""
 
 
 class ExportedTarget(Frozen):
@@ -183,7 +183,7 @@ class Round(Frozen):
     workers: int | None = None
     """Number of workers or copies of the target that the user chose. Null: one per physical core of the target."""
     verdict: InWords
-    """What limited the trial, or why it doesn't count."""
+    """Verdict on the trial: what limited it, or why it doesn't count."""
     measurement: Measurement | None
     """Measurement of the load generator. Null: none, or the target is a client."""
     client: ClientMeasurement | None = None
@@ -191,7 +191,7 @@ class Round(Frozen):
     target_usage: Usage | None
     """CPU and memory of the target. Null: not measured."""
     target_polling_threads: float | None = None
-    """Mean number of the target's threads that ran or were ready to run while it got no requests: the lowest of several samples.
+    """Mean number of the target's threads that ran or were ready to run while the target got no requests: the lowest of several samples.
 
     The target polls if this is 0.5 or more. Null: not measured.
     """
@@ -208,7 +208,7 @@ class Round(Frozen):
     settling: Settling | None = None
     """Part of the warm-up that lasts until throughput is steady. Null: the warm-up had a fixed length."""
     unsteady: str | None = None
-    """Why the round is not steady or not known to be steady. Null: no change was found."""
+    """Reason why the round is not steady or not shown to be steady. Null: no change was found."""
     occupancy: tuple[CoreOccupancy, ...]
     """Use of the CPUs of target and load generator, and of their SMT siblings."""
     others: Others | None = None
@@ -224,7 +224,7 @@ class Round(Frozen):
     accept_queue: int | None = None
     """Length of the accept queue of the target's listening socket. Null: unknown."""
     overhead_s: float | None
-    """Wall time in seconds without builds, warm-up and measurement. Null: unknown."""
+    """Wall time of the trial in seconds, without builds, warm-up and measurement. Null: unknown."""
     log_tail: str | None
     """Last lines of output of the program that failed. Null: none."""
     container: ContainerRun | None = None
@@ -232,11 +232,11 @@ class Round(Frozen):
     load_host: LoadHostUse | None = None
     """Use of the load host. Null: the load generator ran on the target's machine, or nothing was measured."""
     commands: Commands | None = None
-    """Command lines of the trial. Null: it failed before they ran, or an earlier version stored it."""
+    """Command lines of the trial. Null: the trial failed before they ran, or an earlier version stored it."""
     slices: int | None = None
-    """Number of slices, in turns with the other targets of the table. Null: one window."""
+    """Number of slices of the trial, in turns with the other targets of the table. Null: the trial was one window."""
     slices_dropped: int = 0
-    """Slices that were dropped and repeated, because other programs disturbed this target or another one in the same cycle."""
+    """Number of slices that were dropped and repeated, because other programs disturbed this target or another one in the same cycle."""
     incidents: tuple[Reason, ...] = ()
     """Events that affect the verdict, such as the death of the target. Earlier versions stored none."""
     criteria: Criteria = Criteria()
@@ -257,9 +257,9 @@ class Result(Frozen):
     load: Load
     """How the requests were made."""
     verdict: InWords
-    """``generator`` if any round that counts has it; otherwise the most common verdict of these rounds, or why none counts."""
+    """Most common verdict of the rounds that count, or ``generator`` if any of them has it. If no round counts, the reason why."""
     rank: int | None
-    """Same as ``rank_best``, as earlier versions named it."""
+    """Same as ``rank_best``. Earlier versions used this name."""
     rank_best: int | None = None
     """Best rank that the rounds allow: 1 + the number of rows that are significantly faster. Null: the row isn't ranked."""
     rank_worst: int | None = None
@@ -296,7 +296,7 @@ class Against(Frozen):
 
 
 class GateResult(Frozen):
-    """The result of a gate at one target, or at a table without a measured baseline."""
+    """The result of a gate for one target, or for a table without a measured baseline."""
 
     gate: Gate
     """The gate."""
@@ -313,7 +313,7 @@ class GateResult(Frozen):
     reason: str | None = None
     """Why the gate could not be judged. Null: it was judged."""
     rounds_enough: int | None = None
-    """Number of rounds that would decide an inconclusive gate. Null: more than is practical."""
+    """Number of rounds that would decide an inconclusive gate. Null: it is decided, or needs more rounds than is practical."""
 
 
 class Document(Frozen):

@@ -1,8 +1,9 @@
 """JUnit XML for systems that show test reports: a test case for each table row and for each gate.
 
 A failure is a breached gate (exit code 3). An error is anything that causes exit code 1: a row without results or with invalid rounds, a
-gate that could not be judged, or an interrupted run. An inconclusive gate is skipped, or an error with ``--fail-if-inconclusive``. The
-format has no standard, so the output contains only the elements and attributes that Jenkins and GitLab read.
+gate that could not be judged, or an interrupted run. An inconclusive gate is reported as skipped, or as an error with
+``--fail-if-inconclusive``. The format has no standard, so the output contains only the elements and attributes that Jenkins and GitLab
+read.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ Tag = Literal["failure", "error", "skipped"]
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """Why a case did not pass."""
+    """The reason why a case did not pass."""
 
     tag: Tag
     kind: str
@@ -133,7 +134,7 @@ def _of_row(row: Row, every: Sequence[Column]) -> Case:
 
 
 def _problem_of_row(row: Row) -> Problem | None:
-    """Return what is wrong with a row that has no results, or whose rounds failed or are invalid; ``None`` if nothing is."""
+    """Return a problem if a row has no results, or if any of its rounds failed or is invalid, else ``None``."""
     if not row.counts:
         verdict = row.summary.verdict
         return Problem("error", verdict.kind, f"{verdict.kind}: {joined(verdict.reasons)}", row.log_tail or "")

@@ -1,4 +1,4 @@
-"""Reads a run from its JSON export, so that runs from other machines and deleted runs can be compared."""
+"""Read a run from its JSON export, so that runs from other machines and deleted runs can be compared."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def _target(exported: ExportedTarget) -> Target:
 
 
 def _with_probe(trial: Trial, trials: Sequence[Trial], document: Document) -> Trial:
-    """Attach the result of a target's probe to the target's first trial, because the export has it only once."""
+    """Attach the result of a target's probe to the target's first trial, because the export contains it only once."""
     probed = document.probes.get(trial.plan.target)
     first = next(other for other in trials if other.plan.target == trial.plan.target)
     return trial.model_copy(update={"probed": probed}) if probed and trial is first else trial

@@ -42,7 +42,7 @@ def _compressed(found: Any) -> bytes:
 
 
 def _shortened(found: Any, *, drops_histograms: bool) -> Any:
-    """Round numbers to ``DIGITS`` significant digits, and replace merged histograms, or all, with null.
+    """Round numbers to ``DIGITS`` significant digits, and replace merged histograms (or all histograms) with null.
 
     Further digits are noise and compress badly.
     """

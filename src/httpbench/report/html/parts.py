@@ -17,7 +17,7 @@ from httpbench.report.charts.drawing import GLYPHS, Drawing
 from httpbench.report.charts.theme import SERIES_MAX, inline_svg
 
 SHOWN_FIRST = 10
-"""Lines of a chart that are visible at first."""
+"""Number of lines of a chart that are visible at first."""
 
 _NUMBER = re.compile(r"[(≥+−-]*\s*[\d.,]+(/[\d.,]+)?[*†)]*( ?%| [±(·].*)?")
 

@@ -113,7 +113,7 @@ def _sections(run: Run, found: Sequence[Group], figures: Callable[[Group], Seque
 
 
 def answer(run: Run, group: Group) -> str:
-    """Return the first sentence of a table's answer; otherwise why there is none, or the result of its only target."""
+    """Return the first sentence of a table's answer. Without an answer, return the reason or the result of the only target."""
     lines = [line.strip() for line in answer_lines(run, group)]
     if lines:
         return " ".join(lines[:2]) if group.client_work is not None else lines[0]

@@ -18,7 +18,7 @@ from rich.text import Text
 from httpbench.report.words.columns import ALWAYS
 
 GAP = 2
-"""Spaces between columns."""
+"""Number of spaces between columns."""
 
 BAR_MIN, BAR_MAX = 6, 16
 NAME_MIN = 10

@@ -34,7 +34,7 @@ SEARCH_NEEDS = {"mean": 5, "p90": 4, "p99.9": 3, "max": 6}
 """How soon a narrow terminal omits a column of a search, as in ``Column.need``."""
 
 NOTE_MIN = 16
-"""Minimum width in characters at which a note wraps."""
+"""Minimum width of the column of notes, in characters."""
 
 VERDICT_STYLES = {
     VerdictKind.TARGET: "green",

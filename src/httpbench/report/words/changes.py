@@ -13,7 +13,7 @@ from httpbench.report.words.reasons import joined
 from httpbench.stats.unpaired import Change
 
 TITLES = {"rps": "Requests/s", "cpu": "CPU/request", "memory": "Memory", "time": "Time"}
-"""Titles of metrics that differ from the metric's name."""
+"""Titles of metrics, if the title differs from the metric's name."""
 
 TIE = "= marks no significant difference"
 
@@ -37,7 +37,7 @@ SUBJECTS = {
     "target_cores": "cores of targets",
     "workers": "workers of targets",
 }
-"""Names for properties of an environment that differ from the field's name."""
+"""Names of an environment's properties, if the name differs from the field's name."""
 
 NONE = {"load_host": "the target's machine", "target_cores": "one per core", "workers": "one per core"}
 """Text for properties that are missing or zero, if it isn't "none"."""
@@ -201,7 +201,7 @@ def caveat() -> str:
 
 
 def _alone(alone: Alone) -> str:
-    """Describe a target's missing loads: ``Only in base: c/a (plaintext, 64 connections); head has it with another load``."""
+    """Describe loads that only one run has: ``Only in base: c/a (plaintext, 64 connections); head has it with another load``."""
     loads = f", {alone.loads} loads" if alone.loads > 1 else ""
     line = f"Only in {alone.side}: {alone.target} ({alone.workload}, {plural(alone.connections, 'connection')}{loads})"
     if alone.elsewhere is None:

@@ -1,7 +1,7 @@
-"""The claims of a table: which target is faster, by how much, and what the rounds can't show. The most important one is its answer.
+"""The claims of a table: which target is faster, by how much, and what the rounds can't show. The main claim is the table's answer.
 
 A claim requires a significant difference (:mod:`httpbench.analysis.compared`). Otherwise, the sentence gives the interval that contains the
-ratio, because nothing shows that two targets are equal.
+ratio, because no measurement can show that two targets are equal.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ def comparisons(run: Run, group: Group) -> list[str]:
 
 
 def unranked(group: Group) -> str | None:
-    """Say which rows with results have no rank, and why; ``None`` if there are none."""
+    """Say which rows with results have no rank, and why. Return ``None`` if there are no such rows."""
     reasons = list(_unranked(group)) if len(group.rows) > 2 else []
     return f"Not ranked {'; '.join(reasons)}" if reasons else None
 
@@ -90,7 +90,7 @@ def _no_difference(group: Group) -> str:
 
 
 def times(comparison: Comparison) -> str:
-    """Format a ratio with the digits that its interval justifies: ``1.13 ± 0.02 times``. A wide interval is shown with both ends."""
+    """Format a ratio with the digits that its interval justifies: ``1.13 ± 0.02 times``. Both ends are shown if the interval is wide."""
     interval, ratio = comparison.interval, comparison.ratio
     if interval is None:
         return f"{ratio:.2f} times"
@@ -178,7 +178,7 @@ def _obstacle(compared: Compared, comparison: Comparison | None, group: Group) -
 
 
 def _limit(compared: Compared, figure: str) -> str:
-    """Return ``at least`` or ``at most`` for a ratio with a value that is only a bound, else an empty string."""
+    """Return ``at least`` or ``at most`` for a ratio in which one value is only a bound, else an empty string."""
     if figure not in LIMITED or not (compared.row.is_lower_bound or compared.baseline.is_lower_bound):
         return ""
     return "at least " if compared.row.is_lower_bound == (figure in HIGHER_IS_BETTER) else "at most "
@@ -194,7 +194,7 @@ def _known(comparison: Comparison, group: Group) -> str:
 
 
 def unproven(comparison: Comparison) -> str:
-    """Return the interval of a ratio that supports no claim, after a colon. It may exclude 1 before the correction."""
+    """Return the interval of a ratio that supports no claim, after a colon. It isn't corrected for all pairs, so it may exclude 1."""
     assert comparison.interval is not None
     by_itself = comparison.p is not None and comparison.p <= 1 - CONFIDENCE
     return f"{' after correction for all pairs' if by_itself else ''}: {span(comparison.interval)}"
@@ -231,7 +231,7 @@ def _doubt(comparison: Comparison) -> str:
 
 
 def no_ranks(group: Group, places: Mapping[str, RankRange]) -> str | None:
-    """Say why the rounds allow no ranks, or return ``None`` if they do. ``places`` are the ranks of the group."""
+    """Say why the rounds allow no ranks, or return ``None`` if they do. ``places`` contains the ranks of the group."""
     if group.rounds < ROUNDS_MIN:
         return NO_RANKS
     return _no_difference(group) if len(places) > 1 and is_undecided(places) else None
@@ -302,7 +302,7 @@ def _best(group: Group, baseline: str | None) -> Iterator[str]:
 
 
 def _lead(group: Group, first: Sequence[Row], rows: Sequence[Row]) -> str:
-    """Compare the first row with the nearest row that is significantly worse. ``first`` are the rows that may be the best."""
+    """Compare the first row with the nearest row that is significantly worse. ``first`` contains the rows that may be the best."""
     leader, *others = rows
     found = ahead(group, leader, others)
     shown = next((each for each in found if any(map(each.holds, each.figures))), None)

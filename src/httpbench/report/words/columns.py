@@ -21,7 +21,10 @@ from httpbench.stats.summary import Estimate
 LOWER_BOUND = "≥ "
 """Mark before a throughput that is a lower bound, because something other than the target limited it."""
 UPPER_BOUND = "≤"
-"""Mark before a latency of the same rows, which includes the wait for that limit. Without a space, because these columns are narrow."""
+"""Mark before a latency of such a row, because the latency includes waiting for whatever limited the row.
+
+The mark has no space, because these columns are narrow.
+"""
 ODD_SIZE = "*"
 """Mark after a response size that is far from the sizes in the other rows."""
 PARTLY = "†"
@@ -46,7 +49,7 @@ USUAL = {
 """Columns shown by default. A bar is added next to the column by which the rows are ordered."""
 
 OF_GROUP = ("rank", "target", "bar")
-"""Columns that depend on other rows of a table, or that only a terminal has."""
+"""Columns that depend on other rows of a table, or that only a terminal shows."""
 
 OVERHEAD = ("target", "rps", "p50", "p99", "p99.9")
 """Default columns of the overhead table of proxies."""
@@ -308,7 +311,7 @@ _COLUMNS = {
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """What the user asked to see."""
+    """The columns and notes that the user asked to see."""
 
     wide: bool = False
     """Whether to show every column."""

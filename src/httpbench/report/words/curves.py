@@ -34,7 +34,7 @@ def title(run: Run, trials: Sequence[Trial]) -> str:
 
 
 def method(search: Search, trials: Sequence[Trial]) -> str:
-    """Say how the search chose its rates."""
+    """Say how the search measured: arrivals, trials, warm-up and load generator."""
     plan = trials[0].plan
     made = f"{len(trials)} trials in total, up to {search.trials_per_rate} of {search.duration_s:g} s at each rate below"
     spacing = "Poisson arrivals" if plan.load.arrivals is Arrivals.POISSON else "evenly spaced"
@@ -121,7 +121,7 @@ def _result(search: Search, found: Saturation, trials: Sequence[Trial]) -> str:
 
 
 def _trials(found: Saturation, rate_rps: float, *, held: bool) -> str:
-    """Return in how many trials the level held at a rate, or failed."""
+    """Say in how many trials at a rate the service level held, or failed."""
     point = next(point for point in found.curve if point.rate_rps == rate_rps)
     return f"in {point.held if held else point.trials - point.held} of {point.trials} trials"
 

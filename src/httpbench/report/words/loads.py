@@ -77,7 +77,7 @@ def scaling_words(scaling: Scaling, target_cores: int, workers: int | None) -> s
 
 
 def setup(group: Group) -> str:
-    """Return what the tables of one target may have in common: workload, cores and load generator."""
+    """Return the properties that tables of one target may share: workload, cores and load generator."""
     return f"{group.workload} · {scaling_words(group.scaling, group.target_cores, group.workers)} · {group.load_generator}"
 
 

@@ -34,7 +34,7 @@ NETWORKS = {NetworkMode.HOST: "host network", NetworkMode.BRIDGE: "bridge networ
 
 @dataclass(frozen=True, slots=True)
 class RowNote:
-    """Why a row has its verdict, or why some of its rounds don't count."""
+    """The reasons for a row's verdict, or for rounds of the row that don't count."""
 
     id: str
     kind: VerdictKind
@@ -42,7 +42,7 @@ class RowNote:
     log: tuple[str, ...]
     """Last lines of the target's log, if a round failed."""
     next_step: str | None = None
-    """What to do if no round is valid."""
+    """Hint for the user, if no round is valid."""
 
 
 def row_notes(group: Group) -> list[RowNote]:
@@ -150,7 +150,7 @@ def _stalls(found: Sequence[Group]) -> Iterator[str]:
 
 
 def _limits(rows: Sequence[Row]) -> Iterator[str]:
-    """List the targets that have limits which other targets don't have."""
+    """List the targets with each limit, and those that are written below their framework's public API."""
     targets = {row.target.id: row.target for row in rows}
     for limit, meaning in LIMITS.items():
         names = sorted(name for name, target in targets.items() if limit in target.limits)

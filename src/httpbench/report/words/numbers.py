@@ -59,7 +59,7 @@ def plural(count: int, noun: str, several: str | None = None) -> str:
 
 
 def shortened(name: str, width: int) -> str:
-    """Shorten a text to ``width`` characters."""
+    """Shorten a text to at most ``width`` characters."""
     return name if len(name) <= width else f"{name[: width - 1]}…"
 
 

@@ -1,4 +1,4 @@
-"""Joins sentences that differ only in their numbers into one sentence with ranges."""
+"""Join sentences that differ only in their numbers into one sentence with ranges."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Said:
 
 
 def family(text: str) -> tuple[str, ...]:
-    """Return a text without its numbers and without the counts at its end. Sentences are joined if this is equal."""
+    """Return a text without its numbers and without the counts at its end. Sentences with equal results are joined."""
     return tuple(NUMBER.split(COUNTS.sub("", text)))
 
 

@@ -11,7 +11,7 @@ from httpbench.report.words.once import once
 from httpbench.text import listed
 
 NAMED_MAX = 3
-"""Maximum number of disturbers that a reason names. It sums up the rest."""
+"""Maximum number of disturbers that a reason names. The rest are summed up."""
 
 Data = Mapping[str, Any]
 Sentence = str | Callable[[Data], str]
@@ -113,7 +113,7 @@ def _stalled(data: Data) -> str:
 
 
 def _places(data: Data) -> str:
-    """Return how much other programs took: ``0.49 of the target's core and 0.20 of the load generator's core``."""
+    """Return how much CPU time other programs took: ``0.49 of the target's core and 0.20 of the load generator's core``."""
     return listed(f"{each['cores']:.2f} of {_place(each['programs'], each['capacity'])}" for each in data["places"])
 
 
@@ -128,7 +128,7 @@ def _others_took(data: Data) -> str:
 
 
 def _blamed(by: list[dict[str, Any]]) -> str:
-    """Return who took how much: ``spin (pid 4711) 0.40, sshd (pid 12) 0.03``, with a total for all but the first few."""
+    """Return how much each program took: ``spin (pid 4711) 0.40, sshd (pid 12) 0.03``, with a total for all but the first few."""
     named = [f"{each['name']} {each['cores']:.2f}" for each in by[:NAMED_MAX]]
     if more := by[NAMED_MAX:]:
         named.append(f"{plural(len(more), 'other')} {sum(each['cores'] for each in more):.2f}")
@@ -288,4 +288,4 @@ SENTENCES: dict[ReasonKind, Sentence] = {
     ),
     ReasonKind.HOPELESS: _hopeless,
 }
-"""Sentence for each kind of reason, except errors, which have a message."""
+"""Sentence for each kind of reason, except for reasons whose data contains a message."""

@@ -104,14 +104,14 @@ def overhead_table(group: Group, baseline: str | None) -> tuple[list[Column], li
 def _overhead_column(name: str, need: int, found: Mapping[str, Mapping[str, Difference]], theirs: Row) -> Column:
     def text(row: Row) -> str:
         difference = found[row.target.id].get(name)
-        # The latencies of a bound row may be lower than measured.
+        # If a row's throughput is a lower bound, its latencies may be lower than measured.
         return "" if difference is None else _bound(theirs, row) + difference_text(difference)
 
     return Column(figure_name(name), latency_title(name), "µs", text, need)
 
 
 def _bound(lower: Row, upper: Row) -> str:
-    """Return the mark of a value that ``lower`` makes a lower bound, or ``upper`` an upper bound. Empty if both do, or neither."""
+    """Return the mark for a lower bound if only ``lower`` is one, for an upper bound if only ``upper`` is one, else an empty string."""
     if lower.is_lower_bound == upper.is_lower_bound:
         return ""
     return LOWER_BOUND if lower.is_lower_bound else UPPER_BOUND

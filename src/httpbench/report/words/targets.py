@@ -58,7 +58,7 @@ def probe_legend(rows: Sequence[Row]) -> Iterator[str]:
 
 
 def probe_warnings(rows: Iterable[Row]) -> list[str]:
-    """Return the warnings about the targets of these rows, each once."""
+    """Return the warnings about the targets of these rows, without duplicates."""
     found = [probe_warning(row.target, row.probed) for row in rows if row.probed]
     return list(dict.fromkeys(warning for warning in found if warning))
 

@@ -10,7 +10,7 @@ unsafe extern "C" {
     fn __nss_configure_lookup(database: *const c_char, services: *const c_char) -> c_int;
 }
 
-/// Must be called before the first lookup.
+/// Restricts all later lookups to `/etc/hosts` and DNS. Must be called before the first lookup.
 pub fn use_built_in_modules() {
     // SAFETY: both strings are NUL-terminated, and the library copies what it keeps.
     let code = unsafe { __nss_configure_lookup(c"hosts".as_ptr(), c"files dns".as_ptr()) };

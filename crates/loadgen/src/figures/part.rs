@@ -21,7 +21,7 @@ pub struct Part {
 }
 
 impl Default for Part {
-    /// Resets the new histogram to touch its memory, so that recording causes no page faults.
+    /// Creates a part and touches the memory of its histogram, so that recording causes no page faults.
     fn default() -> Self {
         let mut times = new_histogram();
         times.reset();

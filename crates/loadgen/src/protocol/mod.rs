@@ -44,7 +44,7 @@ impl Fault {
     }
 }
 
-/// How many response heads were recognized by the shortcut, and how many were parsed in full.
+/// The numbers of response heads that the shortcut recognized and that were parsed in full.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ParserCounts {
     pub fast: u64,

@@ -53,7 +53,7 @@ pub fn choose_engine(choice: EngineChoice) -> (&'static str, Option<String>) {
     }
 }
 
-/// What a thread needs to do its share of the run.
+/// Everything that a thread needs for its share of the run.
 pub struct Member {
     pub plan: Plan,
     pub peer: Peer,

@@ -17,9 +17,9 @@ use crate::time::coordinator_pauses::Pauses;
 use crate::time::window::{Phase, Span, Window};
 use crate::worker::{Final, Report};
 
-/// Capacity reserved for the encoded histogram of an interval. Most need less.
+/// Bytes reserved for the encoded histogram of an interval. Most histograms need less.
 const INTERVAL_TEXT_BYTES: usize = 4096;
-/// Intervals whose memory is reserved up front, which caps it at 4 MB. Longer runs allocate more later.
+/// Maximum number of intervals whose memory is reserved before the run, 4 MB in total. Longer runs allocate more later.
 const INTERVALS_RESIDENT: usize = 1000;
 
 pub struct Gather<'a> {
@@ -34,7 +34,7 @@ pub struct Gather<'a> {
     total: Recorder,
     /// Connect times of the setup and the warm-up.
     before: Recorder,
-    /// What happened after the window to the requests in flight at its end.
+    /// The outcomes, after the window, of the requests that were in flight at its end.
     late: Recorder,
     /// Ages of the requests that were unfinished at the end.
     unfinished: Recorder,

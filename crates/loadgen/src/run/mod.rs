@@ -46,12 +46,13 @@ use start::Starter;
 const LOOK: Duration = Duration::from_millis(1);
 /// Recorders per thread: one in use, one in transit, and two spares in case the coordinator falls behind.
 const RECORDERS: usize = 4;
-/// Spans of each thread that may wait for the coordinator. The channel is bounded because an unbounded one allocates during the run.
+/// Maximum number of spans per thread that may wait for the coordinator. The channel is bounded because an unbounded one allocates during
+/// the run.
 const REPORTS: usize = 32;
-/// Operations of the coordinator on each histogram of a span: merging and resetting.
+/// Number of operations of the coordinator on each histogram of a span: merging and resetting.
 const PIECES: u32 = 2;
 
-/// Why a run ended before anything was measured.
+/// The reason why a run ended before anything was measured.
 #[derive(Debug)]
 pub enum NotStarted {
     Interrupted,

@@ -16,7 +16,7 @@ const DELAY_NS: u64 = 5_000_000;
 /// Maximum time that a start may lie in the future.
 const AHEAD_NS_MAX: u64 = 3_600_000_000_000;
 
-/// Where the start signal comes from.
+/// The source of the start signal.
 #[derive(Debug)]
 pub enum Starter {
     AtOnce,

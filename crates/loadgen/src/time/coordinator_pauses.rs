@@ -1,7 +1,7 @@
 //! Pauses in which the coordinator yields the CPU to load threads.
 //!
-//! If they share a core, the coordinator's work delays requests that are due. So it handles one histogram at a time, which takes tens of
-//! microseconds, and sleeps in between.
+//! If they share a core, the coordinator's work delays requests that are due. It therefore handles one histogram at a time, which takes
+//! tens of microseconds, and sleeps in between.
 
 use std::time::Duration;
 

@@ -38,8 +38,8 @@ pub struct Connection<S> {
     pub served: bool,
     /// Whether it has completed a request since the server last refused one.
     served_since_refusal: bool,
-    /// The server refused requests or announced the end of the connection, and hasn't completed a request since. Nothing is sent until it
-    /// does.
+    /// Whether the server refused requests or announced the end of the connection, and hasn't completed a request since. Nothing is sent
+    /// until it does.
     pub refused: bool,
     /// Request slots that are held back while `refused` is set.
     pub held_back: u64,
@@ -83,7 +83,7 @@ impl<S> Connection<S> {
         self.refused = !std::mem::take(&mut self.served_since_refusal);
     }
 
-    /// Closes the connection. Consecutive failures pause longer and longer before the next attempt.
+    /// Closes the connection. With each consecutive failure, the pause before the next attempt gets longer.
     pub fn close(&mut self, now_ns: u64, failed: bool) {
         let failed = failed || self.refused;
         let pause_ns = if failed && self.failures > 0 { BACKOFF_NS << (self.failures - 1).min(BACKOFF_DOUBLINGS_MAX) } else { 0 };
@@ -100,7 +100,7 @@ pub struct Flight {
     next: Slot,
     /// Send times by slot; `actual_ns` is 0 in free slots.
     slots: Box<[Sent]>,
-    /// A lower bound of all send times, so that the common case needs no scan.
+    /// A lower bound on all send times, so that the common case needs no scan.
     oldest_at_least_ns: u64,
 }
 

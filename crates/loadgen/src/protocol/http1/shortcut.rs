@@ -30,7 +30,7 @@ impl KnownHead {
         Some(Self { bytes: bytes.to_vec(), date, status: head.status, length })
     }
 
-    /// Returns the length of the head at the front of `bytes` if it is this one.
+    /// Returns the length of the head at the front of `bytes` if it matches this one.
     #[inline]
     pub fn recognize(&mut self, bytes: &[u8]) -> Option<usize> {
         let candidate = bytes.get(..self.bytes.len())?;

@@ -30,7 +30,7 @@ impl Http2 {
         }
     }
 
-    /// Adds as much of the request bodies to the output as the windows allow and can be sent soon.
+    /// Adds as much of the request bodies to the output as the windows allow and as can be sent soon.
     #[inline]
     pub(super) fn write_bodies(&self, session: &mut Session) {
         if !session.sending.is_empty() {

@@ -1,5 +1,5 @@
-//! Encodes requests as header blocks. Fields that a run repeats enter the dynamic table of the server once and are one-byte indices
-//! afterwards.
+//! Encodes requests as header blocks. Fields that a run repeats enter the server's dynamic table once. After that, each is sent as a
+//! one-byte index.
 //!
 //! Nothing is ever evicted: fields that no longer fit are sent as literals each time. So a field in the table stays there, and its index
 //! follows from the number of fields inserted after it.
@@ -76,7 +76,7 @@ fn write_string(text: &[u8], out: &mut Vec<u8>) {
 /// The state of the server's decoder on one connection.
 #[derive(Debug)]
 pub struct Encoder {
-    /// When each distinct field was inserted: 1 for the oldest entry of the table, 2 for the next, 0 for fields not in the table.
+    /// The insertion number of each distinct field: 1 for the oldest entry of the table, 2 for the next, 0 for fields not in the table.
     numbers: Box<[u32]>,
     inserted: u32,
     bytes: usize,

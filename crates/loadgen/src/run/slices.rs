@@ -23,7 +23,7 @@ use crate::time::coordinator_pauses::Pauses;
 use crate::time::window::{Phase, Window};
 use crate::worker::{Final, Report, Shared};
 
-/// Time between a command and the start of its load. Sleeping threads wake up within it.
+/// Time between a command and the start of its load. Sleeping threads wake up within this time.
 const DELAY_NS: u64 = 200_000;
 /// Recorders per thread: those of connecting, waiting, lead-in, window and drain, and the next one.
 pub const RECORDERS: usize = 6;

@@ -1,4 +1,4 @@
-//! Part of a load that several load generators generate together, usually on different hosts.
+//! Part of a load that several load generators produce together, usually on different hosts.
 //!
 //! Each load generator is given the rate of the whole load. Its threads take turns with the threads of all other parts, so together they
 //! produce exactly the schedule of a single load generator.

@@ -74,7 +74,7 @@ fn end_at_panics() {
     }));
 }
 
-/// Prints a line of JSON; failures are ignored because the reader may be gone. Parts of the line come from clients, so characters that a
+/// Prints a line of JSON. Failures are ignored because the reader may be gone. Parts of the line come from clients, so characters that a
 /// terminal might interpret are escaped.
 fn say(value: &serde_json::Value) {
     let mut out = io::stdout().lock();

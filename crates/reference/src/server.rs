@@ -68,7 +68,7 @@ impl Worker {
         Ok(Self { listener, options, counters, epoll, responses, connections: HashMap::new(), next_token: 0, held: HashMap::new() })
     }
 
-    /// Serves connections. It reads everything before it responds, so that simultaneous requests on several connections count as such.
+    /// Serves connections. Reads all pending data before responding, so that simultaneous requests on several connections count as such.
     fn run(&mut self) {
         let (mut ready, mut touched) = (Vec::new(), HashSet::new());
         loop {

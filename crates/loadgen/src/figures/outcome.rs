@@ -1,8 +1,8 @@
-//! How a request ended.
+//! Outcomes of requests.
 
 use super::errors::ErrorKind;
 
-/// How one request ended.
+/// The way in which a request ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
     Ok,

@@ -43,7 +43,7 @@ impl Part {
         }
     }
 
-    /// Adds the times of the drain. Its errors are added elsewhere.
+    /// Adds the times of the drain. `Recorder::add_late` adds its errors.
     pub fn add_drain(&mut self, drain: &Self) {
         self.timed_out += drain.timed_out;
         self.late += drain.times.len() - drain.timed_out;

@@ -196,7 +196,7 @@ impl Recorder {
         }
     }
 
-    /// Records the end of requests from an earlier phase. In a closed loop, throughput and errors count in the phase in which they happen.
+    /// Records the end of requests from an earlier phase. In a closed loop, responses and errors count in the phase in which they occur.
     #[cold]
     fn earlier_ended(&mut self, sent: Sent, outcome: Outcome, count: u64) {
         if self.open_loop {
@@ -260,7 +260,7 @@ impl Recorder {
 
     /// Adds unfinished requests older than the p99 of the run, with their ages as lower bounds.
     ///
-    /// A request younger than most finished ones carries no information. The age of an older one is a lower bound of its final time, so no
+    /// A request younger than most finished ones carries no information. The age of an older one is a lower bound on its final time, so no
     /// percentile comes out too high.
     pub fn add_unfinished(&mut self, ages: &Self, beyond: P99) {
         let (service, service_ns) = add_beyond(&mut self.service, &ages.service, beyond.service_ns);

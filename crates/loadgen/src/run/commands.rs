@@ -62,7 +62,7 @@ fn forward_signals(signals: &mut UnixStream, events: &Sender<Event>) {
     }
 }
 
-/// Forwards all lines. If stdin is closed without `end`, nobody controls the run anymore, so it is interrupted at once.
+/// Forwards all lines. If stdin is closed without `end`, nobody controls the run anymore, so the run is interrupted at once.
 fn forward_lines(events: &Sender<Event>) {
     let mut ends = false;
     for line in stdin().lock().lines().map_while(Result::ok) {

@@ -16,7 +16,7 @@ pub struct Measured {
     /// Total length of the windows.
     pub duration_ns: u64,
     pub total: Recorder,
-    /// Everything recorded before the windows, while connecting and warming up.
+    /// The counts and times recorded before the windows, while connecting and warming up.
     pub before: Recorder,
     /// Correct responses after the end of a window.
     pub late_ok: u64,

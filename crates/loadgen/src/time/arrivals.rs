@@ -8,7 +8,7 @@
 use super::offered_rate::Profile;
 use crate::random::Random;
 
-/// How arrivals are distributed around the offered rate.
+/// The distribution of arrivals around the offered rate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum Arrivals {
     /// Evenly spaced.

@@ -18,7 +18,7 @@ pub struct Part {
 impl Part {
     pub const WHOLE: Self = Self { index: 0, count: 1 };
 
-    /// Creates part `index` (from 0) of `count`, or `None` if that doesn't exist.
+    /// Creates part `index` (from 0) of `count`, or `None` if there is no such part.
     pub fn new(index: u32, count: u32) -> Option<Self> {
         (index < count && count <= PARTS_MAX).then_some(Self { index, count })
     }

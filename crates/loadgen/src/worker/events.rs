@@ -203,12 +203,12 @@ impl<P: Protocol> Worker<P> {
             ErrorKind::Timeout => recorder.request_timed_out(sent, read_until_ns),
             kind => recorder.request_failed(sent, kind),
         });
-        // Data without a request is an error of the server.
+        // Data without a request counts as an error of the server.
         if in_flight == 0 && fault.kind == ErrorKind::InvalidResponse {
             recorder.errors.add(fault.kind, 1);
         }
-        // Pause if the connection served nothing, even after an orderly close: otherwise a server that closes idle connections would be
-        // flooded.
+        // Pause if the connection served nothing, even after an orderly close. Otherwise, the generator would flood a server that closes
+        // idle connections.
         let failed = in_flight > 0 || !connection.served;
         self.retire(index, now_ns, failed);
         Next::Close
@@ -229,7 +229,7 @@ impl<P: Protocol> Worker<P> {
         connection.attempted = true;
     }
 
-    /// Closes the connection's state and schedules its reconnection.
+    /// Marks the connection as closed and schedules a new attempt.
     fn retire(&mut self, index: u32, now_ns: u64, failed: bool) {
         self.connections[index as usize].close(now_ns, failed);
         self.note_drained();
@@ -243,7 +243,7 @@ impl<P: Protocol> Worker<P> {
         let connection = &self.connections[index as usize];
         let attempted = connection.attempted;
         let State::Closed { not_before_ns } = connection.state else { return };
-        // Each connection gets a first attempt before any is retried.
+        // Each connection gets a first attempt before any connection is retried.
         let turn = self.running() || (self.connecting < CONNECTING_MAX && (!attempted || self.attempted == self.connections.len()));
         if not_before_ns <= now_ns && turn {
             self.connections[index as usize].state = State::Connecting { since_ns: now_ns };

@@ -1,6 +1,6 @@
 //! One thread's share of the run, without I/O: it decides which connection sends when, which requests count and which are late.
 //!
-//! The engine passes events and the time to the worker. The worker tells the engine which connections to open, flush and close. It
+//! The engine passes events and the time to the worker. The worker tells the engine which connections to open, flush and close. The worker
 //! allocates memory when it is created and at the end of each span, but not in between.
 
 mod attention;

@@ -77,7 +77,7 @@ impl<P: Protocol> Worker<P> {
         }
     }
 
-    /// Reports once that all connections are set up or have failed, and then waits for the start.
+    /// Once all connections are set up or have failed, reports this and then waits for the start.
     fn note_ready(&mut self, now_ns: u64) {
         let newly = self.attempted == self.connections.len() && !std::mem::replace(&mut self.said_ready, true);
         if newly && self.shared.in_slices {

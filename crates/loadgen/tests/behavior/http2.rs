@@ -60,7 +60,7 @@ fn serve_so_many(count: u32, warn: bool) -> SocketAddr {
             } else if !frames.answer(stream) {
                 return;
             }
-            // Up to four answers may be held back, because that many requests are in flight.
+            // The server can hold back up to four answers, because that many requests are in flight.
             if held.len() == 4 && at < count {
                 answer_all(&mut frames, held.drain(..));
             }

@@ -191,7 +191,7 @@ fn nothing_is_in_flight_after_a_slice() {
     }
 }
 
-/// Starts a server for HTTP/2, over TLS if there is a configuration.
+/// Starts a server for HTTP/2, over TLS if `tls` is given.
 fn serve_http2(tls: Option<Arc<rustls::ServerConfig>>) -> (SocketAddr, Arc<Served>) {
     fn answer_all<S: Read + Write>(stream: S, served: &Served) {
         let Some(mut frames) = Frames::accept(stream) else { return };

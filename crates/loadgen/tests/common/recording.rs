@@ -44,7 +44,7 @@ pub struct Served {
     pub connection: usize,
     /// Halfway between the last check that didn't see the request and the first one that did.
     pub came_ns: u64,
-    /// `None` if it was never answered.
+    /// When the response was sent; `None` if it never was.
     pub responded_ns: Option<u64>,
 }
 

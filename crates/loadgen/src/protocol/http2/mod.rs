@@ -107,7 +107,7 @@ impl Session {
         }
     }
 
-    /// Resets the stream in this slot and forgets it.
+    /// Resets the stream in this slot and frees the slot.
     fn abandon_stream(&mut self, slot: Slot, code: u32) {
         if let Some(stream) = self.streams.get(slot) {
             self.output.reset_stream(stream.id, code);

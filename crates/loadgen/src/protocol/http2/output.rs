@@ -34,7 +34,7 @@ impl Output {
         self.replies = self.replies.min(left);
     }
 
-    /// Returns the buffer, to append to.
+    /// Returns the buffer, for appending.
     #[inline]
     pub fn end(&mut self) -> &mut Vec<u8> {
         &mut self.bytes

@@ -49,7 +49,7 @@ fn write_number(out: &mut Vec<u8>, pattern: u8, bits: u32, mut value: usize) {
     out.push(value as u8);
 }
 
-/// Takes a number with a prefix of `bits` bits from the front.
+/// Takes a number with a prefix of `bits` bits from the front of `bytes`.
 fn take_number(bytes: &mut &[u8], bits: u32) -> Option<usize> {
     let full = (1 << bits) - 1;
     let mut value = usize::from(*bytes.split_off_first()?) & full;

@@ -1,6 +1,6 @@
 //! Reproducible pseudorandom numbers.
 
-/// One round of splitmix64 (Steele, Lea and Flood, 2014). It maps similar inputs to very different outputs.
+/// Applies one round of splitmix64 (Steele, Lea and Flood, 2014). It maps similar inputs to very different outputs.
 fn spread(value: u64) -> u64 {
     let mut z = value.wrapping_add(0x9E37_79B9_7F4A_7C15);
     z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);

@@ -31,7 +31,7 @@ pub struct Connection {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum State {
     Open,
-    /// The remaining responses are sent, then the sending side is shut down.
+    /// Sends the remaining responses and then shuts down the sending side.
     Closing,
     /// Waits for the client to close. Closing first could reset the connection before the client has read the last response.
     Draining,

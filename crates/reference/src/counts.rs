@@ -28,7 +28,7 @@ pub struct Counts {
     pub in_flight_max: i64,
     /// Requests that arrived before the response to the previous one on their connection was sent.
     pub pipelined: u64,
-    /// Requests with another method or path or with a body, and data that isn't HTTP.
+    /// Requests with a wrong method or path or with a body, and data that isn't HTTP.
     pub wrong_requests: u64,
     pub body_bytes_sent: u64,
     /// Bytes sent, heads and bodies.

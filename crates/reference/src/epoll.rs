@@ -30,7 +30,8 @@ impl Epoll {
         self.control(libc::EPOLL_CTL_MOD, fd, interest, token)
     }
 
-    /// Waits for events and stores the tokens of ready descriptors. If there are too many, the rest is returned by the next call.
+    /// Waits for events and stores the tokens of ready descriptors. If there are too many events for one call, the next call returns the
+    /// rest.
     pub fn wait(&self, ready: &mut Vec<u64>, timeout: Option<Duration>) -> io::Result<()> {
         const NONE: libc::epoll_event = libc::epoll_event { events: 0, u64: 0 };
         let mut events = [NONE; 256];

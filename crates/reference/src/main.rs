@@ -1,4 +1,4 @@
-//! Serves until SIGTERM or SIGINT, then prints what it has counted.
+//! Serves until SIGTERM or SIGINT, then prints the counts.
 
 use std::io::{self, Write};
 use std::net::{IpAddr, SocketAddr};
@@ -46,7 +46,7 @@ struct Args {
 fn main() -> ExitCode {
     let args = Args::parse();
     end_at_panics();
-    block_signals(); // before threads start, because they inherit the mask: only `wait_for_signal` must get the signals
+    block_signals(); // before threads start, because they inherit the mask: only `wait_for_signal` may receive the signals
     let address = SocketAddr::new(args.host, args.port);
     let threads = args.threads.map_or_else(|| thread::available_parallelism().map_or(1, usize::from), usize::from);
     let body = args.body.map_or_else(|| body_of(args.body_bytes), String::into_bytes);
@@ -65,7 +65,7 @@ fn main() -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// Ends the program if a thread panics. Otherwise it would continue with one thread less, and slower.
+/// Ends the program if a thread panics. Otherwise, it would continue with one thread fewer, and slower.
 fn end_at_panics() {
     let usual = panic::take_hook();
     panic::set_hook(Box::new(move |info| {
@@ -74,7 +74,7 @@ fn end_at_panics() {
     }));
 }
 
-/// Prints a line of JSON; failures are ignored because the reader may be gone. Parts of the line come from clients, so characters that a
+/// Prints a line of JSON. Failures are ignored because the reader may be gone. Parts of the line come from clients, so characters that a
 /// terminal might interpret are escaped.
 fn say(value: &serde_json::Value) {
     let mut out = io::stdout().lock();

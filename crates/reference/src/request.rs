@@ -3,7 +3,7 @@
 const HEADERS_MAX: usize = 64;
 const HEAD_BYTES_MAX: usize = 32 * 1024;
 
-/// What the beginning of a buffer contains.
+/// The content at the beginning of a buffer.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Next {
     /// An incomplete request.
@@ -18,9 +18,9 @@ pub enum Next {
 pub enum Wanted {
     Get,
     Head,
-    /// Another path.
+    /// A path other than the configured one.
     NotFound,
-    /// Another method.
+    /// A method other than GET and HEAD.
     NotAllowed,
 }
 

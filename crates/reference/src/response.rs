@@ -57,7 +57,7 @@ fn made(second: u64, status: &str, close: bool, body: &[u8], with_body: bool) ->
     Response { bytes: [head.as_bytes(), body].concat().into(), body_bytes: body.len() }
 }
 
-/// Generates a body of this many bytes. It is always the same.
+/// Generates a body of this many bytes. The content is always the same.
 pub fn body_of(bytes: usize) -> Vec<u8> {
     (0..bytes).map(|index| if index % 64 == 63 { b'\n' } else { b'a' + (index % 64 % 26) as u8 }).collect()
 }

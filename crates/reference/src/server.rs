@@ -68,7 +68,7 @@ impl Worker {
         Ok(Self { listener, options, counters, epoll, responses, connections: HashMap::new(), next_token: 0, held: HashMap::new() })
     }
 
-    /// Serves connections. It reads everything before it responds, so that simultaneous requests on several connections count as such.
+    /// Serves connections. Reads all pending data before responding, so that simultaneous requests on several connections count as such.
     fn run(&mut self) {
         let (mut ready, mut touched) = (Vec::new(), HashSet::new());
         loop {
@@ -95,7 +95,7 @@ impl Worker {
             let socket = match self.listener.accept() {
                 Ok((socket, _)) => socket,
                 Err(error) if matches!(error.kind(), ErrorKind::Interrupted | ErrorKind::ConnectionAborted) => continue,
-                Err(_) => return, // no connection is left, or no file descriptor: the connection then stays in the backlog
+                Err(_) => return, // no connection waits, or no file descriptor is free and the connection stays in the accept queue
             };
             self.counters.connections.fetch_add(1, Relaxed);
             let token = self.next_token;

@@ -1,4 +1,4 @@
-//! Correct and incorrect clients on loopback: the server counts what they did. No assertion depends on time.
+//! Tests of the server's counts with correct and incorrect clients on loopback. No assertion depends on time.
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};

@@ -4,8 +4,8 @@
 //!
 //! This is a separate program because a process is charged for what it used before it executed the measured program. Its peak memory
 //! (`ru_maxrss`, which exec doesn't reset) starts with the pages of the process it was forked from, and its CPU time includes everything
-//! before exec. When forked from an interpreter, that is 10 MB and a millisecond. Here it is about ten microseconds and the memory floor in
-//! the report. To keep that floor low, the program is small and depends only on libc.
+//! before exec. When forked from an interpreter, that is 10 MB and a millisecond. Here, it is the memory floor in the report and about ten
+//! microseconds. To keep that floor low, the program is small and depends only on libc.
 //!
 //! The program's standard output goes to the file OUTPUT. The file REPORT gets a JSON object with `code` (negative for a signal), `wall_s`,
 //! `user_s`, `system_s`, `rss_bytes_peak` and `rss_bytes_floor`; a peak at the floor says nothing about the program. The exit code is 0 if

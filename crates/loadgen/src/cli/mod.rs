@@ -60,13 +60,13 @@ pub struct Args {
     /// Open loop: spacing of the requests.
     #[arg(long, value_enum, default_value_t = Arrivals::Constant, requires = "rate")]
     pub arrivals: Arrivals,
-    /// Open loop: drop requests that are later than this and count them as not sent [default: none]
+    /// Open loop: drop requests that are late by more than this and count them as not sent [default: none]
     #[arg(long, value_parser = parse_positive_duration, requires = "rate")]
     pub deadline: Option<Duration>,
     /// Seed for Poisson arrivals and placeholders.
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
-    /// Make only this part of --rate, such as 3/8 for the third of eight load generators.
+    /// Send only this part of --rate, such as 3/8 for the third of eight load generators.
     #[arg(long, value_name = "K/N", default_value_t = Part::WHOLE, value_parser = parse_part)]
     pub part: Part,
     /// After connecting, print `ready` and wait for a line on stdin: the start time in nanoseconds of the monotonic clock, or `now`. The
@@ -152,7 +152,7 @@ pub struct Args {
     /// SHA-256 of the expected body, in hexadecimal.
     #[arg(long, conflicts_with = "expect_body")]
     pub expect_body_sha256: Option<String>,
-    /// How often each thread keeps a complete response, preferably of requests without an expected body [default: never]
+    /// Interval at which each thread keeps a complete response, preferably to a request without an expected body [default: never]
     #[arg(long, value_name = "INTERVAL", value_parser = parse_sampling, conflicts_with = "http2")]
     pub sample_bodies: Option<Duration>,
     /// CPUs to pin the threads to, in turn, such as 2,3 [default: not pinned]
@@ -201,7 +201,7 @@ fn parse_interval(text: &str) -> Result<Duration, String> {
     Ok(interval)
 }
 
-/// The minimum is how often a thread checks whether a sample is due: every 20 ms.
+/// Parses the interval between samples. Its minimum of 20 ms is the interval at which a thread checks whether a sample is due.
 fn parse_sampling(text: &str) -> Result<Duration, String> {
     let interval = parse_duration(text)?;
     if interval < Duration::from_millis(20) { Err("must be at least 20ms".to_owned()) } else { Ok(interval) }

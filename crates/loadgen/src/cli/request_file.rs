@@ -8,7 +8,7 @@ use serde::Deserialize;
 use super::message::{Message, header_fields, sha256};
 use crate::request::expectation::{BodyExpectation, Expectation};
 
-/// The limit is low because each kind of request has a histogram in every recorder.
+/// Maximum number of requests in a file. It is low because each kind of request has a histogram in every recorder.
 const REQUESTS_MAX: usize = 16;
 const WEIGHT_MAX: u32 = 1000;
 

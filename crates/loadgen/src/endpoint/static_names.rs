@@ -1,7 +1,7 @@
 //! Restricts name resolution in static builds to what is linked in: `/etc/hosts` and DNS.
 //!
-//! The GNU C library would otherwise load the modules in `nsswitch.conf` from the machine. They belong to that machine's C library, whose
-//! version may differ.
+//! The GNU C library would otherwise load the modules that the machine's `nsswitch.conf` names. They belong to the machine's C library,
+//! whose version may differ.
 
 use std::ffi::{c_char, c_int};
 
@@ -10,7 +10,7 @@ unsafe extern "C" {
     fn __nss_configure_lookup(database: *const c_char, services: *const c_char) -> c_int;
 }
 
-/// Must be called before the first lookup.
+/// Restricts all later lookups to `/etc/hosts` and DNS. Must be called before the first lookup.
 pub fn use_built_in_modules() {
     // SAFETY: both strings are NUL-terminated, and the library copies what it keeps.
     let code = unsafe { __nss_configure_lookup(c"hosts".as_ptr(), c"files dns".as_ptr()) };

@@ -28,11 +28,12 @@ const GONE: u32 = (libc::EPOLLRDHUP | libc::EPOLLHUP | libc::EPOLLERR) as u32;
 
 pub struct Epoll {
     peer: Peer,
-    /// Whether the kernel can discard received data without copying it. With MSG_TRUNC, TCP discards; other sockets still copy (tcp(7)).
+    /// Whether the kernel can discard received data without copying it. With MSG_TRUNC, TCP sockets discard it, but other sockets still
+    /// copy it (tcp(7)).
     can_drop: bool,
     epoll: OwnedFd,
     alarm: Option<Arc<Alarm>>,
-    /// The connections, and last a link without a socket, which belongs to the alarm.
+    /// One link per connection, followed by one without a socket, which belongs to the alarm.
     links: Vec<Link>,
     buffer: Box<[u8]>,
     /// Sockets that may hold unread data, and whether the end of their stream is known to follow.
@@ -170,7 +171,7 @@ impl Epoll {
     }
 
     /// Waits in whole milliseconds, for kernels before 5.11 and containers that block `epoll_pwait2`. The time is rounded down, and the
-    /// rest is polled, so that nothing is late.
+    /// engine polls for the rest, so that no request is sent late.
     fn wait_coarsely(&self, events: &mut [libc::epoll_event], wait_ns: u64) -> i64 {
         let wait_ms = (wait_ns / 1_000_000).min(60_000) as libc::c_int;
         // SAFETY: `events` is valid during the call, and the length is that of `events`.
@@ -214,7 +215,7 @@ impl Epoll {
         }
     }
 
-    /// Registers a socket. EPOLLOUT costs nothing: edge-triggered, it fires only when a full send buffer has room again.
+    /// Registers a socket. EPOLLOUT costs nothing, because an edge-triggered socket reports it only when a full send buffer has room again.
     fn register(&self, socket: &Socket, index: u32) -> io::Result<()> {
         let interest = EventFlags::IN | EventFlags::OUT | EventFlags::RDHUP | EventFlags::ET;
         Ok(epoll::add(&self.epoll, socket, EventData::new_u64(u64::from(index)), interest)?)
@@ -242,7 +243,7 @@ impl Epoll {
         }
     }
 
-    /// Wakes up the worker if its alarm rang. Otherwise, the event is an old one of a socket that is closed.
+    /// Wakes up the worker if its alarm rang. Otherwise, the event is a stale one from a socket that has been closed.
     #[cold]
     fn handle_alarm<P: Protocol>(&self, worker: &mut Worker<P>, index: u32) {
         if let Some(alarm) = self.alarm.as_ref().filter(|_| index as usize + 1 == self.links.len()) {
@@ -251,8 +252,8 @@ impl Epoll {
         }
     }
 
-    /// Reads what has arrived, up to a limit, and sends the requests that this makes due. `gone` means that the end of the stream is also
-    /// waiting.
+    /// Reads what has arrived, up to a limit, and sends the requests that this makes due. `gone` means that the end of the stream follows
+    /// this data.
     fn read<P: Protocol>(&mut self, worker: &mut Worker<P>, index: u32, gone: bool) {
         for _ in 0..READS_IN_A_ROW {
             match self.read_once(worker, index) {
@@ -270,8 +271,8 @@ impl Epoll {
         let droppable = worker.skippable(index);
         let drop = self.can_drop && droppable >= DROP_BYTES_MIN;
         let (capacity, flags) = if drop { (droppable.min(1 << 30), libc::MSG_TRUNC) } else { (self.buffer.len(), 0) };
-        // If a socket did write despite MSG_TRUNC, the null pointer would make it fail instead of overflowing the buffer. AddressSanitizer
-        // accepts it too.
+        // If the kernel did copy data despite MSG_TRUNC, the null pointer would make the call fail instead of overflowing the buffer.
+        // AddressSanitizer accepts a null pointer here.
         let room = if drop { std::ptr::null_mut() } else { self.buffer.as_mut_ptr().cast() };
         // SAFETY: the buffer is valid for its whole length, and the kernel cannot write to a null pointer.
         let count = unsafe { libc::recv(fd, room, capacity, flags) };
@@ -304,7 +305,7 @@ impl Epoll {
         Read::Gone
     }
 
-    /// Sends pending output. What doesn't fit into the socket is sent when the socket is writable again.
+    /// Sends pending output. Output that doesn't fit into the send buffer is sent when the socket is writable again.
     #[inline]
     fn flush<P: Protocol>(&mut self, worker: &mut Worker<P>, index: u32) {
         let Some(fd) = self.links[index as usize].connected_fd() else { return };

@@ -16,10 +16,10 @@ pub use uring::Uring;
 use crate::protocol::Protocol;
 use crate::worker::{Alarm, Worker};
 
-/// Maximum time that an engine sleeps at once. The kernel may misunderstand longer times.
+/// Maximum time that an engine sleeps at once. The kernel may mishandle longer timeouts.
 const SLEEP_NS_MAX: u64 = 3_600_000_000_000;
 
-/// Which engine to use.
+/// The engine to use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum EngineChoice {
     /// io_uring if the kernel allows it, otherwise epoll.
@@ -29,12 +29,12 @@ pub enum EngineChoice {
     IoUring,
 }
 
-/// What an engine is created from.
+/// The arguments for creating an engine.
 #[derive(Clone, Debug)]
 pub struct Setup {
     pub peer: Peer,
     pub connections: u32,
-    /// What wakes up the thread while it awaits the next slice; `None` if there are no slices.
+    /// The alarm that wakes up the thread while it waits for the next slice; `None` without slices.
     pub alarm: Option<Arc<Alarm>>,
 }
 

@@ -1,11 +1,11 @@
 //! Polls for events for a short time before sleeping.
 //!
-//! A sleeping thread costs both sides. The server's send must wake it up, with an interrupt to another core and, in a virtual machine, an
-//! exit to the hypervisor; then the response waits until the core is awake. This delay is the generator's, not the server's, so polling
+//! A sleeping thread costs both sides time. The server's send must wake it up, with an interrupt to another core and, in a virtual machine,
+//! an exit to the hypervisor; then the response waits until the core is awake. This delay is the generator's, not the server's, so polling
 //! makes the measurements more accurate.
 //!
-//! It pays only while responses arrive in quick succession and the server doesn't need the same core. So each fruitless poll doubles the
-//! number of waits that sleep immediately.
+//! Polling pays off only while responses arrive in quick succession and the server doesn't need the same core. Each fruitless poll
+//! therefore doubles the number of waits that sleep immediately.
 
 use crate::time::clock::now_ns;
 
@@ -13,17 +13,17 @@ use crate::time::clock::now_ns;
 const POLL_NS: u64 = 50_000;
 /// Maximum number of consecutive waits without polling. Fruitless polls then cost only 50 ns per wait on average.
 const SKIPPED_MAX: u32 = 1023;
-/// Checks between two readings of the clock.
+/// Number of checks between two readings of the clock.
 const LOOKS: u32 = 16;
 /// Maximum time between two checks of an engine whose checks slow down the server.
 const SPACING_MAX_NS: u64 = 2_000;
 /// The time between two checks, as a fraction of the shortest recent service time.
 ///
-/// It adds at most 0.8% to a measured time, unless a response is faster than all of the last 20 to 40 ms. That one may be noticed up to
-/// `SPACING_MAX_NS` late.
+/// This adds at most 0.8% to a measured time, unless a response is faster than all responses in the last 20 to 40 ms. Such a response may
+/// be noticed up to `SPACING_MAX_NS` late.
 const SPACING_PART: u64 = 128;
-/// A gap between two readings of the clock that is too long for polling alone. Another thread must have had the CPU, so the gap is not
-/// counted as CPU time.
+/// Maximum time between two readings of the clock during a poll. During a longer gap, another thread must have had the CPU, so the gap is
+/// not counted as CPU time.
 const GAP_MAX_NS: u64 = 20_000;
 
 #[derive(Debug, Default)]
@@ -41,7 +41,7 @@ pub enum Looked {
     Found,
     /// The wait is over.
     TimeIsOver,
-    /// Nothing is ready yet, or polling doesn't pay: the engine should sleep.
+    /// Nothing is ready yet, or polling doesn't pay off: the engine should sleep.
     Sleep,
 }
 
@@ -54,7 +54,7 @@ pub fn spacing_ns(shortest_service_ns: u64) -> u64 {
 }
 
 impl Polling {
-    /// Polls until `ready` returns true, `wait_ns` have passed, or polling no longer pays. Waits `spacing_ns` before each check.
+    /// Polls until `ready` returns true, `wait_ns` have passed, or polling no longer pays off. Waits `spacing_ns` before each check.
     #[inline]
     pub fn look(&mut self, wait_ns: u64, spacing_ns: u64, mut ready: impl FnMut() -> bool) -> Looked {
         if self.skip > 0 {
@@ -65,7 +65,7 @@ impl Polling {
         let end_ns = before_ns + wait_ns.min(POLL_NS);
         let looks = if spacing_ns > 0 { 1 } else { LOOKS };
         loop {
-            // Don't use a pause instruction: hypervisors take a series of them for a spinning lock and give the core to another guest.
+            // Don't use a pause instruction: hypervisors mistake a series of them for a spinning lock and give the core to another guest.
             while spacing_ns > 0 && now_ns() < (before_ns + spacing_ns).min(end_ns) {}
             let found = (0..looks).any(|_| ready());
             let now = now_ns();

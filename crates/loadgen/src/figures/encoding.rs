@@ -9,7 +9,7 @@ use super::histogram::{LONGEST_NS, new_histogram};
 
 /// The first four bytes of a compressed histogram: encoding version 2, with words of variable length.
 const V2_COMPRESSED_COOKIE: u32 = 0x1c84_9314;
-/// The number of bytes by which the output buffer grows. Most histograms need less.
+/// The number of bytes by which the output buffer grows. Most histograms fit into one step.
 const COMPRESSED_STEP: usize = 4096;
 
 /// Encodes a histogram as HdrHistogram V2, compressed, in base64.

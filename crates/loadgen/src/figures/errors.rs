@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// Why a request did not end in a correct response.
+/// The reason why a request did not end in a correct response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(usize)]
 pub enum ErrorKind {
@@ -46,7 +46,7 @@ impl ErrorCounts {
     }
 }
 
-/// Error counts by kind; every kind is always present. Kinds that concern connection setup count attempts, all other kinds count requests.
+/// Error counts by kind; every kind is always present. Kinds that concern connection setup count attempts; all other kinds count requests.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Errors {
     /// Attempts to connect that were refused.
@@ -61,8 +61,8 @@ pub struct Errors {
     pub reset: u64,
     /// Requests whose connection was closed before the response was complete.
     pub closed_early: u64,
-    /// Requests without a complete response within the timeout. With HTTP/1.1 this includes requests queued behind one on the same
-    /// connection.
+    /// Requests without a complete response within the timeout. With HTTP/1.1, this includes requests queued behind such a request on the
+    /// same connection.
     pub timeout: u64,
     /// Requests whose response is not valid HTTP. Data received without a request also counts here.
     pub invalid_response: u64,

@@ -1,14 +1,14 @@
-//! How a request ended.
+//! Outcomes of requests.
 
 use super::errors::ErrorKind;
 
-/// How one request ended.
+/// The way in which a request ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
     Ok,
     UnexpectedStatus,
     UnexpectedBody,
-    /// No complete response will arrive, but the connection stays usable: the server gave up only this HTTP/2 stream.
+    /// No complete response will arrive, but the connection stays usable: only this HTTP/2 stream has failed.
     Failed(ErrorKind),
     /// The server reported that it did not and will not process this request, so it may be sent again (RFC 9113, 6.8 and 8.7). Not an
     /// error.

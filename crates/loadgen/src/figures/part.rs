@@ -21,7 +21,7 @@ pub struct Part {
 }
 
 impl Default for Part {
-    /// Resets the new histogram to touch its memory, so that recording causes no page faults.
+    /// Creates a part and touches the memory of its histogram, so that recording causes no page faults.
     fn default() -> Self {
         let mut times = new_histogram();
         times.reset();
@@ -43,7 +43,7 @@ impl Part {
         }
     }
 
-    /// Adds the times of the drain. Its errors are added elsewhere.
+    /// Adds the times of the drain. `Recorder::add_late` adds its errors.
     pub fn add_drain(&mut self, drain: &Self) {
         self.timed_out += drain.timed_out;
         self.late += drain.times.len() - drain.timed_out;

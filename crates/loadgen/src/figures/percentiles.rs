@@ -2,7 +2,7 @@
 
 use hdrhistogram::Histogram;
 
-/// The number of samples that must lie beyond a percentile. With fewer, the percentile mostly reflects chance, and it is left out.
+/// The number of samples that must lie beyond a percentile. With fewer, the percentile mostly reflects chance and is left out.
 const SAMPLES_BEYOND_MIN: f64 = 10.0;
 
 /// Returns the percentile in microseconds, or `None` if fewer than ten samples lie beyond it.

@@ -1,4 +1,4 @@
-//! What one thread counts and times during one span of the run. Spans can be merged without loss.
+//! The counts and times that one thread records during one span of the run. Spans can be merged without loss.
 
 use hdrhistogram::Histogram;
 
@@ -9,7 +9,7 @@ use super::part::Part;
 use super::result::TlsHandshakes;
 use crate::time::coordinator_pauses::Pauses;
 
-/// Histograms in a recorder, not counting those of its parts.
+/// Number of histograms in a recorder, not counting those of its parts.
 pub const HISTOGRAMS: u32 = 6;
 
 /// The intended and the actual send time of a request. They are equal in a closed loop.
@@ -39,8 +39,8 @@ pub struct Recorder {
     pub unfinished_ns: u64,
     /// TLS handshakes; `None` without TLS.
     pub tls_handshakes: Option<TlsHandshakes>,
-    /// Requests with an earlier intended send time belong to an earlier phase of the run. Their times are ignored, and in an open loop
-    /// everything else about them too.
+    /// Requests with an earlier intended send time belong to an earlier phase of the run. Their times are ignored; in an open loop, so is
+    /// everything else about them.
     pub due_from_ns: u64,
     pub service: Histogram<u64>,
     pub response: Histogram<u64>,
@@ -196,7 +196,7 @@ impl Recorder {
         }
     }
 
-    /// Records the end of requests from an earlier phase. In a closed loop, throughput and errors count in the phase in which they happen.
+    /// Records the end of requests from an earlier phase. In a closed loop, responses and errors count in the phase in which they occur.
     #[cold]
     fn earlier_ended(&mut self, sent: Sent, outcome: Outcome, count: u64) {
         if self.open_loop {
@@ -248,7 +248,7 @@ impl Recorder {
         }
     }
 
-    /// Records the age of a request that was unfinished at `end_ns`. Without `actual_ns` it was never sent.
+    /// Records the age of a request that was unfinished at `end_ns`. Without `actual_ns`, the request was never sent.
     pub fn unfinished(&mut self, actual_ns: Option<u64>, intended_ns: u64, end_ns: u64) {
         if let Some(actual_ns) = actual_ns {
             self.service.saturating_record(end_ns.saturating_sub(actual_ns).max(1));
@@ -260,7 +260,7 @@ impl Recorder {
 
     /// Adds unfinished requests older than the p99 of the run, with their ages as lower bounds.
     ///
-    /// A request younger than most finished ones carries no information. The age of an older one is a lower bound of its final time, so no
+    /// A request younger than most finished ones carries no information. The age of an older one is a lower bound on its final time, so no
     /// percentile comes out too high.
     pub fn add_unfinished(&mut self, ages: &Self, beyond: P99) {
         let (service, service_ns) = add_beyond(&mut self.service, &ages.service, beyond.service_ns);
@@ -269,8 +269,8 @@ impl Recorder {
         self.unfinished_ns += service_ns;
     }
 
-    /// Adds what became of the requests in flight after the end of the window: their times, errors and wrong responses. Their correct
-    /// responses came too late to count towards the throughput.
+    /// Adds the outcomes, after the window, of the requests that were in flight at its end: times, errors and wrong responses. Their
+    /// correct responses came too late to count towards the throughput.
     pub fn add_late(&mut self, late: &Self) {
         self.completed += late.completed - late.ok;
         self.errors.merge(&late.errors);
@@ -284,7 +284,7 @@ impl Recorder {
         }
     }
 
-    /// Adds what happened in the drain after a slice. Unlike `add_late`, it includes the connections that were set up, and the times of
+    /// Adds the outcomes of the drain after a slice. Unlike `add_late`, this includes the connections that were set up and the times of
     /// each kind of request.
     pub fn add_drain(&mut self, drain: &Self) {
         self.add_late(drain);

@@ -22,7 +22,7 @@ pub struct RunResult {
     pub start_ns: u64,
     /// Length of the measured window, or of all windows together, in seconds; shorter than `config.duration_s` if the run ended early.
     pub duration_s: f64,
-    /// Whether SIGINT or SIGTERM ended the run early, or the end of stdin if stdin controls the load.
+    /// Whether SIGINT or SIGTERM ended the run early. If stdin controls the load, also whether the end of stdin did.
     pub interrupted: bool,
     /// Why the load generator itself ended the run early; null if it did not.
     pub failure: Option<String>,
@@ -58,7 +58,7 @@ pub struct RunResult {
     pub censored: u64,
     /// Sum of the ages of the unfinished requests in `service_time_us`, in seconds.
     pub unfinished_s: f64,
-    /// Periods of 10 ms or more without a response on any of a thread's connections, as the thread saw it that stood still longest. The load
+    /// Periods of 10 ms or more without a response on any of a thread's connections, for the thread with the longest total. The load
     /// generator's own pauses are subtracted. Null in an open loop and with think times.
     pub stalls: Option<Stalls>,
     /// Connections that the server closed while they carried no request, in windows and between slices. Not errors.
@@ -114,8 +114,8 @@ pub struct Config {
     pub rate_to_rps: Option<f64>,
     /// `constant` or `poisson`; null in a closed loop.
     pub arrivals: Option<&'static str>,
-    /// Part of the rate that this load generator made: `3/8` is the third of eight, `1/1` is all of it. The rates above are those of the
-    /// whole.
+    /// Part of the load that this load generator sent: `3/8` is the third of eight, `1/1` is the whole load. The rates above are those of
+    /// the whole load.
     pub part: String,
     /// Lateness beyond which requests are dropped, in seconds; null without a deadline.
     pub deadline_s: Option<f64>,
@@ -139,10 +139,10 @@ pub struct RequestCounts {
     pub before_window: u64,
     /// Requests that were due before the end of the window, but never sent because no connection was free. 0 in a closed loop.
     pub unsent: u64,
-    /// Requests without a complete response at the end of the window. Not errors. An open loop and slices wait up to the timeout for
-    /// their responses: those that got none or a wrong one are errors and don't count here.
+    /// Requests without a complete response at the end of the window. Not errors. An open loop and slices wait up to the timeout for the
+    /// responses. Requests that get none, or a wrong one, are errors and don't count here.
     pub in_flight: u64,
-    /// Requests from before the window that were unfinished when it began. The other counts include them in a closed loop only.
+    /// Requests from before the window that were unfinished when it began. Only in a closed loop do the other counts include them.
     pub backlog: u64,
     /// Requests that the server reported as not processed (HTTP/2 GOAWAY without an error, or REFUSED_STREAM). Not errors. An open loop
     /// sends them again, with their original intended send time.
@@ -188,9 +188,9 @@ pub struct Interval {
 /// Results of one kind of request in a mix. Requests that were never sent or were unfinished at the end count in the totals only.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Part {
-    /// Its name in the `--requests` file, or its URL.
+    /// Name of the request in the `--requests` file, or its URL.
     pub name: String,
-    /// Its weight in the mix.
+    /// Weight of the request in the mix.
     pub weight: u32,
     /// Requests sent.
     pub sent: u64,
@@ -218,9 +218,9 @@ pub struct Parser {
 pub struct Stalls {
     /// Number of stalls.
     pub count: u64,
-    /// Length of the longest, in microseconds.
+    /// Length of the longest stall, in microseconds.
     pub longest_us: f64,
-    /// Length of all of them, in microseconds.
+    /// Total length of all stalls, in microseconds.
     pub total_us: f64,
 }
 
@@ -251,7 +251,7 @@ pub struct Generator {
     pub threads: Vec<Thread>,
     /// CPU time of all load threads, in seconds.
     pub cpu_s: f64,
-    /// CPU time of the busiest thread without polling, as a share of the window, 0 to 1.
+    /// CPU time of the busiest thread, excluding polling, as a share of the window, 0 to 1.
     pub busy: f64,
     /// Share of the window in which a thread was ready to run but had no CPU, 0 to 1. Maximum over all threads; null if the kernel doesn't
     /// report it.
@@ -271,7 +271,7 @@ pub struct Thread {
     pub cpu_s: f64,
     /// CPU time spent polling for events, in seconds.
     pub polled_s: f64,
-    /// CPU time without polling, as a share of the window, 0 to 1.
+    /// CPU time, excluding polling, as a share of the window, 0 to 1.
     pub busy: f64,
     /// Share of the window in which the thread was ready to run but had no CPU, 0 to 1. Null if the kernel doesn't report it.
     pub waiting: Option<f64>,

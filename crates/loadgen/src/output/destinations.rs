@@ -79,7 +79,7 @@ impl Destinations {
         Ok(destinations)
     }
 
-    /// Writes the result to each destination, and the report to stdout unless a destination uses that. A failure doesn't affect the other
+    /// Writes the result to each destination, and the report to stdout unless a destination uses stdout. A failure doesn't affect the other
     /// destinations. Returns all failures.
     pub fn write(&self, result: &RunResult) -> Vec<Error> {
         let json = self.json.as_ref().map(|place| place.write(|out| write_json(result, out)));

@@ -7,7 +7,7 @@ use crate::figures::result::RunResult;
 
 /// Minimum CPU share, used or waited for, at which the generator counts as the bottleneck.
 const BUSY: f64 = 0.95;
-/// The same for the share of time in which the generator was stopped or had no CPU.
+/// Minimum share of the time, spent stopped or without a CPU, at which the generator counts as held back.
 const HELD_BACK: f64 = 0.05;
 
 /// Maximum length of a line, unless a single item is longer.

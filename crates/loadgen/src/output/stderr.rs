@@ -16,8 +16,9 @@ use super::printable::printable;
 /// How long to wait for a reader of the last lines of a run. The result has been written by then.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// Stderr, opened again in non-blocking mode. Non-blocking mode is needed because poll(2) only promises room for some bytes, and a terminal
-/// may have less than a line needs. Stderr is opened again because other programs share the original open file and would be affected.
+/// Stderr, opened again in non-blocking mode. Non-blocking mode is needed because poll(2) promises room for only some bytes, and a terminal
+/// may have less than a line needs. Stderr is opened again because changing the mode of the original would affect other programs that share
+/// it.
 static OWN: LazyLock<Option<File>> = LazyLock::new(|| {
     let kind = FileType::from_raw_mode(fstat(stderr()).ok()?.st_mode);
     if !matches!(kind, FileType::Fifo | FileType::CharacterDevice) {

@@ -27,7 +27,7 @@ pub enum Flow {
     Close,
 }
 
-/// Why a connection is no longer usable. All requests in flight on it fail with `kind`.
+/// The reason why a connection is no longer usable. All requests in flight on it fail with `kind`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fault {
     pub kind: ErrorKind,
@@ -44,7 +44,7 @@ impl Fault {
     }
 }
 
-/// How many response heads were recognized by the shortcut, and how many were parsed in full.
+/// The number of response heads that the shortcut recognized, and of those that were parsed in full.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ParserCounts {
     pub fast: u64,
@@ -97,7 +97,7 @@ pub trait Protocol {
     /// Returns whether the output never moves or changes during the protocol's lifetime, so that the kernel may read it after `sent`.
     fn stable_output(&self) -> bool;
 
-    /// Returns the maximum number of bytes of the requests in flight on one connection if the output is stable, `usize::MAX` if unknown.
+    /// Returns the maximum number of bytes of the requests in flight on one connection, or `usize::MAX` unless the output is stable.
     ///
     /// An engine that sends all output at once has no more than this in flight, provided that the server reads a request before it
     /// responds.

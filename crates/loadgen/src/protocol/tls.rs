@@ -23,12 +23,12 @@ use crate::figures::sample::Sample;
 /// Maximum amount of pending encrypted output. Beyond it, the rest of a large request waits.
 const ENCRYPTED_BYTES: usize = 64 * 1024;
 
-/// Which certificates to accept.
+/// The certificates to accept.
 #[derive(Clone, Copy, Debug)]
 pub enum Trust<'a> {
-    /// Certificates of the system's roots, or of those in `SSL_CERT_FILE`.
+    /// Certificates that chain to the system's roots, or to those in `SSL_CERT_FILE`.
     System,
-    /// Only certificates of the roots in this PEM file.
+    /// Only certificates that chain to a root in this PEM file.
     File(&'a Path),
     /// Any certificate.
     Anything,
@@ -176,7 +176,7 @@ impl<P: Protocol> Tls<P> {
     }
 }
 
-/// Suppresses completed responses. If a stream may be truncated, only failures are certain.
+/// A sink that suppresses completed responses. If a stream may be truncated, only failures are certain.
 struct Uncertain<'a, S>(&'a mut S);
 
 impl<S: Sink> Sink for Uncertain<'_, S> {
@@ -232,7 +232,7 @@ impl<P: Protocol> Protocol for Tls<P> {
             session.out.drain(..session.out_sent);
             session.out_sent = 0;
         }
-        // Encrypts the rest of a large request. As in `prepare_output`, a failure means that the session has failed already.
+        // Encrypt the rest of a large request. As in `prepare_output`, a failure means that the session has failed already.
         let _ = self.pump(session);
     }
 

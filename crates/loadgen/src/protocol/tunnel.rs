@@ -94,7 +94,7 @@ impl<P: Protocol> Protocol for Tunnel<P> {
         self.inner.stable_output()
     }
 
-    /// Nothing else is sent before the response to CONNECT, so the two don't add up.
+    /// Nothing else is sent before the response to CONNECT, so the sizes of the two outputs don't add up.
     fn output_bytes_max(&self) -> usize {
         self.inner.output_bytes_max().max(self.connect.len())
     }

@@ -34,9 +34,9 @@ pub struct Structured {
 /// One kind of request.
 #[derive(Clone, Debug)]
 pub struct RequestKind {
-    /// Its name in the result.
+    /// Name of the request in the result.
     pub name: String,
-    /// Its weight in the mix.
+    /// Weight of the request in the mix.
     pub weight: u32,
     pub method_kind: MethodKind,
     /// The encoded HTTP/1.1 request.

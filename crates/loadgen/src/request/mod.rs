@@ -11,14 +11,14 @@ use kind::{Placeholder, RANDOM_DIGITS, RequestKind, SEQUENCE_DIGITS};
 use queue::Queue;
 
 /// Maximum size of the buffer of prepared copies. Small requests are copied as often as can be queued on one connection, so that a pipeline
-/// is sent as one slice. Larger requests get fewer copies, at least one.
+/// is sent in one piece. Larger requests get fewer copies, at least one.
 const PREPARED_BYTES_MAX: usize = 64 * 1024;
 
-/// All kinds of requests, as one thread sends them.
+/// The requests that one thread sends: their kinds and their order.
 #[derive(Clone, Debug)]
 pub struct Requests {
     kinds: Arc<[RequestKind]>,
-    /// At least one copy of the request, back to back, if there is only one kind without placeholders.
+    /// At least one copy of the request, back to back, if there is only one kind and it has no placeholders.
     prepared: Option<Arc<[u8]>>,
     /// Maximum number of requests in flight on one connection.
     depth: usize,
@@ -46,7 +46,7 @@ impl Requests {
         Self { kinds: kinds.into(), prepared, depth, turns, turn: 0, sequence: 0, sequence_step: 1, random: Random::new(0) }
     }
 
-    /// Returns the share of one thread. No two threads use the same sequence numbers.
+    /// Returns the requests of one thread. No two threads use the same sequence numbers.
     pub fn of_thread(mut self, thread: u32, threads: u32, seed: u64) -> Self {
         self.sequence = u64::from(thread);
         self.sequence_step = u64::from(threads);
@@ -85,7 +85,7 @@ impl Requests {
         0
     }
 
-    /// Returns the front of the queue, and all of it unless requests are large. Empty only if the queue is empty.
+    /// Returns the front of the queue, or all of it unless requests are large. The result is empty only if the queue is empty.
     #[inline]
     pub fn output<'a>(&'a self, queue: &'a Queue) -> &'a [u8] {
         let row = self.prepared.as_deref().unwrap_or(&queue.own);
@@ -260,7 +260,7 @@ mod tests {
                 let output = requests.output(&queue);
                 prop_assert!(output == &model[..output.len()]);
                 prop_assert_eq!(output.is_empty(), model.is_empty());
-                // Small requests are sent as one slice unless more are queued than can be in flight.
+                // Small requests are sent in one piece unless more are queued than can be in flight.
                 if !requests.are_prepared() || model.len() <= lengths[0] * usize::from(depth) && requests.in_flight_bytes_max() <= 8192 {
                     prop_assert_eq!(output.len(), model.len());
                 }

@@ -1,7 +1,7 @@
 //! The queue of unsent requests of one connection.
 
-/// Unsent bytes of one connection: positions `start` to `end` in a row of requests without gaps. A partly sent request has `start` within
-/// it.
+/// Unsent bytes of one connection: positions `start` to `end` in a row of requests without gaps. If the first request is partly sent,
+/// `start` lies within it.
 ///
 /// If requests differ, the row is the connection's own buffer. Otherwise it is a conceptually endless repetition of one request, of which
 /// the prepared buffer is the beginning. Subtracting whole requests from both positions then leaves the content unchanged.

@@ -9,7 +9,7 @@ use anyhow::{Context, Result, anyhow, bail};
 use super::signal;
 use crate::figures::histogram::LONGEST_NS;
 
-/// What to do next.
+/// A command from stdin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Command {
     Warmup { length_ns: u64 },
@@ -18,7 +18,7 @@ pub enum Command {
     End,
 }
 
-/// What wakes up the coordinator.
+/// An event that wakes up the coordinator.
 enum Event {
     Line(String),
     /// Stdin is closed, or a signal arrived.
@@ -62,12 +62,12 @@ fn forward_signals(signals: &mut UnixStream, events: &Sender<Event>) {
     }
 }
 
-/// Forwards all lines. If stdin is closed without `end`, nobody controls the run anymore, so it is interrupted at once.
+/// Forwards all lines. If stdin is closed without `end`, nobody controls the run anymore, so the run is interrupted at once.
 fn forward_lines(events: &Sender<Event>) {
     let mut ends = false;
     for line in stdin().lock().lines().map_while(Result::ok) {
         ends |= matches!(parse(&line), Ok(Command::End));
-        // This fails if the coordinator has given up.
+        // Sending fails if the coordinator has given up.
         let _ = events.send(Event::Line(line));
     }
     if !ends {

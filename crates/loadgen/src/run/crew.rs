@@ -31,7 +31,7 @@ impl Failure {
         self.0.get_or_init(|| format!("load thread {thread} failed: {reason}"));
     }
 
-    /// Records another reason to end the run.
+    /// Records a reason to end the run other than a failed thread.
     pub fn note_reason(&self, reason: &str) {
         self.0.get_or_init(|| reason.to_owned());
     }
@@ -53,7 +53,7 @@ pub fn choose_engine(choice: EngineChoice) -> (&'static str, Option<String>) {
     }
 }
 
-/// What a thread needs to do its share of the run.
+/// Everything that a thread needs for its share of the run.
 pub struct Member {
     pub plan: Plan,
     pub peer: Peer,

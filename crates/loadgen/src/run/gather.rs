@@ -17,9 +17,9 @@ use crate::time::coordinator_pauses::Pauses;
 use crate::time::window::{Phase, Span, Window};
 use crate::worker::{Final, Report};
 
-/// Capacity reserved for the encoded histogram of an interval. Most need less.
+/// Bytes reserved for the encoded histogram of an interval. Most histograms need less.
 const INTERVAL_TEXT_BYTES: usize = 4096;
-/// Intervals whose memory is reserved up front, which caps it at 4 MB. Longer runs allocate more later.
+/// Maximum number of intervals whose memory is reserved before the run, 4 MB in total. Longer runs allocate more later.
 const INTERVALS_RESIDENT: usize = 1000;
 
 pub struct Gather<'a> {
@@ -34,7 +34,7 @@ pub struct Gather<'a> {
     total: Recorder,
     /// Connect times of the setup and the warm-up.
     before: Recorder,
-    /// What happened after the window to the requests in flight at its end.
+    /// The outcomes, after the window, of the requests that were in flight at its end.
     late: Recorder,
     /// Ages of the requests that were unfinished at the end.
     unfinished: Recorder,
@@ -45,7 +45,7 @@ pub struct Gather<'a> {
     /// Preallocated strings for encoded histograms, filled with blanks so that the kernel maps the memory before the run begins.
     texts: Vec<String>,
     end_ns: u64,
-    /// The results of each thread that are not in its recorders.
+    /// The results of each thread, except those in its recorders.
     finals: Vec<Final>,
     /// Completed and failed requests of the current phase, for progress reports.
     so_far: (u64, u64),
@@ -106,14 +106,14 @@ impl<'a> Gather<'a> {
         next_ns
     }
 
-    /// Announces once that the window is over.
+    /// Announces that the window is over, but only the first time.
     fn announce_end(&mut self, observer: &mut impl Observer) {
         if !std::mem::replace(&mut self.announced_end, true) {
             observer.done();
         }
     }
 
-    /// Takes one thread's span, and completes the span once all threads have handed theirs over.
+    /// Takes one thread's share of a span, and completes the span once all threads have handed over theirs.
     pub fn take(&mut self, report: Report, observer: &mut impl Observer) {
         self.announce_phases(now_ns(), observer); // first, because merging the last span of a phase takes a while
         if let Some((last, ages)) = report.last {
@@ -230,7 +230,7 @@ impl<'a> Gather<'a> {
         offered(self.plan, warmup_s + from_s, warmup_s + to_s)
     }
 
-    /// Produces the result. Spans that some threads didn't reach before they were stopped count with the data that exists.
+    /// Produces the result. If some threads were stopped before they reached a span, it counts with the data of the other threads.
     pub fn finish(mut self, engine: &'static str, observer: &mut impl Observer) -> RunResult {
         while let Some(start_ns) = self.pending.keys().next().copied() {
             self.complete(start_ns, observer);

@@ -5,7 +5,7 @@ use crate::figures::result::{Generator, Thread};
 use crate::time::clock::seconds;
 use crate::worker::Final;
 
-/// Returns what all threads used within the measured window.
+/// Returns the resources that all threads used within the measured window.
 pub fn generator(plan: &Plan, engine: &'static str, finals: &[Final], duration_s: f64) -> Generator {
     let threads: Vec<_> = finals.iter().enumerate().map(|(number, last)| thread(plan, number as u32, last, duration_s)).collect();
     let largest = |figure: fn(&Thread) -> f64| threads.iter().map(figure).fold(0.0, f64::max);

@@ -1,4 +1,4 @@
-//! Everything that was measured, and the result made of it.
+//! All measurements of a run, and the result computed from them.
 
 use super::generator_cost::generator;
 use super::plan::Plan;
@@ -9,14 +9,14 @@ use crate::figures::result::{Bytes, Interval, Parser, Part, RequestCounts, RunRe
 use crate::time::clock::seconds;
 use crate::worker::{Final, Load};
 
-/// What was measured in one or more windows.
+/// The measurements of one or more windows.
 pub struct Measured {
     /// Start of the load.
     pub start_ns: u64,
-    /// Length of the windows.
+    /// Total length of the windows.
     pub duration_ns: u64,
     pub total: Recorder,
-    /// What happened before the windows: connecting and warming up.
+    /// The counts and times recorded before the windows, while connecting and warming up.
     pub before: Recorder,
     /// Correct responses after the end of a window.
     pub late_ok: u64,
@@ -97,7 +97,7 @@ fn parts(plan: &Plan, total: &Recorder, duration_s: f64) -> Vec<Part> {
         .collect()
 }
 
-/// Returns the stalls of the thread that saw the longest time of them.
+/// Returns the stalls of the thread with the longest total.
 fn stalls(finals: &[Final]) -> Option<Stalls> {
     let worst = finals.iter().filter_map(|last| last.stalls).max_by_key(|stalls| stalls.total_ns)?;
     Some(Stalls { count: worst.count, longest_us: worst.longest_ns as f64 / 1e3, total_us: worst.total_ns as f64 / 1e3 })

@@ -46,12 +46,13 @@ use start::Starter;
 const LOOK: Duration = Duration::from_millis(1);
 /// Recorders per thread: one in use, one in transit, and two spares in case the coordinator falls behind.
 const RECORDERS: usize = 4;
-/// Spans of each thread that may wait for the coordinator. The channel is bounded because an unbounded one allocates during the run.
+/// Maximum number of spans per thread that may wait for the coordinator. The channel is bounded because an unbounded one allocates during
+/// the run.
 const REPORTS: usize = 32;
-/// Operations of the coordinator on each histogram of a span: merging and resetting.
+/// Number of operations of the coordinator on each histogram of a span: merging and resetting.
 const PIECES: u32 = 2;
 
-/// Why a run ended before anything was measured.
+/// The reason why a run ended before anything was measured.
 #[derive(Debug)]
 pub enum NotStarted {
     Interrupted,
@@ -101,7 +102,7 @@ pub fn run(plan: &Plan, observer: &mut impl Observer) -> Result<RunResult> {
     let parts = plan.requests.parts();
     let pauses = Pauses::new(plan.interval, PIECES * (HISTOGRAMS + parts as u32) * (plan.threads + 1));
     let each = if plan.slices_on_stdin { slices::RECORDERS } else { RECORDERS };
-    let recorders = each * threads + 1; // the extra one is the span that is held back until the next is complete
+    let recorders = each * threads + 1; // the extra one is for the span that is held back until the next one is complete
     let pool = Arc::new(Pool::new(plan.load.is_open(), parts, recorders, pauses));
     let (reports, gathered) = sync_channel(REPORTS * threads);
     let mut crew = Vec::new();
@@ -119,7 +120,7 @@ pub fn run(plan: &Plan, observer: &mut impl Observer) -> Result<RunResult> {
         crew.push(member.start().inspect_err(|_| shared.stop())?);
     }
     drop(reports);
-    let encoder = Encoder::primed(); // now, while the threads connect: the window begins milliseconds after it is fixed
+    let encoder = Encoder::primed(); // now, while the threads connect, because the window begins milliseconds after it is fixed
     let team = Team { plan, shared: &shared, failure: &failure, pool: &pool, reports: &gathered, crew };
     let measured = match &commands {
         _ if !wait_until_ready(plan, &shared, &failure) => {
@@ -195,7 +196,7 @@ impl Team<'_> {
     }
 }
 
-/// Adds to the plan's configuration what is known only after connecting, for the result to report.
+/// Adds the facts that are known only after connecting to the plan's configuration, which the result reports.
 fn declared(plan: &Plan, peer: &Peer) -> Result<Plan> {
     let mut plan = plan.clone();
     plan.config.address = addresses::describe(&peer.address);

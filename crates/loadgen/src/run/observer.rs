@@ -2,7 +2,7 @@
 
 use crate::time::window::Phase;
 
-/// What happened during one span of the run.
+/// The progress of a run during one span.
 #[derive(Clone, Copy, Debug)]
 pub struct Progress {
     pub phase: Phase,
@@ -17,7 +17,7 @@ pub struct Progress {
     pub p99_us: Option<f64>,
 }
 
-/// What happened in one slice, or in a warm-up between slices.
+/// A summary of one slice, or of a warm-up between slices.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SliceSummary {
     /// Number of the slice, counting from 0; `None` for a warm-up.
@@ -49,7 +49,7 @@ pub trait Observer {
     /// Reports that a phase has just begun.
     fn phase(&mut self, phase: Phase);
     fn progress(&mut self, progress: &Progress);
-    /// Reports that a slice is over and nothing is in flight anymore.
+    /// Reports that a slice is over and no request is in flight anymore.
     fn slice(&mut self, _slice: &SliceSummary) {}
     /// Reports that the measured window is over.
     fn done(&mut self);

@@ -42,7 +42,7 @@ pub struct Plan {
     /// The load of all threads together. `Load::of_thread` returns the share of one thread.
     pub load: Load,
     pub seed: u64,
-    /// The part of the load that this load generator makes. Connections are not divided.
+    /// The part of the load that this load generator sends. Connections are not divided.
     pub part: Part,
     /// Whether the load waits for a start signal on stdin.
     pub start_on_stdin: bool,

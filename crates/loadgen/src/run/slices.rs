@@ -1,7 +1,7 @@
 //! A run in slices: short windows that start on command, with silence in between.
 //!
-//! All reports of a slice are merged after its drain, when nothing is measured: merging during the window would take CPU time from the load
-//! threads. And nothing happens between the event that reports a slice and the next command, because others may be measured then.
+//! The coordinator merges all reports of a slice after its drain, because merging during the window would take CPU time from the load
+//! threads. Between the event that reports a slice and the next command, it does nothing, because other targets may be measured then.
 
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 
@@ -23,14 +23,14 @@ use crate::time::coordinator_pauses::Pauses;
 use crate::time::window::{Phase, Window};
 use crate::worker::{Final, Report, Shared};
 
-/// Time between a command and the start of its load. Sleeping threads need less to wake up.
+/// Time between a command and the start of its load. Sleeping threads wake up within this time.
 const DELAY_NS: u64 = 200_000;
 /// Recorders per thread: those of connecting, waiting, lead-in, window and drain, and the next one.
 pub const RECORDERS: usize = 6;
-/// No load disturbs the coordinator or is disturbed by it.
+/// The coordinator needs no pauses, because it merges only while there is no load.
 const NO_PAUSES: Pauses = Pauses::NONE;
 
-/// Makes load on command.
+/// A run that generates load on command.
 pub struct Slices<'a> {
     pub plan: &'a Plan,
     pub shared: &'a Shared,
@@ -73,7 +73,7 @@ impl Slices<'_> {
         Ok(())
     }
 
-    /// Makes load for a lead-in and a window, and awaits the end of the drain. Returns the window and what the threads report about it.
+    /// Generates load for a lead-in and a window, and awaits the end of the drain. Returns the window and the threads' reports about it.
     fn load(&self, lead_in_ns: u64, window_ns: u64) -> Result<(Window, Vec<Report>), Stop> {
         let warmup_start_ns = now_ns() + DELAY_NS;
         let measure_start_ns = warmup_start_ns + lead_in_ns;
@@ -91,7 +91,7 @@ impl Slices<'_> {
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => return Err(Stop::End),
             }
-            // A thread that failed stops the others.
+            // A thread that failed stops all other threads.
             if self.shared.is_stopping() || (left > 0 && signal::caught()) {
                 return Err(Stop::End);
             }
@@ -102,16 +102,16 @@ impl Slices<'_> {
     }
 }
 
-/// Why a run ends.
+/// The reason why a run ends.
 #[derive(Debug)]
 enum Stop {
-    /// The command says so, a signal arrived, or a thread failed.
+    /// The command was `end`, a signal arrived, or a thread failed.
     End,
-    /// A command is wrong.
+    /// A command is invalid.
     Mistake(String),
 }
 
-/// What was measured in the slices that count.
+/// The measurements of the slices that count.
 pub struct Tally<'a> {
     plan: &'a Plan,
     pool: &'a Pool,
@@ -123,7 +123,7 @@ pub struct Tally<'a> {
     encoder: Encoder,
 }
 
-/// What was measured in one slice.
+/// The measurements of one slice.
 struct Slice {
     window: Window,
     lead_in: Recorder,
@@ -168,7 +168,7 @@ impl<'a> Tally<'a> {
         SliceSummary { index: Some(self.slices - 1), ..summary }
     }
 
-    /// Merges what all threads report about a window.
+    /// Merges the reports of all threads about a window.
     fn merge(&mut self, window: Window, reports: Vec<Report>) -> (Slice, SliceSummary) {
         if self.kept.start_ns == 0 {
             self.kept.start_ns = window.warmup_start_ns;
@@ -337,7 +337,7 @@ mod tests {
         }
     }
 
-    /// What becomes of a slice.
+    /// The fate of a slice.
     #[derive(Clone, Copy, Debug, PartialEq)]
     enum Fate {
         Warmup,
@@ -354,7 +354,7 @@ mod tests {
         (fate, prop::collection::vec(request, 0..40))
     }
 
-    /// Returns what threads report that saw these requests: a lead-in of 10 ms, a window of 20 ms and a drain.
+    /// Returns the reports of threads that saw these requests in a lead-in of 10 ms, a window of 20 ms and a drain.
     fn reports(pool: &Pool, window: &Window, requests: &[Request]) -> Vec<Report> {
         let mut reports = Vec::new();
         for thread in 0..THREADS {
@@ -398,7 +398,7 @@ mod tests {
             let mut tally = Tally::new(&plan, &pool, Encoder::default());
             let (mut times, mut kept, mut ok, mut errors, mut outside) = (new_histogram(), 0_u64, 0, 0, 0);
             for (number, (fate, requests)) in (1_u64..).zip(&slices) {
-                // Each starts a second after the one before.
+                // Each slice starts a second after the previous one.
                 let warmup_start_ns = number * 1000 * MS;
                 let (measure_start_ns, end_ns) = (warmup_start_ns + 10 * MS, warmup_start_ns + 30 * MS);
                 let window = Window { warmup_start_ns, measure_start_ns, end_ns, interval_ns: 20 * MS };

@@ -11,12 +11,12 @@ use anyhow::{Context, Result, bail};
 use super::signal;
 use crate::time::clock::now_ns;
 
-/// Time between the decision to start and the start. All threads must notice the decision within it.
+/// Time between the decision to start and the start. All threads must notice the decision within this time.
 const DELAY_NS: u64 = 5_000_000;
 /// Maximum time that a start may lie in the future.
 const AHEAD_NS_MAX: u64 = 3_600_000_000_000;
 
-/// Where the start signal comes from.
+/// The source of the start signal.
 #[derive(Debug)]
 pub enum Starter {
     AtOnce,

@@ -8,7 +8,7 @@
 use super::offered_rate::Profile;
 use crate::random::Random;
 
-/// How arrivals are distributed around the offered rate.
+/// The distribution of arrivals around the offered rate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum Arrivals {
     /// Evenly spaced.
@@ -58,7 +58,7 @@ impl Schedule {
         }
     }
 
-    /// Returns the share of one thread, from the start.
+    /// Returns one thread's share of the schedule, from its start.
     pub fn of_thread(self, thread: u32, threads: u32, seed: u64) -> Self {
         Self::new(self.profile, self.arrivals, thread, threads, seed)
     }

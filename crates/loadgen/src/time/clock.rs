@@ -1,8 +1,8 @@
-//! Clocks in nanoseconds. Reading one takes about 20 ns (vDSO), so the loop does so only once per batch of bytes.
+//! Clocks in nanoseconds. Reading one takes about 20 ns (vDSO), so engines read the clock only once per batch.
 
 use rustix::time::{ClockId, clock_gettime};
 
-/// Returns nanoseconds of the monotonic clock, which all threads of the machine share.
+/// Returns the time of the monotonic clock, in nanoseconds. All processes of the machine share this clock.
 pub fn now_ns() -> u64 {
     read(ClockId::Monotonic)
 }

@@ -1,7 +1,7 @@
 //! Pauses in which the coordinator yields the CPU to load threads.
 //!
-//! If they share a core, the coordinator's work delays requests that are due. So it handles one histogram at a time, which takes tens of
-//! microseconds, and sleeps in between.
+//! If the two share a core, the coordinator's work delays requests that are due. The coordinator therefore handles one histogram at a time,
+//! which takes tens of microseconds, and sleeps in between.
 
 use std::time::Duration;
 
@@ -21,7 +21,7 @@ pub struct Pauses {
 impl Pauses {
     pub const NONE: Self = Self { each: Duration::ZERO };
 
-    /// Chooses the length of the pauses so that they fit into their share of the interval; zero if they would be too short.
+    /// Chooses the length of the pauses so that they fit into their share of the interval. If they would be too short, there are none.
     pub fn new(interval: Duration, pieces: u32) -> Self {
         let each = (interval / SHARE / pieces.max(1)).min(LONGEST);
         Self { each: if each < SHORTEST { Duration::ZERO } else { each } }

@@ -26,7 +26,7 @@ impl Segment {
     }
 }
 
-/// The offered rate over time. After the last segment it stays constant.
+/// The offered rate over time. After the last segment, the rate stays constant.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Profile {
     pub(super) segments: Vec<Segment>,

@@ -1,4 +1,4 @@
-//! Part of a load that several load generators make together, usually on different hosts.
+//! Part of a load that several load generators produce together, usually on different hosts.
 //!
 //! Each load generator is given the rate of the whole load. Its threads take turns with the threads of all other parts, so together they
 //! produce exactly the schedule of a single load generator.
@@ -18,7 +18,7 @@ pub struct Part {
 impl Part {
     pub const WHOLE: Self = Self { index: 0, count: 1 };
 
-    /// Creates part `index` (from 0) of `count`, or `None` if that doesn't exist.
+    /// Creates part `index` (from 0) of `count`, or `None` if there is no such part.
     pub fn new(index: u32, count: u32) -> Option<Self> {
         (index < count && count <= PARTS_MAX).then_some(Self { index, count })
     }
@@ -38,7 +38,7 @@ impl Part {
         threads.checked_mul(self.count)
     }
 
-    /// Returns this part's share of a number of requests. The shares of all parts add up to it.
+    /// Returns this part's share of a number of requests. The shares of all parts add up to that number.
     pub fn share(self, requests: u64) -> u64 {
         let count = u64::from(self.count);
         requests / count + u64::from(u64::from(self.index) < requests % count)

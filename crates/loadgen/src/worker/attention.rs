@@ -1,9 +1,9 @@
 //! Tracks the time up to which all incoming data has been read, and how long the thread was stopped.
 //!
 //! A thread that was stopped (by SIGSTOP, a busy CPU, a CPU quota or a hypervisor) finds responses that arrived in time when it runs again.
-//! So timeouts are measured against the time up to which all data has been read, not against the clock.
+//! Timeouts are therefore measured against the time up to which all data has been read, not against the clock.
 
-/// Shorter delays of a sweep are ignored: timers and large batches of events cause them too.
+/// Minimum delay of a sweep that counts as a stall. Timers and large batches of events cause shorter delays.
 const STALL_MIN_NS: u64 = 10_000_000;
 /// Events per connection that may have been queued when the thread entered the kernel: a response and the end of the connection.
 const EVENTS_PER_CONNECTION: usize = 2;

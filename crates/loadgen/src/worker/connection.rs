@@ -32,14 +32,14 @@ pub struct Connection<S> {
     pub left: u64,
     /// Incremented whenever the connection is closed, to detect references to an earlier one.
     pub generation: u32,
-    /// Whether it has been set up or has failed at least once.
+    /// Whether the connection has been set up or has failed at least once.
     pub attempted: bool,
-    /// Whether it has completed a request since it was set up.
+    /// Whether the server has completed a request since the connection was set up.
     pub served: bool,
-    /// Whether it has completed a request since the server last refused one.
+    /// Whether the server has completed a request since it last refused one.
     served_since_refusal: bool,
-    /// The server refused requests or announced the end of the connection, and hasn't completed a request since. Nothing is sent until it
-    /// does.
+    /// Whether the server refused requests or announced the end of the connection, and hasn't completed a request since. Nothing is sent
+    /// until the server does.
     pub refused: bool,
     /// Request slots that are held back while `refused` is set.
     pub held_back: u64,
@@ -78,12 +78,13 @@ impl<S> Connection<S> {
         (self.served, self.served_since_refusal, self.refused, self.failures) = (true, true, false, 0);
     }
 
-    /// Records that the server refused requests or announced the end. This is a failure unless the server has completed a request before.
+    /// Records that the server refused requests or announced the end of the connection. This is a failure unless the server has completed a
+    /// request before.
     pub fn refuse(&mut self) {
         self.refused = !std::mem::take(&mut self.served_since_refusal);
     }
 
-    /// Closes the connection. Consecutive failures pause longer and longer before the next attempt.
+    /// Closes the connection. With each consecutive failure, the pause before the next attempt gets longer.
     pub fn close(&mut self, now_ns: u64, failed: bool) {
         let failed = failed || self.refused;
         let pause_ns = if failed && self.failures > 0 { BACKOFF_NS << (self.failures - 1).min(BACKOFF_DOUBLINGS_MAX) } else { 0 };
@@ -100,7 +101,7 @@ pub struct Flight {
     next: Slot,
     /// Send times by slot; `actual_ns` is 0 in free slots.
     slots: Box<[Sent]>,
-    /// A lower bound of all send times, so that the common case needs no scan.
+    /// A lower bound on all send times, so that the common case needs no scan.
     oldest_at_least_ns: u64,
 }
 

@@ -11,7 +11,7 @@ use crate::figures::recorder::{Recorder, Sent};
 use crate::protocol::{Fault, Flow, Outcome, Protocol, Sink, Slot};
 use crate::time::window::Phase;
 
-/// Maximum number of connections being set up at once before the load begins. A listen queue of the usual length holds this many without
+/// Maximum number of connections being set up at once before the load begins. An accept queue of the usual length holds this many without
 /// drops. During the load, only `-c` limits them.
 pub(super) const CONNECTING_MAX: u32 = 128;
 pub(super) const NO_RESPONSE: &str = "no complete response within the timeout";
@@ -98,14 +98,14 @@ impl<P: Protocol> Worker<P> {
         self.feed(index, now_ns, |protocol, session, sink| protocol.receive(session, bytes, sink))
     }
 
-    /// Handles body bytes that the kernel dropped because only their number matters.
+    /// Handles body bytes that the kernel discarded because only their number matters.
     pub fn skipped(&mut self, index: u32, count: usize, now_ns: u64) -> Next {
         self.cut_spans(now_ns);
         self.recorder.bytes_received += count as u64;
         self.feed(index, now_ns, |protocol, session, sink| protocol.skip(session, count, sink))
     }
 
-    /// Handles the end of the connection by the other side. The engine closes it afterwards.
+    /// Handles a close or reset of the connection by the server. The engine closes the connection afterwards.
     pub fn ended(&mut self, index: u32, end: End, now_ns: u64) {
         self.cut_spans(now_ns);
         let next = self.feed(index, now_ns, |protocol, session, sink| match end {
@@ -172,7 +172,7 @@ impl<P: Protocol> Worker<P> {
         }
         let done = done + std::mem::take(&mut connection.held_back);
         if !self.running() {
-            // Before the start, data may arrive that is no response, such as HTTP/2 settings or TLS session tickets.
+            // Before the start, data may arrive that isn't a response, such as HTTP/2 settings or TLS session tickets.
             self.note_drained();
         } else if self.pacing.is_immediate() {
             self.fill(index, now_ns);
@@ -203,12 +203,12 @@ impl<P: Protocol> Worker<P> {
             ErrorKind::Timeout => recorder.request_timed_out(sent, read_until_ns),
             kind => recorder.request_failed(sent, kind),
         });
-        // Data without a request is an error of the server.
+        // Data without a request counts as an error of the server.
         if in_flight == 0 && fault.kind == ErrorKind::InvalidResponse {
             recorder.errors.add(fault.kind, 1);
         }
-        // Pause if the connection served nothing, even after an orderly close: otherwise a server that closes idle connections would be
-        // flooded.
+        // Pause if the connection served nothing, even after an orderly close. Otherwise, the generator would flood a server that closes
+        // idle connections.
         let failed = in_flight > 0 || !connection.served;
         self.retire(index, now_ns, failed);
         Next::Close
@@ -229,7 +229,7 @@ impl<P: Protocol> Worker<P> {
         connection.attempted = true;
     }
 
-    /// Closes the connection's state and schedules its reconnection.
+    /// Marks the connection as closed and schedules a new attempt.
     fn retire(&mut self, index: u32, now_ns: u64, failed: bool) {
         self.connections[index as usize].close(now_ns, failed);
         self.note_drained();
@@ -243,7 +243,7 @@ impl<P: Protocol> Worker<P> {
         let connection = &self.connections[index as usize];
         let attempted = connection.attempted;
         let State::Closed { not_before_ns } = connection.state else { return };
-        // Each connection gets a first attempt before any is retried.
+        // Each connection gets a first attempt before any connection is retried.
         let turn = self.running() || (self.connecting < CONNECTING_MAX && (!attempted || self.attempted == self.connections.len()));
         if not_before_ns <= now_ns && turn {
             self.connections[index as usize].state = State::Connecting { since_ns: now_ns };

@@ -1,6 +1,6 @@
 //! One thread's share of the run, without I/O: it decides which connection sends when, which requests count and which are late.
 //!
-//! The engine passes events and the time to the worker. The worker tells the engine which connections to open, flush and close. It
+//! The engine passes events and the time to the worker. The worker tells the engine which connections to open, flush and close. The worker
 //! allocates memory when it is created and at the end of each span, but not in between.
 
 mod attention;
@@ -42,7 +42,7 @@ pub struct Shared {
     /// Number of workers whose connections have all been set up or have failed.
     pub ready: AtomicU32,
     pub connected: AtomicU32,
-    /// When to make load. The coordinator sets the first window when all workers are ready.
+    /// The windows in which to generate load. The coordinator sets the first one when all workers are ready.
     pub window: Windows,
     /// Whether there may be more than one window. Each of them ends when no request is in flight anymore.
     pub in_slices: bool,
@@ -56,7 +56,7 @@ impl Shared {
         Self { in_slices, ..Self::default() }
     }
 
-    /// Tells the workers to stop: those that make load within 20 ms, those that sleep at once.
+    /// Tells the workers to stop. Those that generate load notice within 20 ms; sleeping ones wake up at once.
     pub fn stop(&self) {
         self.stop.store(true, Ordering::Relaxed);
         // If this fails, a sleeping thread cannot be reached, and there is nothing else to try.
@@ -68,16 +68,17 @@ impl Shared {
     }
 }
 
-/// What a worker hands over at the end of each span.
+/// The report that a worker hands over at the end of each span.
 pub struct Report {
     pub thread: u32,
     pub span: Span,
     pub recorder: Recorder,
-    /// In the last report on a window only: the rest of its results, and the ages of the requests that were unfinished at its end.
+    /// The rest of a window's results, and the ages of the requests that were unfinished at its end. `None` except in the last report on a
+    /// window.
     pub last: Option<(Final, Recorder)>,
 }
 
-/// What a worker reports about a window as a whole.
+/// A worker's results for a window as a whole.
 #[derive(Debug, Default)]
 pub struct Final {
     /// Requests that were still in flight when the worker stopped.
@@ -133,7 +134,7 @@ pub struct Worker<P: Protocol> {
     reports: SyncSender<Report>,
     pool: Arc<Pool>,
     recorder: Recorder,
-    /// The last window that began, and how many there have been.
+    /// The last window that began, and the number of windows so far.
     window: Window,
     windows: u64,
     span: Span,
@@ -158,7 +159,7 @@ pub struct Worker<P: Protocol> {
     backlog: u64,
     parser_at_measure: ParserCounts,
     completed: u64,
-    /// The results at the end of the window, and that time. Set while responses are still awaited.
+    /// The results at the end of the window, and the time of its end. `None` unless responses are still awaited.
     ended: Option<(Final, u64)>,
     handshakes_reported: TlsHandshakes,
     done: bool,

@@ -1,4 +1,4 @@
-//! How the coordinator tells the workers when to make load, and wakes up those that are asleep until then.
+//! Orders from the coordinator, which tells the workers when to generate load and wakes up those that are asleep.
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -8,7 +8,7 @@ use rustix::event::{EventfdFlags, eventfd};
 
 use crate::time::window::Window;
 
-/// A file that becomes readable when it rings, so that an engine can wait for it and for its sockets at the same time.
+/// A file that becomes readable when the alarm rings, so that an engine can wait for it and for its sockets at the same time.
 #[derive(Debug)]
 pub struct Alarm(OwnedFd);
 
@@ -34,7 +34,7 @@ impl AsFd for Alarm {
     }
 }
 
-/// The windows of a run, one after the other. Workers look at them only while they make no load.
+/// The windows of a run, one after the other. Workers check for new ones only while they generate no load.
 #[derive(Debug, Default)]
 pub struct Windows {
     /// The number of windows so far, and the last one.
@@ -43,7 +43,7 @@ pub struct Windows {
 }
 
 impl Windows {
-    /// Publishes the next window and wakes up the workers. All of them must have finished the one before.
+    /// Publishes the next window and wakes up the workers. All workers must have finished the previous window.
     pub fn set(&self, window: Window) -> io::Result<()> {
         let mut last = lock(&self.last);
         *last = (last.0 + 1, window);

@@ -5,7 +5,7 @@ use std::collections::{BinaryHeap, VecDeque};
 
 use crate::time::arrivals::Schedule;
 
-/// How requests become due.
+/// The rule by which requests become due.
 #[derive(Clone, Debug)]
 pub enum Load {
     /// A request is due when the previous response has arrived and the think time is over.
@@ -19,7 +19,7 @@ impl Load {
         matches!(self, Self::Open(_))
     }
 
-    /// Returns the share of one thread.
+    /// Returns one thread's share of the load.
     pub fn of_thread(self, thread: u32, threads: u32, seed: u64) -> Self {
         match self {
             Self::Closed { .. } => self,
@@ -62,7 +62,7 @@ impl Pacing {
         Self { load, waiting, start_ns: 0, next_due_ns: u64::MAX, returned: BinaryHeap::new() }
     }
 
-    /// Starts the schedule. Nothing is left of an earlier one.
+    /// Starts the schedule. Discards everything left of an earlier one.
     pub fn start(&mut self, start_ns: u64) {
         self.start_ns = start_ns;
         self.waiting.clear();

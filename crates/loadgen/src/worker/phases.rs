@@ -1,4 +1,4 @@
-//! What a worker does as time passes: start, cut spans, detect late requests, await the last responses and stop.
+//! The work that a worker does as time passes: starting, cutting spans, detecting late requests, awaiting the last responses and stopping.
 
 use std::sync::atomic::Ordering;
 
@@ -15,7 +15,7 @@ use crate::time::window::{Phase, Span, Window};
 
 /// How often a worker checks for late responses, connections to set up and a request to stop.
 const SWEEP_NS: u64 = 20_000_000;
-/// The same, before the run starts.
+/// The same interval, before the run starts.
 const SWEEP_EARLY_NS: u64 = 1_000_000;
 /// How much longer than the timeout a drain may last.
 const DRAIN_SLACK_NS: u64 = 1_000_000_000;
@@ -77,7 +77,7 @@ impl<P: Protocol> Worker<P> {
         }
     }
 
-    /// Reports once that all connections are set up or have failed. Then it waits for the start.
+    /// Once all connections are set up or have failed, reports this and then waits for the start.
     fn note_ready(&mut self, now_ns: u64) {
         let newly = self.attempted == self.connections.len() && !std::mem::replace(&mut self.said_ready, true);
         if newly && self.shared.in_slices {
@@ -109,7 +109,7 @@ impl<P: Protocol> Worker<P> {
 
     fn start(&mut self, window: Window, now_ns: u64) {
         self.hand_over(None);
-        self.next_sweep_ns = 0; // at once, and not late however long the thread was asleep
+        self.next_sweep_ns = 0; // sweep at once; 0 never counts as late, however long the thread was asleep
         self.window = window;
         self.enter(window.first());
         self.pacing.start(window.warmup_start_ns);
@@ -119,7 +119,7 @@ impl<P: Protocol> Worker<P> {
         }
     }
 
-    /// Falls silent until the next window. Connections that aren't set up yet are given up until then.
+    /// Falls silent until the next window. Attempts to set up connections are given up until then.
     fn rest(&mut self, now_ns: u64) {
         self.enter(Span { phase: Phase::Wait, start_ns: now_ns, end_ns: u64::MAX });
         self.to_open.clear();
@@ -198,7 +198,7 @@ impl<P: Protocol> Worker<P> {
 
     /// Ends the window, or the drain that follows it.
     ///
-    /// If told to, an open loop then awaits the responses to its requests, so that a request without one counts as timed out even if the
+    /// With `drain`, an open loop then awaits the responses to its requests, so that a request without one counts as timed out even if the
     /// window was shorter than the timeout. After a slice, every load awaits all responses.
     fn finish(&mut self, end_ns: u64, drain: bool) {
         if self.ended.is_none() {
@@ -219,7 +219,7 @@ impl<P: Protocol> Worker<P> {
             self.ended = Some((ended, end_ns));
             if drain && self.drains() && self.awaits_responses() {
                 self.hand_over(None);
-                // Requests time out earlier, unless this thread gets no CPU to notice it.
+                // Requests time out earlier, unless this thread gets no CPU time to notice.
                 let limit_ns = end_ns.saturating_add(self.limits.timeout_ns).saturating_add(DRAIN_SLACK_NS);
                 self.enter(Span { phase: Phase::Drain, start_ns: end_ns, end_ns: limit_ns });
                 return;
@@ -228,7 +228,7 @@ impl<P: Protocol> Worker<P> {
         self.conclude(end_ns);
     }
 
-    /// Hands over what is left after the end of the window. Then it waits for the next slice, if there may be one.
+    /// Hands over the remaining results of a window, and then waits for the next slice if there may be one.
     fn conclude(&mut self, now_ns: u64) {
         let Some((ended, end_ns)) = self.ended.take() else { return };
         let goes_on = self.shared.in_slices && !self.shared.is_stopping();
@@ -257,7 +257,7 @@ impl<P: Protocol> Worker<P> {
         }
     }
 
-    /// Returns whether requests of the window are in flight, or any requests in slices.
+    /// Returns whether requests of the window are in flight. In slices, earlier requests count too.
     fn awaits_responses(&self) -> bool {
         let from_ns = if self.shared.in_slices { 0 } else { self.due_from_ns() };
         self.requests_in_flight().any(|sent| sent.intended_ns >= from_ns)

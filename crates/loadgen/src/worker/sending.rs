@@ -32,7 +32,7 @@ impl<P: Protocol> Worker<P> {
             self.pacing.put_free(place, now_ns);
         }
         self.dispatch(now_ns);
-        // While no place was free, due requests didn't set a wake-up time, so set it now.
+        // While no place was free, due requests didn't set a wake-up time. Set it now.
         self.wake_ns = self.wake_ns.min(self.pacing.wake_ns());
     }
 

@@ -2,10 +2,10 @@
 //!
 //! In a closed loop, a stall delays only the requests in flight, so percentiles may hide it.
 
-/// Shorter silences don't count: the kernel's scheduler and a busy core cause them too.
+/// Minimum length of a silence that counts as a stall. The kernel's scheduler and a busy core cause shorter ones.
 const STALL_MIN_NS: u64 = 10_000_000;
-/// How many times as long as the shortest service time of the warm-up a silence must last. If few connections wait for slow responses,
-/// silence is normal.
+/// Minimum length of a stall, as a multiple of the shortest service time of the warm-up. If few connections wait for slow responses,
+/// shorter silences are normal.
 const SHORTEST_MIN: u64 = 10;
 
 /// The stalls that one thread observed.
@@ -43,7 +43,7 @@ impl Silence {
         *self = Self { last_ns: now_ns, own_ns, stall_min_ns, stalls: Stalls::default() };
     }
 
-    /// Returns the stalls up to the end of the window, including a silence that still lasts.
+    /// Returns the stalls up to the end of the window, including a silence that hasn't ended.
     pub fn until(mut self, end_ns: u64, own_ns: u64) -> Stalls {
         self.end(end_ns, own_ns);
         self.stalls

@@ -165,7 +165,7 @@ fn no_response_breaches_every_gate() {
     }
 }
 
-/// Of a hundred requests that are due, only the first is answered. The others find no free connection.
+/// The server answers only the first of a hundred due requests. The other requests find no free connection.
 #[test]
 fn unsent_requests_count_as_failed() {
     for engine in crate::common::ENGINES {

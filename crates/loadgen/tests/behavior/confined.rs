@@ -1,4 +1,4 @@
-//! Falls back to older system calls without an error where newer ones are blocked, as containers do with seccomp(2).
+//! Tests that the program falls back to older system calls where newer ones are blocked, as containers do with seccomp(2).
 
 use std::io;
 use std::os::unix::process::CommandExt;

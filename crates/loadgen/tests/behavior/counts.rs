@@ -1,4 +1,4 @@
-//! Counters, against servers that respond correctly or in unusual but valid ways.
+//! Tests of the counters, with servers that respond correctly or in unusual but valid ways.
 
 use std::io::{Read, Write};
 use std::net::TcpListener;

@@ -122,7 +122,7 @@ fn event() -> impl Strategy<Value = Event> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 1000, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// The model counts the bytes of all requests so far, those sent, and those before the next request to be answered.
+    /// The model counts the bytes of all requests so far, the bytes sent, and the bytes before the next request to be answered.
     #[test]
     fn a_response_is_valid_once_part_of_its_request_was_sent(
         events in prop::collection::vec(event(), 1..80),

@@ -1,5 +1,5 @@
-//! Malformed, truncated, oversized and hostile responses: none causes a hang or a crash, none counts as correct, and each has its kind of
-//! error.
+//! Malformed, truncated, oversized and hostile responses: none causes a hang or a crash, none counts as correct, and each counts as the
+//! right kind of error.
 
 use std::io::Write;
 use std::time::{Duration, Instant};

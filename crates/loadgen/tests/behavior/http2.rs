@@ -21,7 +21,7 @@ fn assert_conserved(result: &RunResult, engine: &str) {
     assert_eq!(requests.sent, ended, "{engine}: {requests:?} {:?}", result.errors);
 }
 
-/// What the servers of one test have observed.
+/// The observations of one test's server.
 #[derive(Default)]
 struct Seen {
     connections: AtomicU64,
@@ -48,7 +48,8 @@ fn answer_all<S: std::io::Read + Write>(frames: &mut Frames<S>, streams: impl It
     }
 }
 
-/// Starts a server that answers `count` requests per connection. With `warn`, it announces the end before it answers the last half of them.
+/// Starts a server that answers `count` requests per connection. With `warn`, it announces the end before it answers the second half of
+/// them.
 fn serve_so_many(count: u32, warn: bool) -> SocketAddr {
     let (address, _) = serve_frames(move |mut frames, _| {
         let mut held = Vec::new();
@@ -59,7 +60,7 @@ fn serve_so_many(count: u32, warn: bool) -> SocketAddr {
             } else if !frames.answer(stream) {
                 return;
             }
-            // Up to four answers may be held back, because that many requests are in flight.
+            // The server can hold back up to four answers, because that many requests are in flight.
             if held.len() == 4 && at < count {
                 answer_all(&mut frames, held.drain(..));
             }
@@ -118,7 +119,7 @@ fn an_open_loop_retries_unprocessed_requests() {
         let result =
             load(&["--http2", "-c", "2", "--pipeline", "16", "-r", "2k", "-d", "500ms", "--timeout", "1s", "--engine", engine, &address])
                 .expect("the run succeeds");
-        // The server answers in groups of four, so on each of the two connections up to three requests stay without an answer.
+        // The server answers in groups of four, so on each of the two connections up to three requests remain unanswered.
         assert_eq!(result.errors.total(), result.errors.timeout, "{engine}: {:?} {:?}", result.requests, result.errors);
         assert!(result.errors.timeout <= 6, "{engine}: {:?} {:?}", result.requests, result.errors);
         assert!(result.requests.ok > 20 && result.requests.unprocessed > 0, "{engine}: {:?}", result.requests);
@@ -193,7 +194,7 @@ fn occasional_refused_streams_are_not_errors() {
     }
 }
 
-/// Answers all streams but the first, of which it sends only the beginning. Sends the rest when the client cancels that stream.
+/// Answers all streams, but sends only the beginning of the first answer. Sends the rest when the client cancels that stream.
 fn leave_one_unanswered<S: std::io::Read + Write>(mut frames: Frames<S>, seen: &Seen) {
     while let Some(frame) = frames.next() {
         match frame.kind {

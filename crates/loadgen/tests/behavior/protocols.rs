@@ -108,7 +108,7 @@ async fn respond_http2(stream: tokio::net::TcpStream) {
 fn http2_works_with_more_requests_than_streams() {
     let address = serve_http2();
     for engine in ENGINES {
-        // The server allows three streams, so five more requests wait.
+        // The server allows three streams, so the other five requests wait.
         let get = ["--http2", "-c", "2", "--pipeline", "8", "-d", "300ms", "--expect-body", "hello", "--engine", engine, &url(address)];
         let result = load(&get).expect("the run succeeds");
         assert!(result.requests.ok > 20 && result.errors.total() == 0, "{:?} {:?}", result.requests, result.errors);

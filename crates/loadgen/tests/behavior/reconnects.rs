@@ -31,7 +31,7 @@ fn a_server_that_closes_idle_connections_at_once_is_not_flooded() {
         let result = load(&["-r", "1", "-c", "64", "-d", "1s", "--engine", engine, &url(address)]).expect("the run succeeds");
         let accepted = accepted.load(Ordering::Relaxed);
         assert!(result.idle_closed > 0);
-        // Two attempts without a pause, then pauses of 10, 20, 40 … 640 ms: nine within the window, and some before it.
+        // Two attempts without a pause, then pauses of 10, 20, 40 … 640 ms: nine attempts within the window, and some before it.
         assert!(accepted < 64 * 14, "{engine}: {accepted} connections");
     }
 }

@@ -1,4 +1,4 @@
-//! Slices on command: their counts add up, dropped ones leave no trace, and between them nothing happens.
+//! Slices on command: their counts add up, dropped slices leave no trace, and nothing happens between slices.
 
 use std::fs;
 use std::io::{ErrorKind, Read, Write};
@@ -19,13 +19,13 @@ const HELLO: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello";
 /// More time than anything here takes, even on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// What a server has done so far.
+/// Counts of a server's actions so far.
 #[derive(Default)]
 struct Served {
     connections: AtomicU64,
     read: AtomicU64,
     answered: AtomicU64,
-    /// Changes when the server is to close all connections.
+    /// Incremented to make the server close all connections.
     closings: AtomicU64,
     closed: AtomicU64,
 }
@@ -68,7 +68,7 @@ fn serve_requests(answer: impl Fn(u64, &Served) -> bool + Send + Sync + 'static)
     (url(address), served)
 }
 
-/// Waits for data as long as `go_on` says so. Returns whether there is any.
+/// Waits for data as long as `go_on` returns true. Returns whether there is any.
 fn wait_for_data(stream: &TcpStream, go_on: impl Fn() -> bool) -> bool {
     while go_on() {
         match stream.peek(&mut [0; 1]) {
@@ -161,7 +161,7 @@ fn dropped_slices_leave_no_trace() {
     }
 }
 
-/// Checks that the server sees no request after a slice until the next command, and has answered all before.
+/// Checks that the server sees no request after a slice until the next command, and has answered all earlier ones.
 fn assert_silence(args: &[&str], target: &str, read: impl Fn() -> u64, answered: impl Fn() -> u64) {
     let mut load = Commanded::new(&[args, &[target]].concat());
     let mut slices = Vec::new();
@@ -191,7 +191,7 @@ fn nothing_is_in_flight_after_a_slice() {
     }
 }
 
-/// Starts a server for HTTP/2, over TLS if there is a configuration.
+/// Starts a server for HTTP/2, over TLS if `tls` is given.
 fn serve_http2(tls: Option<Arc<rustls::ServerConfig>>) -> (SocketAddr, Arc<Served>) {
     fn answer_all<S: Read + Write>(stream: S, served: &Served) {
         let Some(mut frames) = Frames::accept(stream) else { return };
@@ -438,7 +438,7 @@ fn waiting_takes_no_cpu_time() {
     }
 }
 
-/// Starts a load on a server that answers the first hundred requests, and keeps the first slice.
+/// Starts a load and keeps its first slice. The server answers all requests until its `closings` change.
 fn with_one_slice(engine: &str) -> (Commanded, Value, Arc<Served>) {
     let (target, served) = serve_requests(|number, served| number < 1_000_000 && Served::of(&served.closings) == 0);
     let mut load = Commanded::new(&with(&["-c", "2", "-t", "2", "--timeout", "60s"], engine, &target));
@@ -478,7 +478,7 @@ fn a_signal_ends_the_run_in_any_state() {
 fn a_signal_ends_the_drain() {
     for engine in ENGINES {
         let (mut load, kept, served) = with_one_slice(engine);
-        Served::add(&served.closings); // from now on it reads and doesn't answer
+        Served::add(&served.closings); // from now on, the server reads but doesn't answer
         let before = Served::of(&served.connections);
         load.tell("slice 0 50");
         std::thread::sleep(Duration::from_millis(300));

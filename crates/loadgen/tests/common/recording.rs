@@ -16,7 +16,7 @@ use rustix::event::epoll::{self, EventData, EventFlags};
 
 const RESPONSE: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
 const LISTENER: u64 = u64::MAX;
-/// A pass of the server's loop takes less time. If one takes longer, another process had the CPU.
+/// Maximum duration of an undisturbed pass of the server's loop. If a pass takes longer, another process had the CPU.
 const DISTURBED_NS: u64 = 200_000;
 
 /// The order of responses.
@@ -44,11 +44,11 @@ pub struct Served {
     pub connection: usize,
     /// Halfway between the last check that didn't see the request and the first one that did.
     pub came_ns: u64,
-    /// `None` if it was never answered.
+    /// When the response was sent; `None` if it never was.
     pub responded_ns: Option<u64>,
 }
 
-/// What the server recorded, and the share of time in which other processes had its CPU.
+/// The server's record, and the share of time in which other processes had its CPU.
 pub struct Record {
     pub served: Vec<Served>,
     pub disturbed: f64,
@@ -99,7 +99,7 @@ struct Server {
     number: u64,
     random: Random,
     served: Vec<Served>,
-    /// The first client has disconnected, so nobody waits for responses anymore.
+    /// Whether the first client has disconnected, so that nobody waits for responses anymore.
     over: bool,
 }
 

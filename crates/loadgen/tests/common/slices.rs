@@ -52,7 +52,7 @@ impl Commanded {
         }
     }
 
-    /// Gives a command that makes load, and returns what the program reports after the drain.
+    /// Gives a command that generates load, and returns the program's report after the drain.
     pub fn order(&mut self, line: &str) -> Value {
         self.tell(line);
         self.await_event("slice")
@@ -81,7 +81,7 @@ impl Commanded {
         assert_eq!(unsafe { libc::kill(self.child.id() as libc::pid_t, signal) }, 0);
     }
 
-    /// Waits until the program exits, while stdin stays as it is.
+    /// Waits until the program exits. Stdin stays open if it was open.
     pub fn ended(mut self) -> Ended {
         let stderr = self.stderr.map_while(Result::ok).collect::<Vec<_>>().join("\n");
         let mut text = String::new();
@@ -122,7 +122,7 @@ pub fn assert_sums(result: &Value, kept: &[Value]) {
         assert!((interval["start_s"].as_f64().expect("a number") - start_s).abs() < 1e-9, "{interval}");
         start_s += interval["duration_s"].as_f64().expect("a number");
     }
-    // Complete but wrong responses are in both counts, and requests that were never sent don't end.
+    // Complete but wrong responses count both as completed and as errors, and requests that were never sent don't end.
     let others = ["unexpected_status", "unexpected_body", "not_sent"].map(|kind| result["errors"][kind].as_u64().expect("a count"));
     let ended = count("completed") + errors(result) - others.iter().sum::<u64>();
     let sent = count("sent") + if result["config"]["loop"] == "closed" { count("backlog") } else { 0 };

@@ -8,12 +8,13 @@ use std::os::fd::AsRawFd;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-/// Returns when a response is due, given the arrival time and the client's number. Both times are in nanoseconds since the server's start.
+/// A function that returns when a response is due, given the arrival time and the client's number. Both times are in nanoseconds since the
+/// server's start.
 pub type Due = Box<dyn Fn(u64, usize) -> u64 + Send>;
 
 const RESPONSE: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
 
-/// What the server observed, in nanoseconds since its start.
+/// The server's observations, in nanoseconds since its start.
 #[derive(Debug, Default)]
 pub struct Log {
     pub first_arrival_ns: Option<u64>,

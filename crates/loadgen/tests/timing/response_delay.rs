@@ -1,9 +1,9 @@
-//! Responses are noticed in time, in any order of responses: the reported times match the server's own record, with both engines.
+//! Tests that both engines notice responses in time, whatever the order of responses: the reported times match the server's own record.
 //!
 //! The test requires two CPUs of its own, one for the server and one for the generator. Each case is tried several times, and each
-//! percentile must be accurate in one attempt: disturbances by other programs are temporary, while a response noticed late because of its
-//! position is late in every attempt. Attempts in which the server or the generator was kept from its CPU prove nothing. A case with too
-//! few undisturbed attempts is reported as undecided.
+//! percentile must be accurate in at least one attempt. Disturbances by other programs are temporary, whereas a response noticed late
+//! because of its position in the order is late in every attempt. Attempts in which the server or the generator was kept from its CPU prove
+//! nothing. A case with too few undisturbed attempts is reported as undecided.
 
 use std::ops::RangeInclusive;
 use std::time::{Duration, Instant};
@@ -25,10 +25,10 @@ const TOLERANCE_US: f64 = 20.0;
 const TOLERANCE: f64 = 0.05;
 /// Maximum difference between the two engines in the share of responses that a group of connections gets.
 const SHARE_TOLERANCE: f64 = 0.05;
-/// How close percentiles must be to count as neighbors, as a share of what lies beyond: p49.5 and p50.5 are neighbors of p50.
+/// Distance to the neighbors of a percentile, as a share of the samples beyond it: the neighbors of p50 are p49.5 and p50.5.
 const NEXT_TO: f64 = 0.01;
-/// Comes before the measured window. The first requests arrive all at once, and each engine needs up to a millisecond to send them: the
-/// percentiles of a window with this start would depend on how fast the machine sends.
+/// Warm-up before the measured window. The first requests arrive all at once, and each engine needs up to a millisecond to send them. The
+/// percentiles of a window that includes this start would depend on how fast the machine sends.
 const WARMUP: Duration = Duration::from_millis(50);
 const CONNECTIONS: [usize; 3] = [8, 64, 256];
 const SHARES: [f64; 4] = [0.25, 0.5, 0.9, 0.99];
@@ -94,7 +94,7 @@ fn in_window(record: &[Served], window_ns: RangeInclusive<u64>) -> Vec<Served> {
 }
 
 /// Returns the times that the generator must have seen, sorted: the time from each request to its response, and the ages of unanswered
-/// requests older than the p99 of all others.
+/// requests that exceed the p99 of the answered ones.
 fn recorded_us(record: &[Served]) -> Vec<f64> {
     let end_ns = record.iter().filter_map(|one| one.responded_ns).max().unwrap_or(0);
     let us = |ns: u64| ns as f64 / 1e3;
@@ -108,7 +108,7 @@ fn recorded_us(record: &[Served]) -> Vec<f64> {
     times
 }
 
-/// Returns NaN without responses, so that such an attempt matches nothing.
+/// Returns the value at this share of a sorted list. An empty list gives NaN, so that an attempt without responses matches nothing.
 fn quantile(sorted: &[f64], share: f64) -> f64 {
     sorted.get(((sorted.len() as f64 * share).ceil() as usize).saturating_sub(1)).copied().unwrap_or(f64::NAN)
 }
@@ -139,7 +139,7 @@ enum Verdict {
     Undecided,
 }
 
-/// Repeats a case until each percentile of both engines, and the share, has been accurate in one attempt.
+/// Repeats a case until each percentile of both engines, and the share, has been accurate in at least one attempt.
 fn judge(case: Case, cpus: (usize, usize), patience_ends: Instant) -> Verdict {
     let mut attempts: Vec<[Seen; 2]> = Vec::new();
     while attempts.is_empty() || (attempts.len() < ATTEMPTS && Instant::now() < patience_ends) {
@@ -168,7 +168,7 @@ fn tails_are_true(connections: usize, cpus: (usize, usize)) -> bool {
     (0..CLEAR_MIN).all(|_| is_proved(&[ENGINES.map(|engine| attempt(plain, engine, cpus))], &SHARES))
 }
 
-/// Returns whether the percentiles given by `shares`, and the share of the group, were each accurate in some attempt.
+/// Returns whether the percentiles given by `shares`, and the share of the group, were each accurate in at least one attempt.
 fn is_proved(attempts: &[[Seen; 2]], shares: &[f64]) -> bool {
     let percentiles = (0..shares.len()).all(|at| (0..2).all(|engine| attempts.iter().any(|pair| is_true(pair[engine].percentiles[at]))));
     let share = attempts.iter().any(|[epoll, io_uring]| {

@@ -1,4 +1,4 @@
-//! Slices on command: a stall across the end of a window has its whole length, and threads wake up at once.
+//! Slices on command: a stall across the end of a window is measured in full, and threads wake up at once.
 
 use std::cell::Cell;
 use std::time::Duration;
@@ -55,7 +55,7 @@ fn times_are_those_of_requests_sent_within_the_window() {
     }
 }
 
-/// The fastest of several slices shows what waking up takes. The program itself starts a load 200 µs after its command.
+/// The fastest of several slices shows how long waking up takes. The program itself starts a load 200 µs after its command.
 #[test]
 fn threads_wake_up_within_a_millisecond() {
     for engine in ENGINES {

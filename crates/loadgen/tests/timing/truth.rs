@@ -67,8 +67,8 @@ fn worst_error(measured: &Distribution, truth_us: &[f64]) -> f64 {
     figures.into_iter().chain([(0.999, p99_9)]).map(|(share, us)| us.map_or(1.0, |us| (us / at(share) - 1.0).abs())).fold(0.0, f64::max)
 }
 
-/// Returns the response times according to the server's log, sorted, in microseconds. The k-th request was intended for k / rate after the
-/// first one. Only responses sent within the measured window count.
+/// Returns the response times according to the server's log, sorted, in microseconds. The k-th request was due k / rate after the first
+/// one. Only responses sent within the measured window count.
 fn logged_response_times_us(log: &Log, schedule: Schedule) -> Vec<f64> {
     let start_ns = log.first_arrival_ns.expect("requests arrived");
     let period_ns = schedule.period_ns();
@@ -99,7 +99,7 @@ fn attempt(engine: &str, schedule: Schedule) -> (f64, f64) {
     (worst_error(response, &logged_response_times_us(&log, schedule)), worst_error(response, &truth_us))
 }
 
-/// The load generator's times must match the server's log within 2%, and the schedule as closely as a busy machine allows.
+/// Checks that the load generator's times match the server's log within 2%, and the schedule as closely as a busy machine allows.
 fn response_times_are_true(engine: &str) {
     let mut attempts = Vec::new();
     for period_s in PERIODS_S {

@@ -1,4 +1,5 @@
-//! When a worker asks to be woken up. The tests drive it by hand: nothing that is due may wait for an unrelated event.
+//! Tests of the times at which a worker asks to be woken up. They drive the worker by hand: nothing that is due may wait for an unrelated
+//! event.
 
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, sync_channel};

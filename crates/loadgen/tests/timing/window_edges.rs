@@ -62,7 +62,7 @@ fn an_open_loop_awaits_the_last_responses() {
     }
 }
 
-/// The server never answers every hundredth request, which is less than an unreached rate would show.
+/// The server leaves one in a hundred requests unanswered, too few to make the achieved rate miss the offered one.
 #[test]
 fn unanswered_requests_are_errors_however_short_the_window_is() {
     for engine in ENGINES {
@@ -77,7 +77,7 @@ fn unanswered_requests_are_errors_however_short_the_window_is() {
     }
 }
 
-/// The server stands still for 60 ms in every 250 ms, which fewer than 1% of the requests of a closed loop see.
+/// The server stalls for 60 ms in every 250 ms, which delays fewer than 1% of the requests of a closed loop.
 #[test]
 fn stalls_that_percentiles_hide_are_counted() {
     for engine in ENGINES {

@@ -2,7 +2,8 @@ using System.Text;
 
 namespace Plaintext;
 
-/// <summary>Every answer there is, dated now. Replaced as a whole once a second, so that a reader sees one date or the next.</summary>
+/// <summary>All possible answers, with the current date. Replaced as a whole once a second, so that a reader sees either the old
+/// date or the new one.</summary>
 public sealed class Answers
 {
     private const string Body = "Hello, World!";
@@ -15,7 +16,7 @@ public sealed class Answers
 
     private Answers()
     {
-        // "R" is RFC 1123's form, which is the IMF-fixdate of RFC 9110 section 5.6.7.
+        // "R" is the format of RFC 1123, which is the IMF-fixdate of RFC 9110, section 5.6.7.
         var common = $"Server: aspcore\r\nDate: {DateTimeOffset.UtcNow:R}\r\n";
         var ok = $"HTTP/1.1 200 OK\r\n{common}Content-Type: text/plain\r\nContent-Length: {Body.Length}\r\n\r\n";
         OkHead = Encoding.ASCII.GetBytes(ok);

@@ -14,7 +14,7 @@ public sealed class PlaintextHandler : ConnectionHandler
         new PlaintextConnection(connection.Transport).RunAsync();
 }
 
-/// <summary>Reads requests with Kestrel's parser and answers all that one read brings with one flush.</summary>
+/// <summary>Reads requests with Kestrel's parser and answers all requests of one read with one flush.</summary>
 internal sealed class PlaintextConnection(IDuplexPipe transport)
 {
     private enum State
@@ -47,11 +47,11 @@ internal sealed class PlaintextConnection(IDuplexPipe transport)
         }
         catch (Exception e) when (e is ConnectionResetException or ConnectionAbortedException or BadHttpRequestException)
         {
-            // The client is gone, or does not speak HTTP: Kestrel closes the connection when we return.
+            // The client is gone or doesn't speak HTTP. Kestrel closes the connection when we return.
         }
     }
 
-    /// <summary>Answers the whole requests in <paramref name="buffer"/> and leaves the rest for the next read.</summary>
+    /// <summary>Answers the complete requests in <paramref name="buffer"/> and leaves the rest for the next read.</summary>
     private void Answer(in ReadOnlySequence<byte> buffer)
     {
         var reader = new SequenceReader<byte>(buffer);
@@ -82,7 +82,7 @@ internal sealed class PlaintextConnection(IDuplexPipe transport)
         return _isHead ? answers.OkHead : answers.Ok;
     }
 
-    /// <summary>What the parser calls. A struct, so that the parser is compiled for it without indirection.</summary>
+    /// <summary>The callbacks of the parser. A struct, so that the parser is compiled for it without indirection.</summary>
     private readonly struct Handler(PlaintextConnection connection) : IHttpRequestLineHandler, IHttpHeadersHandler
     {
         public void OnStartLine(HttpVersionAndMethod versionAndMethod, TargetOffsetPathLength targetPath, Span<byte> startLine)
@@ -98,7 +98,7 @@ internal sealed class PlaintextConnection(IDuplexPipe transport)
             if (Ascii.EqualsIgnoreCase(name, "Connection"u8) && Ascii.EqualsIgnoreCase(value, "close"u8))
                 connection._closeAfter = true;
             else if (Ascii.EqualsIgnoreCase(name, "Transfer-Encoding"u8))
-                connection._closeAfter = true; // bodies are not read, and what follows one must not pass for a request
+                connection._closeAfter = true; // bodies aren't read, and their bytes must not be mistaken for a request
             else if (Ascii.EqualsIgnoreCase(name, "Content-Length"u8) && !value.SequenceEqual("0"u8))
                 connection._closeAfter = true;
         }

@@ -1,4 +1,4 @@
-// ASP.NET Core as its own platform benchmark uses it: Kestrel accepts and schedules, our handler owns each connection.
+// ASP.NET Core as its own platform benchmark uses it: Kestrel accepts and schedules, and our handler owns each connection.
 //
 // Usage: dotnet Plaintext.dll HOST PORT
 
@@ -16,7 +16,7 @@ var builder = WebApplication.CreateSlimBuilder();
 builder.Logging.ClearProviders();
 builder.WebHost.UseSockets(options =>
 {
-    options.WaitForDataBeforeAllocatingBuffer = false; // memory for speed: a buffer for each idle connection
+    options.WaitForDataBeforeAllocatingBuffer = false; // trades memory for speed: each idle connection keeps a buffer
     options.UnsafePreferInlineScheduling = true; // the handler never blocks, so it may run on the thread that polls
 });
 builder.WebHost.ConfigureKestrel(options =>

@@ -2,7 +2,7 @@
 
 use io_uring::cqueue;
 
-/// The operation that a completion belongs to: connection, its generation and kind of operation, packed into 64 bits.
+/// The operation that a completion belongs to: the connection, its generation and the kind of operation. It packs into 64 bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tag {
     pub generation: u32,

@@ -1,9 +1,10 @@
 //! The io_uring engine: one system call submits a batch of sends and collects a batch of responses.
 //!
-//! Each connection is a registered file with one multishot receive, which is armed from connect to close. So the kernel lists responses in
-//! order of arrival, and each one is handled after only those that arrived before it.
+//! Each connection is a registered file with one multishot receive, which is armed from connect to close. The kernel therefore lists
+//! responses in order of arrival, so a response waits only for those that arrived before it.
 //!
-//! Small requests are sent from memory that never changes, and only failures produce a completion. The receive reports what went wrong.
+//! Small requests are sent from memory that never changes, and their sends produce a completion only if they fail. The receive then reports
+//! the failure.
 
 mod buffers;
 mod completion;
@@ -39,7 +40,7 @@ pub struct Uring {
     ring: Ring,
     peer: Peer,
     alarm: Option<Arc<Alarm>>,
-    /// The connections, and last a link without a socket, which belongs to the alarm.
+    /// One link per connection, followed by one without a socket, which belongs to the alarm.
     links: Vec<Link>,
     batch: Vec<Completion>,
     /// Output of closed connections that the kernel may still read, until its send completes.
@@ -248,7 +249,8 @@ impl Uring {
         }
     }
 
-    /// Asks for a completion when the alarm rings. It is that of a connect, because those are rare.
+    /// Requests a completion when the alarm rings. It is tagged as a connect, because connects are rare, so telling the two apart costs
+    /// little.
     fn watch_alarm(&mut self) -> Result<()> {
         let Some(alarm) = &self.alarm else { return Ok(()) };
         let tag = self.tag(self.links.len() as u32 - 1, Operation::Connect);

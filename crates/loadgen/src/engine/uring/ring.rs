@@ -1,7 +1,7 @@
 //! The submission and completion queues.
 //!
-//! The kernel defers all work for this ring until the thread enters it (`DEFER_TASKRUN`). So completions are posted only at that time, and
-//! in the order of their causes.
+//! The kernel defers all work for this ring until the thread enters it (`DEFER_TASKRUN`). Completions are therefore posted only at that
+//! time, in the order of the events that caused them.
 
 use std::collections::VecDeque;
 use std::io;
@@ -22,7 +22,7 @@ const NO_SIGNAL_WHOLE: i32 = libc::MSG_NOSIGNAL | libc::MSG_WAITALL;
 const BUFFER_BYTES: usize = 16 * 1024;
 const BUFFERS_MIN: u32 = 256;
 const BUFFERS_MAX: u32 = 4096;
-/// Consecutive attempts to submit before giving up.
+/// Maximum number of consecutive attempts to submit.
 const TRIES_MAX: u32 = 1000;
 
 pub struct Ring {
@@ -58,7 +58,7 @@ impl Ring {
         unsafe { self.push(&entry.user_data(tag.pack())) }
     }
 
-    /// Queues a poll that completes once the file is readable. It must stay open until then.
+    /// Queues a poll that completes once the file is readable. The file must stay open until then.
     pub fn watch(&mut self, tag: Tag, file: BorrowedFd<'_>) -> Result<()> {
         let entry = opcode::PollAdd::new(Fd(file.as_raw_fd()), libc::POLLIN as u32).build();
         // SAFETY: the kernel writes to no memory.
@@ -111,7 +111,7 @@ impl Ring {
         Err(io::Error::from(io::ErrorKind::WouldBlock)).context("io_uring accepts no submissions")
     }
 
-    /// Submits the queue and collects completions, without waiting. What the kernel doesn't accept stays queued.
+    /// Submits the queue and collects completions, without waiting. Operations that the kernel doesn't accept stay queued.
     #[inline]
     pub fn enter(&mut self) -> Result<()> {
         self.enter_once(IORING_ENTER_GETEVENTS).map(drop)

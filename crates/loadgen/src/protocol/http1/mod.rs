@@ -5,7 +5,7 @@
 //!
 //! A response may be complete before its request is: a server that rejects a large body can respond after reading the head. If the
 //! connection stays open, the server must still read the whole request (RFC 9112, section 9.3), so the rest is sent before the next
-//! request. A response to a request of which nothing was sent is an error.
+//! request. A response to a request that is still entirely unsent is an error.
 
 mod chunked;
 pub mod head;
@@ -123,8 +123,7 @@ impl Http1 {
     /// Returns whether the oldest pending request is still entirely unsent. A response to a partly sent request is valid, because a server
     /// may respond after reading the head.
     ///
-    /// Pending requests were queued last, so if the queue is at least as long as all of them together, the oldest is still entirely in the
-    /// queue.
+    /// The queue ends with the pending requests. If it is at least as long as all of them together, it still contains the whole oldest one.
     #[cold]
     fn front_is_unsent(&self, session: &Session) -> bool {
         let pending_bytes: usize = session.pending.iter().map(|pending| self.requests.kinds()[usize::from(pending.kind)].bytes.len()).sum();

@@ -1,6 +1,7 @@
 //! Keeps a few complete responses of a load.
 //!
-//! The caller requests a sample about ten times a second. Then the next response of one kind of request is kept; the kinds take turns.
+//! The caller requests samples at regular intervals. For each, the sampler keeps the next response to one kind of request; the kinds take
+//! turns.
 
 use crate::figures::sample::{SAMPLE_BYTES_MAX, Sample};
 use crate::request::kind::RequestKind;
@@ -28,12 +29,12 @@ impl Kept {
 
 #[derive(Default)]
 pub struct Sampler {
-    /// The kinds whose bodies the load generator doesn't check itself; all kinds if there are none.
+    /// The kinds whose bodies the load generator doesn't check itself; all kinds if it checks every body.
     kinds: Vec<u16>,
     turn: usize,
     armed: Option<u16>,
     kept: Vec<Kept>,
-    /// The number and the size of all responses that were ever kept.
+    /// The number and the total size of all responses kept so far.
     count: usize,
     bytes: usize,
 }
@@ -50,7 +51,7 @@ impl Sampler {
         if self.kinds.is_empty() || self.count >= SAMPLES_MAX || self.bytes >= BYTES_MAX {
             return None;
         }
-        // If the selected response hasn't arrived yet, another kind is selected only after it has.
+        // If the selected response hasn't arrived yet, another kind is selected only after it arrives.
         if self.armed.is_none() {
             self.armed = Some(self.kinds[self.turn]);
             self.turn = (self.turn + 1) % self.kinds.len();

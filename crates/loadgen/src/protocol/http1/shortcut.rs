@@ -1,8 +1,8 @@
 //! A shortcut for repeated heads: a head that equals a known one, byte by byte except for the value of `Date`, isn't parsed again.
 //!
 //! Servers repeat themselves, so nearly every response of a benchmark takes this path, which costs one memory comparison. The value of
-//! `Date` may differ, but may contain only characters of HTTP dates, so it cannot hide a line break. The new value is remembered, because
-//! it stays the same until the next second. All other heads go through the full parser, which then replaces the known head.
+//! `Date` may differ. It may contain only characters of HTTP dates, so it cannot hide a line break. The shortcut remembers the new value,
+//! which stays the same until the next second. All other heads go through the full parser, which then replaces the known head.
 
 use std::ops::Range;
 
@@ -30,7 +30,7 @@ impl KnownHead {
         Some(Self { bytes: bytes.to_vec(), date, status: head.status, length })
     }
 
-    /// Returns the length of the head at the front of `bytes` if it is this one.
+    /// Returns the length of the head at the front of `bytes` if it matches this one.
     #[inline]
     pub fn recognize(&mut self, bytes: &[u8]) -> Option<usize> {
         let candidate = bytes.get(..self.bytes.len())?;

@@ -5,7 +5,7 @@ pub const WINDOW_MAX: i64 = (1 << 31) - 1;
 /// Initial size of a window.
 pub const WINDOW_DEFAULT: u32 = 65_535;
 
-/// The number of bytes that the server may still send. It is granted more when half of the window is used.
+/// The number of bytes that the server may still send. The server is granted more when half of the window is used.
 #[derive(Clone, Copy, Debug)]
 pub struct ReceiveWindow {
     left: u32,

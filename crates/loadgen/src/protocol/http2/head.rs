@@ -1,6 +1,6 @@
 //! Validates the header fields and trailers of a response (RFC 9113, sections 8.2 and 8.3).
 //!
-//! Where the RFC allows a client to guess or to reject, this one rejects, as with HTTP/1.1.
+//! Where the RFC allows a client to guess or to reject, this client rejects, as it does with HTTP/1.1.
 
 /// The relevant fields of a response's head.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

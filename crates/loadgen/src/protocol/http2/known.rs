@@ -11,7 +11,7 @@ const KNOWN_BLOCK_BYTES_MAX: usize = 4096;
 #[derive(Debug, Default)]
 pub struct KnownBlock {
     bytes: Vec<u8>,
-    /// Version of the decoder's table at the time.
+    /// Version of the decoder's table when the block was learned.
     version: u64,
     head: Option<Head>,
 }

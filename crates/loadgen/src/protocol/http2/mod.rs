@@ -31,7 +31,7 @@ use receive::HeaderBlock;
 use settings::Settings;
 use streams::Streams;
 
-/// The highest stream ID at which a stream may begin. Beyond it, there must be enough IDs for all waiting requests.
+/// The highest stream ID at which a stream may begin. The remaining IDs must suffice for all waiting requests.
 const STREAM_LAST: u32 = frame::STREAM_MAX - 2 * (Slot::MAX as u32 + 1);
 
 pub struct Http2 {
@@ -59,7 +59,7 @@ pub struct Session {
     /// ID of the next stream.
     next_id: u32,
     streams: Streams,
-    /// Requests that have not been sent, some because the server allows no more streams.
+    /// Requests that have not been sent yet, for example because the server allows no more streams.
     waiting: VecDeque<(Slot, u16)>,
     /// Streams whose request body is not completely in the output yet.
     sending: Vec<Slot>,
@@ -107,7 +107,7 @@ impl Session {
         }
     }
 
-    /// Resets the stream in this slot and forgets it.
+    /// Resets the stream in this slot and frees the slot.
     fn abandon_stream(&mut self, slot: Slot, code: u32) {
         if let Some(stream) = self.streams.get(slot) {
             self.output.reset_stream(stream.id, code);

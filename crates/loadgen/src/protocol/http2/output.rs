@@ -9,7 +9,7 @@ const REPLY_BYTES_MAX: usize = 1 << 20;
 pub struct Output {
     bytes: Vec<u8>,
     sent: usize,
-    /// An upper bound of the number of unsent bytes that are replies.
+    /// An upper bound on the number of unsent bytes that are replies.
     replies: usize,
 }
 
@@ -34,7 +34,7 @@ impl Output {
         self.replies = self.replies.min(left);
     }
 
-    /// Returns the buffer, to append to.
+    /// Returns the buffer, for appending.
     #[inline]
     pub fn end(&mut self) -> &mut Vec<u8> {
         &mut self.bytes

@@ -321,7 +321,7 @@ fn checked(head: Head) -> Result<Head, Fault> {
     }
 }
 
-/// Moves bytes to the end of `room` until it has this length. Returns whether it has.
+/// Moves bytes to the end of `room` until `room` has this length. Returns whether it does.
 fn fill(room: &mut Vec<u8>, length: usize, bytes: &mut &[u8]) -> bool {
     let take = length.saturating_sub(room.len()).min(bytes.len());
     let (taken, rest) = bytes.split_at(take);
@@ -342,7 +342,7 @@ fn take_ping(session: &mut Session, head: Head, payload: &[u8]) -> Result<(), Fa
     if is_taken { Ok(()) } else { Err(TOO_MANY_REPLIES) }
 }
 
-/// Handles GOAWAY: the server won't process later streams. If it has an error code, the server may have processed them anyway.
+/// Handles GOAWAY: the server won't process later streams. If the frame has an error code, the server may have processed them anyway.
 fn take_go_away(session: &mut Session, head: Head, payload: &[u8], sink: &mut impl Sink) -> Result<(), Fault> {
     let Some((last, rest)) = payload.split_first_chunk().filter(|(_, rest)| rest.len() >= 4 && head.stream == 0) else {
         return Err(Fault::invalid("a GOAWAY frame is on a stream or has the wrong length"));

@@ -4,7 +4,7 @@ use super::frame::{self, Head};
 use super::streams::Stream;
 use super::{Http2, Session, structured};
 
-/// Maximum amount of pending output to which request bodies are still added.
+/// Amount of pending output at which no more request bodies are added.
 const OUTPUT_BYTES: usize = 64 * 1024;
 /// Maximum size of a DATA frame, even if the server allows more.
 const DATA_BYTES_MAX: usize = 16 * 1024;
@@ -30,7 +30,7 @@ impl Http2 {
         }
     }
 
-    /// Adds as much of the request bodies to the output as the windows allow and can be sent soon.
+    /// Adds as much of the request bodies to the output as the windows allow and as can be sent soon.
     #[inline]
     pub(super) fn write_bodies(&self, session: &mut Session) {
         if !session.sending.is_empty() {

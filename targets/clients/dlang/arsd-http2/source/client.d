@@ -1,4 +1,4 @@
-/// Sequential GETs on one connection of arsd.http2.
+/// Sends sequential GETs on one connection, with arsd.http2.
 module client;
 
 import std.conv : ConvException, to;
@@ -31,7 +31,7 @@ int main(string[] args)
     return 0;
 }
 
-/// The bytes of all bodies.
+/// Returns the total size of all bodies, in bytes.
 ulong fetch(string url, uint requests)
 {
     auto client = new HttpClient();

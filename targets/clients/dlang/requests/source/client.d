@@ -1,4 +1,4 @@
-/// Sequential GETs on one connection of a Request of dlang-requests.
+/// Sends sequential GETs on one connection, with a Request of dlang-requests.
 module client;
 
 import std.conv : ConvException, to;
@@ -31,7 +31,7 @@ int main(string[] args)
     return 0;
 }
 
-/// The bytes of all bodies.
+/// Returns the total size of all bodies, in bytes.
 ulong fetch(string url, uint count)
 {
     auto request = Request();
@@ -40,7 +40,7 @@ ulong fetch(string url, uint count)
     {
         auto response = request.get(url);
         enforce(response.code == 200, format!"status %d, expected 200"(response.code));
-        // The library takes a body that ends early for a whole one.
+        // The library mistakes a body that ends early for a complete one.
         enforce(response.contentLength < 0 || response.contentLength == response.responseBody.length, "the body ended early");
         bodyBytes += response.responseBody.length;
     }

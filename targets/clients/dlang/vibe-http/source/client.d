@@ -1,4 +1,4 @@
-/// Sequential GETs on one connection of vibe-http, which keeps it for the thread.
+/// Sends sequential GETs on one connection, with vibe-http, which keeps one connection per thread.
 module client;
 
 import std.conv : ConvException, to;
@@ -33,7 +33,7 @@ int main(string[] args)
     return 0;
 }
 
-/// The bytes of all bodies.
+/// Returns the total size of all bodies, in bytes.
 ulong fetch(string address, uint requests)
 {
     const url = URL(address);

@@ -1,6 +1,6 @@
-/// The HttpServer of dart:io, in one isolate for each worker; the isolates share one listener.
+/// The HttpServer of dart:io, in one isolate per worker. The isolates share one listener.
 ///
-/// dart:io sends no date: a clock in each isolate writes it once a second.
+/// dart:io doesn't send a date, so each isolate updates one every second.
 ///
 /// Usage: server HOST PORT WORKERS
 library;
@@ -44,7 +44,7 @@ Future<void> serve(Address address) async {
   });
 }
 
-/// For a request of method HEAD, dart:io drops the body and keeps its length.
+/// Answers with the body. For HEAD, dart:io drops the body and keeps its length.
 void answerPlaintext(HttpResponse response) {
   const body = 'Hello, World!';
   response.headers.contentType = ContentType.text;

@@ -1,9 +1,9 @@
 /**
- * The server embedded in arsd.cgi. Which of its three kinds it is was chosen when the library was built.
+ * The server embedded in arsd.cgi, in the one of its three kinds that was selected when the library was built.
  *
  * Usage: arsd-processes|arsd-threads|arsd-hybrid HOST PORT HANDLERS
- *   HANDLERS  processes or threads that serve. Those of the first two kinds serve one connection until it closes, and leave others
- *             waiting; those of the hybrid have an event loop each.
+ *   HANDLERS  number of processes or threads that serve. In the first two kinds, each of them serves one connection until it closes,
+ *             while other connections wait. In the hybrid, each has an event loop.
  */
 module app;
 
@@ -26,7 +26,7 @@ void plaintext(Cgi cgi)
     }
 }
 
-/// Has `handlers` processes or threads serve. The version is the one that the library was built with.
+/// Sets the number of processes or threads that serve. The version is the one that the library was built with.
 void configure(ref RequestServer server, int handlers)
 {
     version (embedded_httpd_processes)
@@ -36,7 +36,7 @@ void configure(ref RequestServer server, int handlers)
 
     version (embedded_httpd_hybrid)
     {
-        // Forks once. Only then is the listener non-blocking, so that several threads can share it.
+        // Fork once, because only then is the listener non-blocking, which several threads need to share it.
         server.useFork = handlers > 1;
         if (server.useFork)
             server.numberOfThreads = (handlers + 1) / 2;
@@ -45,7 +45,7 @@ void configure(ref RequestServer server, int handlers)
 
 private __gshared pid_t leader;
 
-/// The library forks, and leaves its children behind when it is ended: end the whole group.
+/// Ends the whole process group, because the library leaves its forked children behind when it is terminated.
 extern (C) void end(int) nothrow @nogc
 {
     signal(SIGTERM, SIG_DFL);

@@ -1,8 +1,9 @@
 /**
  * HTTP over bare io_uring, through the wrapper `during`.
  *
- * One ring on one thread. A connection has one operation under way: a receive, or the send of what is owed. No parser and no
- * router: every path and method gets the same answer. Needs Linux 6.1, for completions that are worked off when we ask for them.
+ * One ring on one thread. A connection has one operation in progress: a receive, or a send of pending answers. There is no parser
+ * and no router: every path and method gets the same answer. Requires Linux 6.1, because task work is deferred until the loop
+ * enters the kernel (DEFER_TASKRUN).
  *
  * Usage: during-server HOST PORT
  */
@@ -29,8 +30,8 @@ struct Connection
 {
     ubyte[4096] input;
     RequestCounter requests;
-    uint owed; /// answers not begun
-    immutable(ubyte)[] unsent; /// what is left of those begun
+    uint owed; /// answers that haven't been begun
+    immutable(ubyte)[] unsent; /// the rest of the answers being sent
 }
 
 struct Server
@@ -41,7 +42,7 @@ struct Server
 
     Uring ring;
     Socket listener;
-    Connection*[] connections; /// by file descriptor; also what keeps them from the garbage collector while the kernel writes to them
+    Connection*[] connections; /// by file descriptor; keeps them from being collected while the kernel writes to them
     immutable(ubyte)[] answers;
     KernelTimespec second = {tv_sec: 1};
     sockaddr_in peer; /// written by each accept, never read
@@ -100,7 +101,7 @@ struct Server
     private void onAccept(int fd)
     {
         if (fd < 0)
-            return; // one that was gone before we came to it, or too many open files
+            return; // the client is gone already, or too many files are open
         if (fd >= connections.length)
             connections.length = fd * 2;
         connections[fd] = new Connection;
@@ -124,7 +125,7 @@ struct Server
         sendOrReceive(fd);
     }
 
-    /// Sends what is owed; a client that does not read it is not read from.
+    /// Sends pending answers, or receives if there are none. A client that doesn't read its answers isn't read from.
     private void sendOrReceive(int fd)
     {
         auto connection = connections[fd];
@@ -163,7 +164,7 @@ struct Server
         core.sys.posix.unistd.close(fd);
     }
 
-    /// A free entry of the submission queue.
+    /// Returns a free entry of the submission queue.
     private ref SubmissionEntry next()
     {
         if (ring.full)
@@ -171,7 +172,7 @@ struct Server
         return ring.next();
     }
 
-    /// What tells a completion: its step in the low byte, its connection above.
+    /// Returns the tag that identifies a completion: the step in the low byte, the connection in the other bytes.
     private static ulong tag(Step step, int fd = 0)
     {
         return cast(ulong) fd << 8 | step;
@@ -189,7 +190,8 @@ struct Server
 
 private __gshared int listenerHandle;
 
-/// The kernel takes a ring apart some time after its process has ended, and would accept until then.
+/// Ends the process. Shuts the listener down first, because the kernel destroys a ring some time after its process has ended and
+/// would accept connections until then.
 extern (C) void end(int) nothrow @nogc
 {
     import core.sys.posix.sys.socket : SHUT_RDWR, shutdown;

@@ -1,13 +1,13 @@
-/// What is sent, and when it is owed: answers made once a second, requests found by the empty line that ends them.
+/// The answers, built once a second, and a counter that finds requests by the empty line that ends them.
 module answers;
 
-/// How many answers one send may carry.
+/// Maximum number of answers in one send.
 enum maxBatch = 64;
 
 /**
- * `maxBatch` answers in a row, dated now.
+ * Returns `maxBatch` answers in a row, with the current date.
  *
- * A new block for every second: a send that is under way keeps the block that it began with.
+ * Each second gets a new block, so a send in progress keeps the block that it began with.
  */
 immutable(ubyte)[] makeAnswers(string server) @safe
 {
@@ -18,7 +18,7 @@ immutable(ubyte)[] makeAnswers(string server) @safe
         ~ "\r\nContent-Type: text/plain\r\nContent-Length: 13\r\n\r\nHello, World!").replicate(maxBatch).representation;
 }
 
-/// Now, as in RFC 9110 section 5.6.7.
+/// Returns the current time in the format of RFC 9110, section 5.6.7.
 private string imfFixdate() @safe
 {
     import std.datetime : Clock, UTC;
@@ -32,13 +32,13 @@ private string imfFixdate() @safe
         now.hour, now.minute, now.second);
 }
 
-/// Finds the ends of requests in a stream that may be cut anywhere. Remembers the last four bytes and nothing else.
+/// Finds the ends of requests in a stream that may be split anywhere. Remembers only the last four bytes.
 struct RequestCounter
 {
     private uint window;
     private enum uint requestEnd = 0x0d0a0d0a; // CR LF CR LF
 
-    /// How many requests end in `bytes`, which follow those of the call before.
+    /// Returns how many requests end in `bytes`, which continue those of the previous call.
     uint count(scope const(ubyte)[] bytes) @safe pure nothrow @nogc
     {
         uint ends;

@@ -1,6 +1,6 @@
 /**
- * HTTP over the event loop of eventcore: listener, clock and loop. How a connection is served lies in `callbacks.d` or `fibers.d`,
- * one of which is compiled in. No parser and no router: every path and method gets the same answer.
+ * HTTP over the event loop of eventcore: listener, clock and loop. Either `callbacks.d` or `fibers.d` is compiled in and serves
+ * the connections. There is no parser and no router: every path and method gets the same answer.
  *
  * Usage: eventcore-callbacks|eventcore-fibers HOST PORT
  */
@@ -13,7 +13,7 @@ import service : serve;
 import std.exception : assumeWontThrow, enforce;
 import std.socket : InternetAddress;
 
-/// What is sent from now on; replaced every second.
+/// The answers to send; replaced every second.
 immutable(ubyte)[] answers_;
 
 private void tick(TimerID timer) nothrow @safe

@@ -1,4 +1,4 @@
-/// Serves a connection by callbacks alone: the least that eventcore asks for.
+/// Serves a connection with callbacks only, which is the least that eventcore requires.
 module service;
 
 import answers;
@@ -19,7 +19,7 @@ private final class Connection
     private StreamSocketFD socket;
     private ubyte[4096] input;
     private RequestCounter requests;
-    private uint owed; /// answers not begun
+    private uint owed; /// answers that haven't been begun
     private bool advancing;
     private bool again;
 
@@ -29,8 +29,8 @@ private final class Connection
     }
 
     /**
-     * Takes the next step. A callback may come before the call that asked for it returns: that one asks for another turn of
-     * the loop, so that a client which never pauses cannot grow the stack.
+     * Takes the next step. A callback may run before the call that requested it returns. It then only requests another turn of
+     * the loop, so that a client that never pauses can't grow the stack.
      */
     void advance()
     {

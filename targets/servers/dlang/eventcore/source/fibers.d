@@ -1,4 +1,4 @@
-/// Serves a connection by a fiber, which waits in the middle of what it does until a callback resumes it.
+/// Serves a connection with a fiber, which waits in the middle of its work until a callback resumes it.
 module service;
 
 import answers;
@@ -62,7 +62,7 @@ nothrow:
         return await();
     }
 
-    /// Lets others run until the operation has ended, which it may have at once. Tells whether it went well.
+    /// Lets other fibers run until the operation has ended, unless it has ended already. Returns whether it succeeded.
     private bool await()
     {
         waiting = !ended;

@@ -1,8 +1,8 @@
 /**
  * The server and router of lighttp, over the event loop of libasync.
  *
- * The library sends no date and closes each connection unless the client asked by name to keep it: the handler adds both headers
- * as HTTP/1.1 has them.
+ * The library sends no date, and closes each connection unless the client sent `Connection: keep-alive`. The handler therefore
+ * sets Date, and `Connection: keep-alive` unless the library has set Connection.
  *
  * Usage: lighttp-server HOST PORT
  */
@@ -15,7 +15,7 @@ import std.conv : to;
 
 string date;
 
-/// Now, as in RFC 9110 section 5.6.7.
+/// Returns the current time in the format of RFC 9110, section 5.6.7.
 string imfFixdate()
 {
     import std.datetime : Clock, UTC;

@@ -1,6 +1,6 @@
 /**
- * HTTP in the fibers of Mecca's reactor, on one thread: a fiber for each connection, and one for the clock. No parser and no router:
- * every path and method gets the same answer.
+ * HTTP in the fibers of Mecca's reactor, on one thread: one fiber per connection, and one for the clock. There is no parser and
+ * no router: every path and method gets the same answer.
  *
  * Usage: mecca-server HOST PORT
  */
@@ -13,7 +13,7 @@ import mecca.reactor;
 import mecca.reactor.io.fd;
 import std.algorithm : min, move;
 
-enum maxFibers = 4096; /// connections, and a few of the reactor's own
+enum maxFibers = 4096; /// connections, and a few fibers of the reactor
 
 immutable(ubyte)[] answers_;
 SockAddr address;

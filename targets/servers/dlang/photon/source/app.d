@@ -1,9 +1,9 @@
 /**
- * Code as if calls blocked, in fibers: photon puts its own read, write and accept before those of libc, and they switch fibers
- * where they would have to wait.
+ * Code in fibers that is written as if calls blocked. Photon overrides read, write and accept of libc with versions that switch
+ * fibers instead of waiting.
  *
- * Node's parser and no router: every path and method gets the same answer. Photon starts as many threads as a processor package
- * has; that cannot be set.
+ * Uses Node's parser and no router: every path and method gets the same answer. Photon starts as many threads as the processor
+ * package has cores, which can't be changed.
  *
  * Usage: photon-server HOST PORT
  */
@@ -26,7 +26,7 @@ struct Answer
     string text;
 }
 
-/// Replaced every second. A pointer, so that other threads see the text of one second or of the next.
+/// The current answer, replaced every second. A pointer, so that other threads see either the old text or the new one.
 __gshared const(Answer)* answer;
 
 string makeAnswer()
@@ -35,7 +35,7 @@ string makeAnswer()
         ~ "\r\nContent-Type: text/plain\r\nContent-Length: 13\r\n\r\nHello, World!";
 }
 
-/// Now, as in RFC 9110 section 5.6.7.
+/// Returns the current time in the format of RFC 9110, section 5.6.7.
 string imfFixdate()
 {
     import std.datetime : Clock, UTC;
@@ -52,7 +52,7 @@ string imfFixdate()
 struct Connection
 {
     http_parser parser;
-    char[] output; /// answers to what one read brought
+    char[] output; /// answers to the requests of one read
     bool closing;
 }
 
@@ -67,10 +67,10 @@ extern (C) int onRequest(http_parser* parser) nothrow
     return 0;
 }
 
-__gshared cpu_set_t allowed; /// the CPUs that we were given, read before photon pins its threads to the first ones there are
-bool isUnpinned; // of this thread
+__gshared cpu_set_t allowed; /// the CPUs assigned to this process, read before photon pins its threads to the first CPUs
+bool isUnpinned; // thread-local
 
-/// Lets the running thread use the CPUs that we were given.
+/// Lets the running thread use all CPUs assigned to this process.
 void unpin()
 {
     if (!isUnpinned)
@@ -103,9 +103,9 @@ void serve(int socket)
 }
 
 /**
- * The first read of a connection. Photon registers a socket when it is first used, and loses the event of what arrives meanwhile:
- * the connection would wait for ever. So a write of nothing registers it, and a call that photon does not redirect takes what came
- * before that.
+ * Makes the first read of a connection. Photon registers a socket on its first use and misses the event of data that arrived
+ * before, so the connection would wait forever. Therefore an empty write registers the socket, and a call that photon doesn't
+ * redirect reads the earlier data.
  */
 ptrdiff_t readFirst(int socket, char[] input)
 {
@@ -142,7 +142,7 @@ void accept(Socket listener)
     }
 }
 
-/// A function of its own, because the closures of a loop would all see the variable of its last turn.
+/// Starts a fiber. This is a separate function, because all closures created in a loop would share its variable.
 void start(int socket)
 {
     go(() => serve(socket));

@@ -1,4 +1,4 @@
-/// What is used here of Node's http_parser 2.9, in C.
+/// The part of Node's http_parser 2.9, a C library, that is used here.
 module c_http_parser;
 
 extern (C) nothrow:
@@ -7,7 +7,7 @@ enum HTTP_REQUEST = 0;
 
 struct http_parser
 {
-    uint state; // bit fields that are the parser's own
+    uint state; // private bit fields of the parser
     uint nread;
     ulong content_length;
     ushort http_major;

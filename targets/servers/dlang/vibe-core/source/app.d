@@ -1,8 +1,8 @@
 /**
- * HTTP over the sockets of vibe-core: a task for each connection, which waits like a thread and costs a fiber.
+ * HTTP over the sockets of vibe-core: one task per connection, which waits like a thread but costs only a fiber.
  *
- * No parser and no router: every path and method gets the same answer. Each worker thread has an event loop, a listener on the
- * shared port and a clock of its own.
+ * There is no parser and no router: every path and method gets the same answer. Each worker thread has an event loop, a listener
+ * on the shared port and a clock of its own.
  *
  * Usage: vibe-core-server HOST PORT WORKERS
  */
@@ -15,7 +15,7 @@ import std.conv : to;
 import vibe.core.core;
 import vibe.core.net;
 
-immutable(ubyte)[] answers_; // of this thread
+immutable(ubyte)[] answers_; // thread-local
 
 void listen(string host, ushort port) nothrow
 {

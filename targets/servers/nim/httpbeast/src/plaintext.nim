@@ -1,4 +1,4 @@
-## A server by httpbeast: an event loop in each thread, on one port by SO_REUSEPORT.
+## A server that uses httpbeast: each thread has an event loop, and all threads share one port through SO_REUSEPORT.
 ##
 ## The library sends Server and Date. It has no router: the handler compares the path.
 ##

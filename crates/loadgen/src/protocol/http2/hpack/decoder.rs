@@ -22,11 +22,11 @@ impl Entry {
 
 #[derive(Debug)]
 pub struct Decoder {
-    /// The newest entry comes first.
+    /// The dynamic table, newest entry first.
     entries: VecDeque<Entry>,
     bytes: usize,
     bytes_max: usize,
-    /// Number of changes to the table. Decoding a block again gives the same fields unless this has changed in between.
+    /// Number of changes to the table. Decoding a block again gives the same fields unless the number has changed in between.
     version: u64,
     scratch: Vec<u8>,
 }

@@ -1,8 +1,8 @@
-//! Encodes requests as header blocks. Fields that a run repeats enter the dynamic table of the server once and are one-byte indices
-//! afterwards.
+//! Encodes requests as header blocks. Fields that a run repeats enter the server's dynamic table once. After that, each is sent as a
+//! one-byte index.
 //!
-//! Nothing is ever evicted: fields that no longer fit are sent as literals each time. So a field in the table stays there, and its index
-//! follows from the number of fields inserted after it.
+//! Nothing is ever evicted: fields that no longer fit are sent as literals each time. A field in the table therefore stays there, and its
+//! index follows from the number of fields inserted after it.
 
 use super::{ENTRY_BYTES, STATIC, TABLE_BYTES_DEFAULT, write_number};
 
@@ -76,7 +76,7 @@ fn write_string(text: &[u8], out: &mut Vec<u8>) {
 /// The state of the server's decoder on one connection.
 #[derive(Debug)]
 pub struct Encoder {
-    /// When each distinct field was inserted: 1 for the oldest entry of the table, 2 for the next, 0 for fields not in the table.
+    /// The insertion number of each distinct field: 1 for the oldest entry of the table, 2 for the next, 0 for fields not in the table.
     numbers: Box<[u32]>,
     inserted: u32,
     bytes: usize,
@@ -91,7 +91,7 @@ impl Encoder {
         Self { numbers, inserted: 0, bytes: 0, bytes_max: TABLE_BYTES_DEFAULT as usize, changed: false }
     }
 
-    /// Applies the server's limit on the table size. At most the default size is used.
+    /// Applies the server's limit on the table size. The encoder uses at most the default size.
     pub fn allow(&mut self, bytes: u32) {
         let bytes_max = bytes.min(TABLE_BYTES_DEFAULT) as usize;
         if bytes_max != self.bytes_max {

@@ -8,13 +8,13 @@ mod huffman;
 pub use decoder::Decoder;
 pub use encoder::{Encoder, Fields};
 
-/// Initial size of the dynamic table. The limit of the server's encoder is never changed.
+/// Initial size of the dynamic table. This client never changes the limit for the server's encoder.
 pub const TABLE_BYTES_DEFAULT: u32 = 4096;
 /// Maximum total size of the header fields of a message, as defined by RFC 9113, 6.5.2, and of a header block.
 pub const LIST_BYTES_MAX: usize = 64 * 1024;
 /// Overhead of an entry in a table or of a field in a list, added to the lengths of its name and value.
 const ENTRY_BYTES: usize = 32;
-/// Maximum number of bytes of a number after its prefix. More would not fit into 32 bits.
+/// Maximum number of bytes of a number after its prefix. Larger numbers would not fit into 32 bits.
 const NUMBER_BYTES_MAX: usize = 4;
 
 /// The static table (RFC 7541, appendix A). Its first entry has index 1.
@@ -49,7 +49,7 @@ fn write_number(out: &mut Vec<u8>, pattern: u8, bits: u32, mut value: usize) {
     out.push(value as u8);
 }
 
-/// Takes a number with a prefix of `bits` bits from the front.
+/// Takes a number with a prefix of `bits` bits from the front of `bytes`.
 fn take_number(bytes: &mut &[u8], bits: u32) -> Option<usize> {
     let full = (1 << bits) - 1;
     let mut value = usize::from(*bytes.split_off_first()?) & full;

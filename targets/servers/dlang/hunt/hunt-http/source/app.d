@@ -1,7 +1,7 @@
 /**
- * The HTTP server and router of Hunt, with an event loop in each of its threads.
+ * The HTTP server and router of Hunt, with an event loop in each thread.
  *
- * The library adds neither Server nor Date: the handler does, with the library's own clock.
+ * The library adds neither Server nor Date, so the handler does, using the library's clock.
  *
  * Usage: hunt-http-server HOST PORT WORKERS
  */

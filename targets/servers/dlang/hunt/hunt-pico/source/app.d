@@ -1,6 +1,6 @@
 /**
- * HTTP over the event loop of Hunt: picohttpparser finds the requests, and each gets an answer that was made beforehand. No router:
- * every path and method gets the same answer. Each thread has an event loop and a listener on the shared port.
+ * HTTP over the event loop of Hunt: picohttpparser finds the requests, and each gets an answer that was built beforehand. There
+ * is no router: every path and method gets the same answer. Each thread has an event loop and a listener on the shared port.
  *
  * Usage: hunt-pico-server HOST PORT WORKERS
  */
@@ -22,12 +22,12 @@ import std.conv : to;
 import std.socket : SocketOption, SocketOptionLevel;
 
 enum backlog = 4096;
-enum maxBatch = 64; /// answers that one write may carry
+enum maxBatch = 64; /// answers in one write
 enum maxHeaders = 100;
 
 struct Answers
 {
-    string text; /// `maxBatch` times the same
+    string text; /// `maxBatch` copies of the answer
 
     this(string date)
     {
@@ -36,13 +36,13 @@ struct Answers
     }
 }
 
-/// Replaced every second. A pointer, so that other threads see the text of one second or of the next.
+/// The current answers, replaced every second. A pointer, so that other threads see either the old text or the new one.
 __gshared const(Answers)* answers;
 
 final class Connection
 {
     private TcpStream stream;
-    private const(char)[] begun; /// of a request whose end is still to come
+    private const(char)[] begun; /// the beginning of an incomplete request
 
     this(TcpStream stream)
     {
@@ -80,7 +80,7 @@ final class Connection
     }
 }
 
-/// Length of the request at the beginning of `input`; −1 if there is none, −2 if more has to come.
+/// Returns the length of the request at the beginning of `input`, −1 if it is malformed, or −2 if it is incomplete.
 int parse(const(char)[] input) nothrow @nogc
 {
     const(char)* method, path;

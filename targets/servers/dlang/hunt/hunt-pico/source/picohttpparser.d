@@ -1,4 +1,4 @@
-/// What is used here of picohttpparser, in C.
+/// The part of picohttpparser, a C library, that is used here.
 module picohttpparser;
 
 struct phr_header
@@ -9,6 +9,6 @@ struct phr_header
     size_t value_len;
 }
 
-/// Returns the length of the request, −1 if it is none, −2 if more of it has to come.
+/// Returns the length of the request, −1 if it is malformed, or −2 if it is incomplete.
 extern (C) int phr_parse_request(const char* buf, size_t len, const(char)** method, size_t* method_len, const(char)** path,
     size_t* path_len, int* minor_version, phr_header* headers, size_t* num_headers, size_t last_len) nothrow @nogc;

@@ -11,7 +11,7 @@ defmodule Plaintext.Application do
       {Plug.Cowboy,
        scheme: :http,
        plug: Plaintext.Router,
-       # Left alone, Cowboy closes each connection after a thousand requests.
+       # By default, Cowboy closes each connection after a thousand requests.
        options: [ip: ip, port: port, protocol_options: [max_keepalive: 1_000_000_000]]}
     ]
 

@@ -12,6 +12,7 @@ use crate::common::frames::Frames;
 use crate::common::slices::{Commanded, Ended, assert_sums, errors, sum};
 use crate::common::tls::{certificate, tls_config};
 use crate::common::{ENGINES, read_request, serve, url};
+use crate::protocols::serve_proxy;
 use rustls::{ServerConnection, StreamOwned};
 use serde_json::Value;
 
@@ -188,6 +189,16 @@ fn nothing_is_in_flight_after_a_slice() {
         let (target, served) = serve_all();
         let open = with(&["-r", "2k", "-c", "4", "-t", "2"], engine, "--insecure");
         assert_silence(&open, &target, || Served::of(&served.read), || Served::of(&served.answered));
+    }
+}
+
+#[test]
+fn nothing_is_in_flight_after_a_slice_through_a_tunnel() {
+    for engine in ENGINES {
+        let (target, served) = serve_all();
+        let proxy = format!("http://{}", serve_proxy("200 OK"));
+        let args = with(&["-c", "2", "--proxy", &proxy], engine, "--insecure");
+        assert_silence(&args, &target, || Served::of(&served.read), || Served::of(&served.answered));
     }
 }
 

@@ -73,8 +73,9 @@ pub struct Report {
     pub thread: u32,
     pub span: Span,
     pub recorder: Recorder,
-    /// In the last report on a window only: the rest of its results, and the ages of the requests that were unfinished at its end.
-    pub last: Option<(Final, Recorder)>,
+    /// In the last report on a window only: the rest of its results, and the ages of the requests that were unfinished at its end, if
+    /// there are any.
+    pub last: Option<(Final, Option<Recorder>)>,
 }
 
 /// What a worker reports about a window as a whole.

@@ -276,9 +276,8 @@ impl Recorder {
         self.errors.merge(&late.errors);
         self.unprocessed += late.unprocessed;
         self.censored += late.censored;
-        for (mine, theirs) in [(&mut self.service, &late.service), (&mut self.response, &late.response)] {
-            mine.add(theirs).unwrap_or_else(|error| unreachable!("histograms with equal bounds cannot be merged: {error}"));
-        }
+        add(&mut self.service, &late.service);
+        add(&mut self.response, &late.response);
         for (mine, theirs) in self.parts.iter_mut().zip(&late.parts) {
             mine.errors += theirs.errors;
         }
@@ -288,7 +287,7 @@ impl Recorder {
     /// each kind of request.
     pub fn add_drain(&mut self, drain: &Self) {
         self.add_late(drain);
-        self.connect.add(&drain.connect).unwrap_or_else(|error| unreachable!("histograms with equal bounds cannot be merged: {error}"));
+        add(&mut self.connect, &drain.connect);
         self.tls_handshakes = TlsHandshakes::sum(self.tls_handshakes, drain.tls_handshakes);
         for (mine, theirs) in self.parts.iter_mut().zip(&drain.parts) {
             mine.add_drain(theirs);
@@ -329,6 +328,13 @@ impl Recorder {
 pub struct P99 {
     pub service_ns: u64,
     pub response_ns: u64,
+}
+
+/// Adds one histogram to another, which takes a while even for few values.
+fn add(mine: &mut Histogram<u64>, theirs: &Histogram<u64>) {
+    if !theirs.is_empty() {
+        mine.add(theirs).unwrap_or_else(|error| unreachable!("histograms with equal bounds cannot be merged: {error}"));
+    }
 }
 
 /// Adds the values above `beyond_ns` to another histogram. Returns their count and sum.

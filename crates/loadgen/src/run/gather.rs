@@ -117,7 +117,9 @@ impl<'a> Gather<'a> {
     pub fn take(&mut self, report: Report, observer: &mut impl Observer) {
         self.announce_phases(now_ns(), observer); // first, because merging the last span of a phase takes a while
         if let Some((last, ages)) = report.last {
-            self.unfinished.merge(&ages, self.pauses);
+            if let Some(ages) = ages {
+                self.unfinished.merge(&ages, self.pauses);
+            }
             self.finals[report.thread as usize] = last;
         }
         let aside = match report.span.phase {

@@ -100,9 +100,11 @@ pub fn run(plan: &Plan, observer: &mut impl Observer) -> Result<RunResult> {
     let (engine, engine_fallback) = choose_engine(plan.engine);
     let threads = plan.threads as usize;
     let parts = plan.requests.parts();
-    let pauses = Pauses::new(plan.interval, PIECES * (HISTOGRAMS + parts as u32) * (plan.threads + 1));
-    let each = if plan.slices_on_stdin { slices::RECORDERS } else { RECORDERS };
-    let recorders = each * threads + 1; // the extra one is for the span that is held back until the next one is complete
+    // In slices, the coordinator works only while there is no load.
+    let pieces = PIECES * (HISTOGRAMS + parts as u32) * (plan.threads + 1);
+    let pauses = if plan.slices_on_stdin { Pauses::NONE } else { Pauses::new(plan.interval, pieces) };
+    // The extra one is the span that is held back until the next is complete.
+    let recorders = if plan.slices_on_stdin { slices::recorders(threads) } else { RECORDERS * threads + 1 };
     let pool = Arc::new(Pool::new(plan.load.is_open(), parts, recorders, pauses));
     let (reports, gathered) = sync_channel(REPORTS * threads);
     let mut crew = Vec::new();

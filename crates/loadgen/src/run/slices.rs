@@ -25,10 +25,17 @@ use crate::worker::{Final, Report, Shared};
 
 /// Time between a command and the start of its load. Sleeping threads wake up within this time.
 const DELAY_NS: u64 = 200_000;
-/// Recorders per thread: those of connecting, waiting, lead-in, window and drain, and the next one.
-pub const RECORDERS: usize = 6;
-/// The coordinator needs no pauses, because it merges only while there is no load.
+/// Reports of a thread about a slice: on connecting, waiting, lead-in, window and drain.
+const REPORTS: usize = 5;
+/// Recorders of the coordinator: three for the slice that it merges, and two for the one before.
+const RECORDERS: usize = 5;
+/// No load disturbs the coordinator or is disturbed by it.
 const NO_PAUSES: Pauses = Pauses::NONE;
+
+/// Returns the number of recorders that a run needs.
+pub fn recorders(threads: usize) -> usize {
+    (REPORTS + 1) * threads + RECORDERS
+}
 
 /// A run that generates load on command.
 pub struct Slices<'a> {
@@ -80,7 +87,7 @@ impl Slices<'_> {
         let end_ns = measure_start_ns + window_ns;
         let window = Window { warmup_start_ns, measure_start_ns, end_ns, interval_ns: lead_in_ns.max(window_ns) };
         self.shared.window.set(window).map_err(|error| Stop::Mistake(format!("cannot wake up the load threads: {error}")))?;
-        let mut reports = Vec::with_capacity(RECORDERS * self.plan.threads as usize);
+        let mut reports = Vec::with_capacity(REPORTS * self.plan.threads as usize);
         let mut left = self.plan.threads;
         loop {
             match self.reports.recv_timeout(50 * LOOK) {
@@ -174,7 +181,7 @@ impl<'a> Tally<'a> {
             self.kept.start_ns = window.warmup_start_ns;
         }
         let [mut lead_in, mut recorder, mut drain] = [(); 3].map(|()| self.pool.take());
-        let mut unfinished = Recorder::untouched(self.plan.load.is_open());
+        let mut unfinished = Vec::new();
         let mut finals = finals(self.plan);
         let mut end_ns = window.end_ns;
         for report in reports {
@@ -190,14 +197,17 @@ impl<'a> Tally<'a> {
             whole.merge(&report.recorder, NO_PAUSES);
             self.pool.give_back(report.recorder);
             if let Some((last, ages)) = report.last {
-                unfinished.merge(&ages, NO_PAUSES);
+                unfinished.extend(ages);
                 finals[report.thread as usize] = last;
                 end_ns = end_ns.max(report.span.end_ns);
             }
         }
         let late_ok = drain.ok;
         recorder.add_drain(&drain);
-        recorder.add_unfinished(&unfinished, recorder.p99());
+        let beyond = recorder.p99();
+        for ages in &unfinished {
+            recorder.add_unfinished(ages, beyond);
+        }
         self.pool.give_back(drain);
         let interval = self.interval(&window, &recorder);
         let times = times(self.plan, &recorder);
@@ -381,7 +391,7 @@ mod tests {
                         recorder.request_failed(sent, ErrorKind::Reset);
                     }
                 }
-                let last = (span.phase == Phase::Drain).then(|| (Final { backlog: 1, ..Final::default() }, Recorder::untouched(false)));
+                let last = (span.phase == Phase::Drain).then(|| (Final { backlog: 1, ..Final::default() }, None));
                 reports.push(Report { thread, span, recorder, last });
             }
         }

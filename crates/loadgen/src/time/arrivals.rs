@@ -37,6 +37,8 @@ pub struct Schedule {
     /// Sum of the exponential gaps so far, in requests of the whole run.
     poisson_sum: f64,
     random: Random,
+    /// Seeds of the later starts. How many gaps were drawn since the last start depends on what was sent, so they must not matter.
+    seeds: Random,
     segment: usize,
     /// Number of requests and seconds before the current segment.
     before: (f64, f64),
@@ -52,6 +54,7 @@ impl Schedule {
             thread: f64::from(thread),
             count: 0,
             poisson_sum: 0.0,
+            seeds: random.clone(),
             random,
             segment: 0,
             before: (0.0, 0.0),
@@ -63,8 +66,11 @@ impl Schedule {
         Self::new(self.profile, self.arrivals, thread, threads, seed)
     }
 
-    /// Starts the schedule again. Poisson arrivals are drawn anew.
+    /// Starts the schedule again, if it has been used. Poisson arrivals are drawn anew; the seed and the number of starts determine them.
     pub fn restart(&mut self) {
+        if self.count > 0 {
+            self.random = Random::new(self.seeds.next_u64());
+        }
         (self.count, self.poisson_sum, self.segment, self.before) = (0, 0.0, 0, (0.0, 0.0));
     }
 
@@ -127,6 +133,20 @@ mod tests {
         let mut joined = [times(0, 3), times(1, 3), times(2, 3)].concat();
         joined.sort_by(f64::total_cmp);
         assert_eq!(joined, times(0, 1));
+    }
+
+    #[test]
+    fn the_arrivals_of_a_start_do_not_depend_on_how_many_were_taken_before() {
+        let after = |taken| {
+            let mut schedule = Schedule::new(Profile::constant(1000.0), Arrivals::Poisson, 0, 1, 7);
+            let fresh: Vec<_> = (0..taken).map(|_| schedule.next_ns()).collect();
+            schedule.restart();
+            (fresh, (0..100).map(|_| schedule.next_ns()).collect::<Vec<_>>())
+        };
+        let ((first, few), (longer, many)) = (after(3), after(500));
+        assert_eq!((&first[..], few), (&longer[..3], many.clone()));
+        assert!(longer[..100] != many[..], "each start has its own arrivals");
+        assert_eq!(after(0).1, longer[..100], "a schedule that is not used yet stays as it is");
     }
 
     /// Runs three load generators with 1, 3 and 2 threads, each making one part.

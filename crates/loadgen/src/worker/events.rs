@@ -306,8 +306,8 @@ impl<P: Protocol> Worker<P> {
                 done += 1;
             }
         }
-        if self.span.phase == Phase::Drain {
-            // The server may still be busy with the abandoned requests, so the connection isn't used again.
+        if self.span.phase == Phase::Drain && self.shared.in_slices {
+            // The server may still be busy with the abandoned requests, so the next slice uses a new connection.
             connections[index as usize].left = 0;
         }
         let next = if done == 0 {

@@ -73,9 +73,9 @@ pub struct Report {
     pub thread: u32,
     pub span: Span,
     pub recorder: Recorder,
-    /// The rest of a window's results, and the ages of the requests that were unfinished at its end. `None` except in the last report on a
-    /// window.
-    pub last: Option<(Final, Recorder)>,
+    /// In the last report on a window only: the rest of its results, and the ages of the requests that were unfinished at its end, if
+    /// there are any.
+    pub last: Option<(Final, Option<Recorder>)>,
 }
 
 /// A worker's results for a window as a whole.

@@ -263,23 +263,27 @@ impl<P: Protocol> Worker<P> {
         self.requests_in_flight().any(|sent| sent.intended_ns >= from_ns)
     }
 
-    /// Returns the ages of the unfinished requests, how many are in flight, and how many were never sent.
-    fn unfinished(&mut self, end_ns: u64) -> (Recorder, u64, u64) {
+    /// Returns the ages of the unfinished requests, if there are any, how many are in flight, and how many were never sent.
+    fn unfinished(&mut self, end_ns: u64) -> (Option<Recorder>, u64, u64) {
         let from_ns = self.due_from_ns();
-        let (mut ages, mut in_flight, mut unsent) = (Recorder::untouched(self.pacing.load.is_open()), 0, 0);
+        let open_loop = self.pacing.load.is_open();
+        let (mut ages, mut in_flight, mut unsent) = (None, 0, 0);
+        let mut note = |actual_ns, due_ns| {
+            ages.get_or_insert_with(|| Recorder::untouched(open_loop)).unfinished(actual_ns, due_ns, end_ns);
+        };
         for sent in self.requests_in_flight().filter(|sent| sent.intended_ns >= from_ns) {
-            ages.unfinished(Some(sent.actual_ns), sent.intended_ns, end_ns);
+            note(Some(sent.actual_ns), sent.intended_ns);
             in_flight += 1;
         }
         for due_ns in self.pacing.unsent(end_ns).filter(|due_ns| *due_ns >= from_ns) {
-            ages.unfinished(None, due_ns, end_ns);
+            note(None, due_ns);
             unsent += 1;
         }
         (ages, in_flight, unsent)
     }
 
     /// Hands the span over to the coordinator and continues with an empty recorder from the pool.
-    fn hand_over(&mut self, last: Option<(Final, Recorder)>) {
+    fn hand_over(&mut self, last: Option<(Final, Option<Recorder>)>) {
         let mut recorder = std::mem::replace(&mut self.recorder, self.pool.take());
         self.recorder.due_from_ns = recorder.due_from_ns;
         recorder.tls_handshakes = self.new_handshakes();

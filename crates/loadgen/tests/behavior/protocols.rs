@@ -145,7 +145,7 @@ fn http2_fails_with_a_server_that_does_not_support_it() {
 }
 
 /// Starts a proxy that opens a tunnel for CONNECT or refuses, depending on `status`.
-fn serve_proxy(status: &'static str) -> SocketAddr {
+pub fn serve_proxy(status: &'static str) -> SocketAddr {
     serve(move |mut client| {
         let mut request = Vec::new();
         let mut byte = [0; 1];

@@ -12,6 +12,7 @@ use crate::common::frames::Frames;
 use crate::common::slices::{Commanded, Ended, assert_sums, errors, sum};
 use crate::common::tls::{certificate, tls_config};
 use crate::common::{ENGINES, read_request, serve, url};
+use crate::protocols::serve_proxy;
 use rustls::{ServerConnection, StreamOwned};
 use serde_json::Value;
 
@@ -191,7 +192,17 @@ fn nothing_is_in_flight_after_a_slice() {
     }
 }
 
-/// Starts a server for HTTP/2, over TLS if `tls` is given.
+#[test]
+fn nothing_is_in_flight_after_a_slice_through_a_tunnel() {
+    for engine in ENGINES {
+        let (target, served) = serve_all();
+        let proxy = format!("http://{}", serve_proxy("200 OK"));
+        let args = with(&["-c", "2", "--proxy", &proxy], engine, "--insecure");
+        assert_silence(&args, &target, || Served::of(&served.read), || Served::of(&served.answered));
+    }
+}
+
+/// Starts a server for HTTP/2, over TLS if there is a configuration.
 fn serve_http2(tls: Option<Arc<rustls::ServerConfig>>) -> (SocketAddr, Arc<Served>) {
     fn answer_all<S: Read + Write>(stream: S, served: &Served) {
         let Some(mut frames) = Frames::accept(stream) else { return };

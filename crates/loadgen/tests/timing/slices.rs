@@ -1,12 +1,22 @@
 //! Slices on command: a stall across the end of a window is measured in full, and threads wake up at once.
 
 use std::cell::Cell;
+use std::sync::Arc;
+use std::sync::mpsc::sync_channel;
 use std::time::Duration;
 
 use crate::common::slices::{Commanded, assert_sums};
 use crate::common::stalls::{self, Due};
 use crate::common::{ENGINES, serve_bytes, url};
+use loadgen::figures::pool::Pool;
+use loadgen::protocol::http1::Http1;
+use loadgen::request::Requests;
+use loadgen::request::expectation::Expectation;
+use loadgen::request::kind::{MethodKind, RequestKind};
 use loadgen::time::clock::now_ns;
+use loadgen::time::coordinator_pauses::Pauses;
+use loadgen::time::window::{Phase, Window};
+use loadgen::worker::{Limits, Load, Shared, Worker};
 
 const MS: u64 = 1_000_000;
 const HELLO: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello";
@@ -71,5 +81,56 @@ fn threads_wake_up_within_a_millisecond() {
         let fastest_ns = fastest_ns.min();
         assert!(fastest_ns < Some(MS), "{engine}: {fastest_ns:?}");
         load.end();
+    }
+}
+
+/// A worker that is driven by hand, without clocks. Its slices have a lead-in of 10 ms and a window of 20 ms.
+#[test]
+fn a_worker_sleeps_until_a_slice_and_ends_it_with_the_last_response() {
+    let kind = RequestKind::fixed(b"GET / HTTP/1.1\r\n\r\n".to_vec(), MethodKind::Other, Expectation::default());
+    let limits = Limits { depth: 1, requests_per_connection: u64::MAX, timeout_ns: 2_000 * MS, sample_every_ns: u64::MAX };
+    let (shared, pool) = (Arc::new(Shared::new(true)), Arc::new(Pool::new(false, 0, 1, Pauses::NONE)));
+    let (reports, received) = sync_channel(16);
+    let protocol = Http1::new(Requests::new(vec![kind], &[1], 1));
+    let mut worker = Worker::new(protocol, 1, limits, Load::Closed { think_ns: 0 }, Arc::clone(&shared), reports, pool);
+    worker.tick(MS);
+    assert_eq!(std::mem::take(&mut worker.to_open), [0]);
+    worker.connected(0, 2 * MS);
+    worker.tick(100 * MS);
+    worker.tick(101 * MS);
+    assert_eq!(worker.wake_ns(), u64::MAX, "nothing is due before the first slice");
+    // The thread wakes up in the lead-in, in the window, and after its end.
+    for (number, late_ns) in (1..).zip([0, 15 * MS, 40 * MS]) {
+        let warmup_start_ns = number * 1_000 * MS;
+        let (measure_start_ns, end_ns) = (warmup_start_ns + 10 * MS, warmup_start_ns + 30 * MS);
+        shared.window.set(Window { warmup_start_ns, measure_start_ns, end_ns, interval_ns: 20 * MS }).expect("no thread is asleep");
+        worker.wake();
+        worker.tick(warmup_start_ns - 1);
+        assert_eq!(worker.wake_ns(), warmup_start_ns);
+        worker.to_flush.clear();
+        worker.tick(warmup_start_ns + late_ns);
+        let is_sent = !worker.output(0).is_empty();
+        assert_eq!(is_sent, late_ns < 30 * MS, "a request is sent only before the end of the window");
+        if is_sent {
+            let length = worker.output(0).len();
+            worker.sent(0, length);
+            worker.tick(end_ns + MS);
+            assert!(worker.output(0).is_empty() && worker.wake_ns() <= end_ns + 21 * MS, "no new request, and timeouts are still due");
+            worker.received(0, HELLO, end_ns + 7 * MS);
+            assert_eq!(worker.wake_ns(), 0, "it looks at once whether this was the last response");
+            worker.tick(end_ns + 7 * MS);
+        }
+        worker.tick(end_ns + 10 * MS);
+        assert_eq!(worker.wake_ns(), u64::MAX);
+        let told: Vec<_> = received.try_iter().collect();
+        let sent_in = told.iter().find(|report| report.recorder.sent > 0).map(|report| report.span.phase);
+        let expected = [Some(Phase::Warmup), Some(Phase::Measure), None];
+        assert_eq!(sent_in, expected[number as usize - 1], "late by {late_ns} ns");
+        let last = told.last().expect("the slice has ended");
+        assert!(last.last.is_some() && told.iter().filter(|report| report.last.is_some()).count() == 1);
+        let drained_ns = if is_sent { end_ns + 7 * MS } else { end_ns };
+        assert_eq!((last.span.end_ns, last.recorder.ok), (drained_ns, u64::from(is_sent)));
+        // The request of the lead-in has no time.
+        assert_eq!(last.recorder.service.len(), u64::from(sent_in == Some(Phase::Measure)));
     }
 }

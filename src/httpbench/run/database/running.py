@@ -27,9 +27,9 @@ from httpbench.isolate import Command, Container, Launch, ProcessTree, free_port
 from httpbench.isolate import engine as command_line
 from httpbench.model import DatabaseRun, NetworkMode
 from httpbench.run.builds.image import image_of
+from httpbench.run.load.place import Sampler
 from httpbench.run.trial.inputs import Upstream
-from httpbench.run.trial.start import Reachable
-from httpbench.sample import TreeSampler
+from httpbench.run.trial.start import Reachable, sampler_of
 
 START_LIMIT_S = 60.0
 ASK_LIMIT_S = 15.0
@@ -58,23 +58,9 @@ class RunningDatabase:
         """The database's address and URL for a target."""
         return Reachable(self.host, self.system.url(self.host, self.port))
 
-    @property
-    def container_pid(self) -> int | None:
-        """First process of its container, or ``None`` if it runs as a process."""
-        return self.program.pid if isinstance(self.program, Container) else None
-
-    def sampler(self) -> TreeSampler:
-        """Return a sampler for its CPU time and memory."""
-        if isinstance(self.program, Container):
-            return TreeSampler(self.program.pid, groups=self.program.groups)
-        return TreeSampler(self.program.guard_pid)
-
-    def death(self) -> str | None:
-        """Return how it ended, or ``None`` if it still runs."""
-        if isinstance(self.program, Container):
-            return self.program.death()
-        exits = self.program.exits()
-        return str(exits[0]) if exits else None
+    def sampler(self) -> Sampler:
+        """Return a sampler of its CPU time and memory."""
+        return sampler_of(self.program)
 
     def ask(self, query: str) -> str:
         """Return the output of a query. Raises :class:`StartError` if it fails."""
@@ -188,7 +174,7 @@ def _own_address(system: System, port_is_fixed: bool) -> tuple[str, int]:
 def _wait(running: RunningDatabase) -> None:
     """Wait until it responds to a query. Raises :class:`StartError` if it ends, or takes too long."""
     deadline = time.monotonic() + START_LIMIT_S
-    while (death := running.death()) is None:
+    while (death := running.program.death()) is None:
         try:
             running.ask(running.system.sessions_query)
             return

@@ -7,9 +7,11 @@ with the help of ``trial/`` and ``load/``: start, warm-up, load generator, verdi
 
 from __future__ import annotations
 
+from httpbench.isolate.engine import requirement as requirement_of
+from httpbench.isolate.engine import version as require_engine
 from httpbench.run.builds.bases import Base, bases_of, stages_of
 from httpbench.run.builds.build import cache_folder
-from httpbench.run.builds.engines import engines_left, engines_of, left_behind, remove_leftovers, require_engine, requirement_of
+from httpbench.run.builds.engines import engines_left, engines_of, left_behind, remove_leftovers
 from httpbench.run.builds.prepare import Built, prepare, toolchains
 from httpbench.run.builds.proofs import is_verified_here, mark_verified, proof_of, sources_of
 from httpbench.run.builds.states import Missing, State, TargetState, missing_of, packages_of, state_of, states

@@ -21,15 +21,15 @@ from pathlib import Path
 
 from httpbench.databases import SYSTEMS, Counts, System
 from httpbench.databases.systems import DATA, INSIDE, counts
-from httpbench.errors import ContainerError, HttpbenchError, StartError
+from httpbench.errors import ContainerError, StartError
 from httpbench.host import capture
-from httpbench.isolate import Command, Container, Launch, ProcessTree, free_port, require_free, tail
+from httpbench.isolate import Command, Container, Launch, ProcessTree, free_port, require_free
 from httpbench.isolate import engine as command_line
 from httpbench.model import DatabaseRun, NetworkMode
 from httpbench.run.builds.image import image_of
 from httpbench.run.load.place import Sampler
 from httpbench.run.trial.inputs import Upstream
-from httpbench.run.trial.start import Reachable, sampler_of
+from httpbench.run.trial.start import Reachable, explained_by, sampler_of
 
 START_LIMIT_S = 60.0
 ASK_LIMIT_S = 15.0
@@ -106,14 +106,10 @@ def started(database: Upstream, scratch: Path, *, port_is_fixed: bool, run_id: s
     """
     system = next(each for each in SYSTEMS.values() if str(each.name) == database.target.framework)
     log = scratch / "database.log"
-    try:
-        with contextlib.ExitStack() as stack:
-            running = (_process if database.target.isolation is None else _container)(stack, system, database, log, port_is_fixed, run_id)
-            _wait(running)
-            yield running
-    except HttpbenchError as error:
-        error.log_tail = error.log_tail or tail(log)
-        raise
+    with explained_by(log), contextlib.ExitStack() as stack:
+        running = (_process if database.target.isolation is None else _container)(stack, system, database, log, port_is_fixed, run_id)
+        _wait(running)
+        yield running
 
 
 def _process(

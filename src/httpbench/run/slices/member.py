@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from types import TracebackType
 from typing import Self
 
-from httpbench.errors import HttpbenchError, LoadError
+from httpbench.errors import HttpbenchError
 from httpbench.load import Native, SliceReport
 from httpbench.model import Load, Observed, Settling, Trial
 from httpbench.run.load.generator import UnderLoad, measured
@@ -164,12 +164,7 @@ class Member:
         if self._death is None:
             running.thaw()
         output = self._started.generator.end()
-        try:
-            measurement = measured(ready.inputs.load_generator, ready.job, output, None)
-        except LoadError:
-            if self._death is None:
-                raise
-            measurement = None
+        measurement = measured(ready.inputs.load_generator, ready.job, output, self._death)
         observed = combined(self._slices, self._dropped) if self._slices else Observed()
         under_load = UnderLoad(measurement, observed, self._death, self._started.command)
         return concluded(ready, self._started.settling, under_load, self._observer)

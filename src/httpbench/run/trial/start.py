@@ -187,10 +187,16 @@ def start(target: Target, scaling: Scaling, workload: Workload, place: StartCont
     require_free(port, place.address)
     log = place.scratch / "target.log"
     commands = commands_of(target, scaling, place, port)
+    with explained_by(log), ProcessTree(commands, stdout=log, stderr=log) as tree:
+        response = _first_response(tree, place.address, port, workload, len(commands), place.start_limit_s)
+        yield RunningTarget(tree, place.address, port, response, log, argv=tuple(commands[0].argv), copies=len(commands))
+
+
+@contextmanager
+def explained_by(log: Path) -> Iterator[None]:
+    """Add the last lines of a log to an error that has none."""
     try:
-        with ProcessTree(commands, stdout=log, stderr=log) as tree:
-            response = _first_response(tree, place.address, port, workload, len(commands), place.start_limit_s)
-            yield RunningTarget(tree, place.address, port, response, log, argv=tuple(commands[0].argv), copies=len(commands))
+        yield
     except HttpbenchError as error:
         error.log_tail = error.log_tail or tail(log)
         raise
@@ -252,20 +258,16 @@ def _in_container(
     if isolation.network is NetworkMode.HOST:
         require_free(port, place.address)
     log = place.scratch / "target.log"
-    try:
-        with Container(launch, log) as container:
-            host = place.address if isolation.network is NetworkMode.HOST else container.address
-            if host is None:
-                raise StartError("its container has no address that this machine can reach", hint="use --network host")
-            try:
-                response = http.wait_until_correct(host, port, workload, place.start_limit_s, lambda: container.death() is None)
-            except StartError as error:
-                death = container.death()
-                raise StartError(f"{error.message} ({death})" if death else error.message, hint=error.hint) from None
-            yield RunningTarget(container, host, port, response, log, container.prove_limits())
-    except HttpbenchError as error:
-        error.log_tail = error.log_tail or tail(log)
-        raise
+    with explained_by(log), Container(launch, log) as container:
+        host = place.address if isolation.network is NetworkMode.HOST else container.address
+        if host is None:
+            raise StartError("its container has no address that this machine can reach", hint="use --network host")
+        try:
+            response = http.wait_until_correct(host, port, workload, place.start_limit_s, lambda: container.death() is None)
+        except StartError as error:
+            death = container.death()
+            raise StartError(f"{error.message} ({death})" if death else error.message, hint=error.hint) from None
+        yield RunningTarget(container, host, port, response, log, container.prove_limits())
 
 
 def launch_of(target: Target, isolation: Isolation, scaling: Scaling, place: StartContext) -> tuple[Launch, int]:

@@ -13,7 +13,7 @@ from httpbench.run.proxy.trial import started_backend
 from httpbench.run.trial.frame import scratch_folder
 from httpbench.run.trial.inputs import Upstream
 from httpbench.run.trial.start import RunningTarget, StartContext, start
-from httpbench.sample import Current, TreeSampler
+from httpbench.sample import TreeSampler
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,9 +22,6 @@ class Up:
 
     running: RunningTarget
     sampler: TreeSampler
-
-    def current(self) -> Current:
-        return self.sampler.current()
 
 
 @contextmanager

@@ -396,7 +396,7 @@ def document(run: Run, trials: Sequence[Trial]) -> Document:
         targets={name: ExportedTarget.model_validate(target, from_attributes=True) for name, target in run.targets.items()},
         probes={trial.plan.target: trial.probed for trial in trials if trial.probed is not None},
         results=tuple(result for group in found for result in _results(run, group)),
-        saturation=_saturation(run, trials),
+        saturation=run.search and ExportedSaturation.model_validate(saturation(run.search, trials), from_attributes=True),
         composite=None if run.search else composite_of(trials),
         comparisons=tuple(part for group in found for part in _against(group, run.baseline)),
         gates=tuple(map(_gate, gated(run, trials))),
@@ -462,12 +462,6 @@ def _round(trial: Trial) -> Round:
         unsteady=sentence(reason) if (reason := unsteady(trial) or not_shown_steady(trial)) else None,
         facts=facts(trial),
     )
-
-
-def _saturation(run: Run, trials: Sequence[Trial]) -> ExportedSaturation | None:
-    if run.search is None:
-        return None
-    return ExportedSaturation.model_validate(saturation(run.search, trials), from_attributes=True)
 
 
 def schema_text() -> str:

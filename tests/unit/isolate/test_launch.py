@@ -5,7 +5,8 @@ from __future__ import annotations
 import shlex
 from itertools import pairwise
 
-from httpbench.isolate import Launch, size_text
+from httpbench.isolate import Launch
+from httpbench.isolate.launch import size_text
 from httpbench.model import Engine, Isolation, NetworkMode
 
 ISOLATION = Isolation(engine=Engine.DOCKER, cpus=0.5, memory_bytes=64 << 20, network=NetworkMode.BRIDGE)

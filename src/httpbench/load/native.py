@@ -28,20 +28,6 @@ EXIT_MEASURED, EXIT_FAILED, EXIT_TERMINATED, EXIT_INTERRUPTED = 0, 1, 143, 130
 STALL_SHARE_MIN = 0.01
 """Share of the measured time from which a pause of the generator is mentioned in a note."""
 
-
-SAME = {
-    "duration_s",
-    "errors",
-    "parts",
-    "requests",
-    "response_time_us",
-    "schedule_lag_us",
-    "connect_time_us",
-    "service_time_us",
-    "stalls",
-    "throughput_rps",
-}
-"""Keys of the document that are also fields of a ``Measurement``."""
 PROGRESS, SLICE = TypeAdapter(Progress), TypeAdapter(SliceReport)
 Event = TypeVar("Event", Progress, SliceReport)
 
@@ -188,7 +174,7 @@ class Native(LoadGenerator):
             raise LoadError(f"{PROGRAM} stopped after {report.duration_s:.2f} s: {report.failure}", log_tail=output.tail)
         recorded_intervals = _recorded(job.load, report)
         return Measurement(
-            **report.model_dump(include=SAME),
+            **report.model_dump(include=Measurement.model_fields.keys() - {"generator", "intervals", "unfinished_s"}),
             generator=self.name,
             generator_version=report.version,
             bytes_received=report.bytes.received,

@@ -149,7 +149,7 @@ def _under_load(inputs: TrialInputs, job: Job, subject: Subject, observer: Obser
 
 
 def probed(running: RunningTarget, workload: Workload, begin_s: float, limit_s: float) -> Probed:
-    """Probe a target that responded first at ``begin_s`` on the monotonic clock, for at most ``limit_s`` seconds.
+    """Probe a target whose first response came at ``begin_s`` on the monotonic clock, for at most ``limit_s`` seconds.
 
     Call this after the load, so that side effects of the probe can't affect the results.
     """

@@ -31,7 +31,7 @@ class Verified:
 
 
 def verified(target: Target, scaling: Scaling, checks: Iterable[contract.Check]) -> Verified:
-    """Collect the checks of a target as they are made. An error ends them."""
+    """Collect the checks of a target as they are made. An error ends the verification and becomes part of its result."""
     made: list[contract.Check] = []
     error = None
     try:

@@ -217,10 +217,15 @@ def _states(pid: int) -> set[bytes]:
 def _fields(pid: int, task: int | str) -> list[bytes] | None:
     """Return the fields of a thread's ``stat`` after its name, or ``None`` if it is gone."""
     try:
-        with open(f"/proc/{pid}/task/{task}/stat", "rb", buffering=0) as file:  # noqa: PTH123  (half the time of Path)
-            stat = file.read(1024)
+        file = os.open(f"/proc/{pid}/task/{task}/stat", os.O_RDONLY)  # a file object takes a fifth longer
     except OSError:
         return None
+    try:
+        stat = os.read(file, 1024)
+    except OSError:
+        return None
+    finally:
+        os.close(file)
     return stat[stat.rindex(b")") + 2 :].split(None, THREADS_FIELD + 1)  # the name may contain spaces and parentheses
 
 

@@ -31,7 +31,7 @@ from httpbench.model import (
     Workload,
 )
 from httpbench.quantiles import figures_us, recorded
-from httpbench.run import BASELINE
+from httpbench.run.proxy.trial import BASELINE
 from httpbench.stats.evidence import fill
 from tests.factories import (
     make_client,

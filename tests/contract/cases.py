@@ -12,8 +12,9 @@ from threading import Event
 import pytest
 
 from httpbench.model import Scaling, Target
-from httpbench.run import State, state_of
+from httpbench.run import State
 from httpbench.run.builds.build import build
+from httpbench.run.builds.states import state_of
 
 FIRST = tuple((Path(__file__).parent / "first.txt").read_text(encoding="utf-8").split())
 

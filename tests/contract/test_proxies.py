@@ -10,8 +10,9 @@ import pytest
 from httpbench import catalog, host
 from httpbench.model import Kind, Scaling, Target
 from httpbench.report.words.checks import check_text
-from httpbench.run import KINDS, State, state_of
+from httpbench.run import KINDS, State
 from httpbench.run.builds.build import build
+from httpbench.run.builds.states import state_of
 from httpbench.run.trial.inputs import Upstream
 from tests.contract.cases import case
 

@@ -8,7 +8,8 @@ from httpbench import catalog, host
 from httpbench.model import Kind, Scaling, Target, Workload
 from httpbench.probe import contradiction
 from httpbench.report.words.checks import check_text
-from httpbench.run import cores_beside_database, database_of, verify
+from httpbench.run import cores_beside_database, database_of
+from httpbench.run.server.verify import verify
 from httpbench.run.trial.inputs import Upstream
 from tests.contract.cases import built, case
 

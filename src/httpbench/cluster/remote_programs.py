@@ -47,15 +47,10 @@ def found_there(
     Raises:
         UsageError: A load generator is missing or has the wrong version.
     """
-    found = {}
     wanted = {generator.name: generator for generator in generators}
     own = _own(connection, seen, install, required=NATIVE in wanted)
-    if own is not None:
-        found[NATIVE] = load.get(NATIVE).at(own)
-    for name, generator in wanted.items():
-        if name != NATIVE:
-            found[name] = generator.at(_other(connection, seen, generator))
-    return found
+    others = {name: generator.at(_other(connection, seen, generator)) for name, generator in wanted.items() if name != NATIVE}
+    return others if own is None else {NATIVE: load.get(NATIVE).at(own), **others}
 
 
 def names_of(generators: Iterable[LoadGenerator]) -> list[str]:

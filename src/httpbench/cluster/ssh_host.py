@@ -94,21 +94,15 @@ class RemoteServer:
     def __init__(self, tree: RemoteTree, host: str, port: int, cpus: Sequence[int]):
         self._tree, self._cpus = tree, cpus
         self.host, self.port = host, port
+        self.log, self.stop = tree.stdout, tree.stop
 
     def death(self) -> str | None:
         """Return how it ended, if it has. Raise :class:`~httpbench.errors.LostHostError` if its host is lost. Call it often."""
         exits = self._tree.exits()
         return str(exits[0]) if exits else None
 
-    def log(self) -> str:
-        """Return its output."""
-        return self._tree.stdout()
-
     def sampler(self) -> RemoteSampler:
         return RemoteSampler(self._tree, self._cpus)
-
-    def stop(self, grace_s: float) -> None:
-        self._tree.stop(grace_s)
 
 
 class RemoteSampler:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from httpbench.isolate.container import Container
-from httpbench.isolate.launch import SCRATCH, Launch, size_text
+from httpbench.isolate.launch import SCRATCH, Launch
 from httpbench.isolate.ports import accepts, ephemeral_ports, free_port, listeners, listening, require_free
 from httpbench.isolate.tree import Command, Exit, ProcessTree, Stopped, tail
 
@@ -21,6 +21,5 @@ __all__ = [
     "listeners",
     "listening",
     "require_free",
-    "size_text",
     "tail",
 ]

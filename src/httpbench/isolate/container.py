@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import shlex
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,7 +19,7 @@ from httpbench.errors import ContainerError, HttpbenchError, StartError
 from httpbench.host.control_groups import ControlGroups, groups_of
 from httpbench.isolate import engine as command_line
 from httpbench.isolate import freezer, guard, limits, marks
-from httpbench.isolate.freezer import Freezer
+from httpbench.isolate.freezer import Freezable, Freezer
 from httpbench.isolate.launch import Launch, size_text
 from httpbench.isolate.tree import Command, ProcessTree, Stopped, tail
 from httpbench.model import ContainerRun
@@ -55,8 +56,11 @@ class EngineFreezer:
                 raise
 
 
-class Container:
-    """A running container. Use as a context manager: leaving it removes the container."""
+class Container(Freezable):
+    """A running container. Freezing it raises :class:`ContainerError` if only the engine can freeze it and fails.
+
+    Use as a context manager: leaving it removes the container.
+    """
 
     def __init__(self, launch: Launch, log: Path):
         """Start the container with its output going to ``log``. Raises :class:`StartError` if the engine can't start it."""
@@ -66,8 +70,6 @@ class Container:
         self._may_appear = False
         self._stopped: Stopped | None = None
         self._death: str | None = None
-        self._freezer: Freezer | None = None
-        self._is_frozen = False
         self._main_pids: tuple[int, ...] = ()
         """The container's init and the program below it."""
         self.image_id = ""
@@ -95,37 +97,12 @@ class Container:
             self._death = out_of_memory if self._was_out_of_memory() else str(exits[0])
         return self._death
 
-    def freeze(self) -> None:
-        """Return once none of the processes runs; nothing can run until :meth:`thaw`.
-
-        Does nothing more to a frozen container. Raises :class:`FreezeError`, and lets all go on, if a process can't be frozen within two
-        seconds; raises :class:`ContainerError` if only the engine can freeze it and fails.
-        """
-        if self._is_frozen or self.tree.exits():
-            return
-        if self._freezer is None:
-            watching = (os.getpid(), self.tree.guard_pid, *self.tree.pids)
-            self._freezer = freezer.of_container(self.groups, watching) or EngineFreezer(self.launch, self.tree)
-            self._main_pids = (self.pid, *(guard.lister()(self.pid) or [])[:1])
-        self._is_frozen = True
-        try:
-            self._freezer.freeze()
-        except BaseException:
-            self._is_frozen = False
-            raise
-
-    def thaw(self) -> None:
-        """Let all processes go on. Does nothing to a container that isn't frozen."""
-        if self._is_frozen and self._freezer is not None:
-            self._freezer.thaw()
-            self._is_frozen = False
-
     def prove_limits(self) -> ContainerRun:
         """Return how the container runs, after checking its limits. Raises :class:`LimitError` if one isn't in force."""
         launch = self.launch
         burned = limits.prove(launch.isolation, launch.cpuset, self.groups)
         return ContainerRun(
-            command=command_line.quoted(launch.command()),
+            command=shlex.join(launch.command()),
             engine_version=command_line.version(launch.isolation.engine),
             image_id=self.image_id,
             cpus=self.groups.cpus(),
@@ -162,6 +139,14 @@ class Container:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+    def _has_ended(self) -> bool:
+        return bool(self.tree.exits())
+
+    def _new_freezer(self) -> Freezer:
+        watching = (os.getpid(), self.tree.guard_pid, *self.tree.pids)
+        self._main_pids = (self.pid, *(guard.lister()(self.pid) or [])[:1])
+        return freezer.of_container(self.groups, watching) or EngineFreezer(self.launch, self.tree)
 
     def _running_pid(self, engine: str) -> int:
         """Wait until the first program runs and return its process id."""

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 import re
-import shlex
 import shutil
 import subprocess
 from collections.abc import Sequence
@@ -86,8 +85,3 @@ def failure(engine: Engine, words: Sequence[str], printed: str) -> ContainerErro
 def environment() -> dict[str, str]:
     """Return the variables that select the daemon, as currently set."""
     return {name: os.environ[name] for name in ENVIRONMENT if name in os.environ}
-
-
-def quoted(argv: Sequence[str]) -> str:
-    """Return a command line that a user can paste."""
-    return shlex.join(argv)

@@ -41,7 +41,7 @@ import time
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:  # importing it would slow the start
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
 PR_SET_PDEATHSIG = 1
 PR_SET_CHILD_SUBREAPER = 36
@@ -201,7 +201,7 @@ def write_to(group: str, name: str, text: str) -> None:
         pass  # signals also work, one process at a time
 
 
-def end_all(group: str | None, reap: Callable[[], None]) -> list[str]:
+def end_all(group: str | None, reap: Callable[[], object]) -> list[str]:
     """Send SIGKILL until no process is left below this one. Returns the names of the killed processes."""
     killed: dict[int, str] = {}
     deadline = time.monotonic() + KILL_LIMIT_S
@@ -313,13 +313,7 @@ class Guard:
         return None
 
     def reap(self) -> None:
-        while True:
-            try:
-                pid, status = os.waitpid(-1, os.WNOHANG)
-            except ChildProcessError:
-                return
-            if pid == 0:
-                return
+        for pid, status in reaped():
             if pid in self.running:
                 self.running.discard(pid)
                 self.say(event="exited", index=self.pids.index(pid), code=os.waitstatus_to_exitcode(status))
@@ -393,16 +387,17 @@ def keep(guard: int, group: str | None) -> int:
             break
     code = os.waitstatus_to_exitcode(status)
     if code:
-        end_all(group, reap_orphans)
+        end_all(group, lambda: list(reaped()))
     if group:
         remove_group(group)
     return abs(code)
 
 
-def reap_orphans() -> None:
+def reaped() -> Iterator[tuple[int, int]]:
+    """Wait for all children that have ended, and yield their process ids and statuses."""
     try:
-        while os.waitpid(-1, os.WNOHANG)[0]:
-            pass
+        while (child := os.waitpid(-1, os.WNOHANG))[0]:
+            yield child
     except ChildProcessError:
         pass
 

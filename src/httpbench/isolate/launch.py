@@ -34,16 +34,13 @@ class Launch:
     """Addresses of additional host names inside the container."""
     name: str = field(default_factory=lambda: f"httpbench-{secrets.token_hex(4)}")
 
-    def command(self) -> tuple[str, ...]:
-        """Return the words of the command line without labels, as a user would type it."""
-        return self._words()
-
     def labeled_command(self) -> tuple[str, ...]:
         """Return the words of the command line that httpbench runs, including labels."""
         run = ("--label", f"{RUN}={self.run_id}") if self.run_id else ()
-        return self._words("--label", f"{OWNER}={owner_label()}", *run)
+        return self.command("--label", f"{OWNER}={owner_label()}", *run)
 
-    def _words(self, *labels: str) -> tuple[str, ...]:
+    def command(self, *labels: str) -> tuple[str, ...]:
+        """Return the words of the command line with these labels; without any, as a user would type it."""
         own, files = self.isolation, open_files.limit_of_programs()
         memory = size_text(own.memory_bytes)
         return (

@@ -21,11 +21,12 @@ from typing import Any, ClassVar, Self
 
 from httpbench.errors import FreezeError, StartError, StopError
 from httpbench.host import inherited, open_files
-from httpbench.isolate import freezer, out_of_memory
+from httpbench.isolate import freezer
 from httpbench.isolate.adopted import adopt_orphans, end_adopted
-from httpbench.isolate.freezer import Freezer
+from httpbench.isolate.freezer import Freezable, Freezer
 from httpbench.model import Reason, ReasonKind
 
+KERNEL_COUNTERS = Path("/proc/vmstat")
 GUARD = Path(__file__).with_name("guard.py")
 GUARD_GONE = "the guard of a process tree was killed before the processes that it guards: out of memory, or by another program"
 GUARD_START_LIMIT_S = 20.0  # an interpreter may start slowly on a busy machine
@@ -97,7 +98,7 @@ class Stopped:
         return None
 
 
-class ProcessTree:
+class ProcessTree(Freezable):
     """Running commands and all processes that they start. Use as a context manager: leaving it ends everything."""
 
     _keepers: ClassVar[set[int]] = set()
@@ -112,9 +113,7 @@ class ProcessTree:
         self._pending = b""
         self._stopped: Stopped | None = None
         self._guard_pid: int | None = None
-        self._freezer: Freezer | None = None
-        self._is_frozen = False
-        self._out_of_memory_before = out_of_memory.kills()
+        self._out_of_memory_before = out_of_memory_kills()
         adopt_orphans()
         self._guard = subprocess.Popen(  # this process is the keeper; its child is the guard
             [sys.executable, "-I", "-S", str(GUARD)],
@@ -186,29 +185,9 @@ class ProcessTree:
             self._note(event)
         return self._exits[0]
 
-    def freeze(self) -> None:
-        """Return once none of the processes runs; nothing can run until :meth:`thaw`.
-
-        Does nothing more to a frozen tree. If a process can't be frozen within two seconds, lets all go on and raises :class:`FreezeError`.
-        """
-        if self._is_frozen or self._stopped is not None:
-            return
-        if self._freezer is None:
-            ended = {end.index for end in self.exits()}
-            running = [pid for index, pid in enumerate(self.pids) if index not in ended]
-            self._freezer = freezer.of_tree(self.guard_pid, self._group, running)
-        self._is_frozen = True
-        try:
-            self._freezer.freeze()
-        except BaseException:
-            self._is_frozen = False
-            raise
-
-    def thaw(self) -> None:
-        """Let all processes go on. Does nothing to a tree that isn't frozen."""
-        if self._is_frozen and self._freezer is not None:
-            self._freezer.thaw()
-            self._is_frozen = False
+    def death(self) -> str | None:
+        exits = self.exits()
+        return str(exits[0]) if exits else None
 
     def stop(self, grace_s: float = 2.0) -> Stopped:
         """Send SIGTERM, wait for at most ``grace_s`` seconds, then send SIGKILL. Raises :class:`StopError` if even that fails.
@@ -262,6 +241,14 @@ class ProcessTree:
     def __exit__(self, *_: object) -> None:
         self.kill()
 
+    def _has_ended(self) -> bool:
+        return self._stopped is not None
+
+    def _new_freezer(self) -> Freezer:
+        ended = {end.index for end in self.exits()}
+        running = [pid for index, pid in enumerate(self.pids) if index not in ended]
+        return freezer.of_tree(self.guard_pid, self._group, running)
+
     def _continue(self) -> None:
         """Send SIGCONT to the guard and its keeper, in case they were stopped."""
         if self._guard.poll() is None:
@@ -277,7 +264,7 @@ class ProcessTree:
 
     def _note(self, event: dict[str, Any]) -> None:
         if event["event"] == "exited":
-            ran_out = out_of_memory.kills() > self._out_of_memory_before
+            ran_out = out_of_memory_kills() > self._out_of_memory_before
             self._exits.append(Exit(event["index"], event["code"], ran_out))
         elif event["event"] == "stopped":
             self._stopped = Stopped(
@@ -298,6 +285,18 @@ class ProcessTree:
         line, self._pending = self._pending.split(b"\n", 1)
         event: dict[str, Any] = json.loads(line)
         return event
+
+
+def out_of_memory_kills() -> int:
+    """Return how many programs the kernel killed since boot because memory ran out, or 0 if it doesn't count them.
+
+    Kills within control groups are included.
+    """
+    try:
+        counters = dict(line.split() for line in KERNEL_COUNTERS.read_text().splitlines())
+    except (OSError, ValueError):
+        return 0
+    return int(counters.get("oom_kill", 0))
 
 
 def tail(log: Path, lines: int = 15, limit_bytes: int = 8192) -> str | None:

@@ -1,4 +1,4 @@
-"""Functions that the adapters of other projects' load generators and timers share."""
+"""Functions that the adapters of load generators and timers share."""
 
 from __future__ import annotations
 

@@ -7,13 +7,14 @@ It warms up on the connections that it then measures, reports each change of pha
 from __future__ import annotations
 
 import json
-from typing import Literal
+from typing import TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import Field, TypeAdapter, ValidationError
 
 from httpbench.errors import LoadError
 from httpbench.load import programs
-from httpbench.load.base import Job, KeptResponse, LoadGenerator, Output, Phase, Progress, SliceReport
+from httpbench.load.adapters import ReportPart, parsed
+from httpbench.load.base import Job, KeptResponse, LoadGenerator, Output, Progress, SliceReport
 from httpbench.load.rate_steps import RecordedInterval, interval_ms, steps
 from httpbench.model import Arrivals, Distribution, Interval, Load, Measurement, MixPart, PartMeasurement, Requests, Requirement, Stalls
 from httpbench.quantiles import decoded, percentiles_us, recorded
@@ -27,57 +28,47 @@ EXIT_MEASURED, EXIT_FAILED, EXIT_TERMINATED, EXIT_INTERRUPTED = 0, 1, 143, 130
 STALL_SHARE_MIN = 0.01
 """Share of the measured time from which a pause of the generator is mentioned in a note."""
 
-
-class _Told(BaseModel):
-    """A part of the program's document. Unknown keys are ignored, because newer versions may add some."""
-
-    model_config = ConfigDict(extra="ignore", frozen=True)
+PROGRESS, SLICE = TypeAdapter(Progress), TypeAdapter(SliceReport)
+Event = TypeVar("Event", Progress, SliceReport)
 
 
-class _Distribution(Distribution):
-    model_config = ConfigDict(extra="ignore")
+# These accept unknown keys, because newer versions of the program may add some.
+class _Distribution(Distribution, extra="ignore"):
+    pass
 
 
-class _Interval(Interval):
-    model_config = ConfigDict(extra="ignore")
-
+class _Interval(Interval, extra="ignore"):
     histogram: str | None = None
 
 
-class _Requests(Requests):
-    model_config = ConfigDict(extra="ignore")
+class _Requests(Requests, extra="ignore"):
+    pass
 
 
-class _Part(_Told):
-    name: str
-    weight: int
-    sent: int
-    ok: int
-    errors: int
-    throughput_rps: float
+class _Part(PartMeasurement, extra="ignore"):
     time_us: _Distribution
 
 
-class _Stalls(Stalls):
-    model_config = ConfigDict(extra="ignore")
+class _Stalls(Stalls, extra="ignore"):
+    pass
 
 
-class _Bytes(_Told):
+class _Bytes(ReportPart):
     received: int
 
 
-class _Thread(_Told):
+class _Thread(ReportPart):
     busy: float
 
 
-class _Generator(_Told):
+class _Generator(ReportPart):
     threads: tuple[_Thread, ...] = ()
     stalled_us: float = 0
     engine_fallback: str | None = None
     """Why it used epoll instead of io_uring."""
 
 
-class _Report(_Told):
+class _Report(ReportPart):
     version: str
     duration_s: float
     requests: _Requests
@@ -101,44 +92,19 @@ class _Report(_Told):
     """Sum of the ages of the requests that were unfinished at the end."""
 
 
-class _KeptResponse(_Told):
+class _KeptResponse(ReportPart):
     request: int
     head: str
     body: str
     truncated: bool
 
 
-class _KeptResponses(_Told):
+class _KeptResponses(ReportPart):
     samples: tuple[_KeptResponse, ...] = ()
 
 
-class _Schema(_Told):
+class _Schema(ReportPart):
     document: str = Field(alias="schema")
-
-
-class _Event(_Told):
-    event: str
-    phase: Phase
-    elapsed_s: float
-    throughput_rps: float | None = None
-    p50_us: float | None = None
-    p99_us: float | None = None
-
-
-class _SliceEvent(_Told):
-    event: Literal["slice"]
-    duration_s: float
-    completed: int
-    outside: int
-    throughput_rps: float
-    drain_us: float
-    p50_us: float | None = None
-    p99_us: float | None = None
-    max_us: float | None = None
-
-    @property
-    def report(self) -> SliceReport:
-        return SliceReport(**self.model_dump(exclude={"event"}))
 
 
 class Native(LoadGenerator):
@@ -184,13 +150,7 @@ class Native(LoadGenerator):
         return (self.program(), *options, "--json", "-", "--progress", "json", job.url)
 
     def progress(self, line: str) -> Progress | None:
-        if not line.startswith("{"):
-            return None
-        try:
-            event = _Event.model_validate_json(line)
-        except ValidationError:
-            return None  # a line for humans that starts with a brace
-        return Progress(event.phase, event.elapsed_s, event.throughput_rps, event.p50_us, event.p99_us)
+        return _event(PROGRESS, line)
 
     def is_ready(self, line: str) -> bool:
         """Return whether a line of standard error reports that all connections are set up."""
@@ -198,12 +158,7 @@ class Native(LoadGenerator):
 
     def slice_report(self, line: str) -> SliceReport | None:
         """Parse a line of standard error. Returns ``None`` if it doesn't report a slice."""
-        if not line.startswith("{"):
-            return None
-        try:
-            return _SliceEvent.model_validate_json(line).report
-        except ValidationError:
-            return None
+        return _event(SLICE, line)
 
     def kept_responses(self, job: Job, output: Output) -> tuple[KeptResponse, ...]:
         """Return the responses in the order of the threads and then of time."""
@@ -214,27 +169,18 @@ class Native(LoadGenerator):
     def measurement(self, job: Job, output: Output) -> Measurement:
         if output.exit_code not in (EXIT_MEASURED, EXIT_FAILED, EXIT_TERMINATED, EXIT_INTERRUPTED) or not output.stdout.strip():
             raise LoadError(f"{PROGRAM} {output.ending}, without a result", log_tail=output.tail)
-        report = _parse(output)
+        report = _of_finished(_parse(output))
         if report.failure is not None:
             raise LoadError(f"{PROGRAM} stopped after {report.duration_s:.2f} s: {report.failure}", log_tail=output.tail)
         recorded_intervals = _recorded(job.load, report)
         return Measurement(
+            **report.model_dump(include=Measurement.model_fields.keys() - {"generator", "intervals", "unfinished_s"}),
             generator=self.name,
             generator_version=report.version,
-            duration_s=report.duration_s,
-            requests=Requests(**report.requests.model_dump()),
-            errors=report.errors,
-            parts=tuple(PartMeasurement(**part.model_dump()) for part in report.parts),
             bytes_received=report.bytes.received,
-            throughput_rps=report.throughput_rps,
             means_every_request=True,  # wrk and hey connect within the measured time; wrk rounds down to µs, hey stops after a million
-            service_time_us=_of_finished(report),
-            response_time_us=_plain(report.response_time_us),
-            schedule_lag_us=_plain(report.schedule_lag_us),
-            connect_time_us=_plain(report.connect_time_us),
             intervals=tuple(part.interval for part in recorded_intervals) or tuple(map(_interval, report.intervals)),
             steps=steps(job.load, recorded_intervals),
-            stalls=Stalls(**report.stalls.model_dump()) if report.stalls else None,
             unfinished=_unfinished(report),
             unfinished_s=report.unfinished_s if _unfinished(report) else 0.0,
             busy_cores=sum(thread.busy for thread in report.generator.threads) if report.generator.threads else None,
@@ -343,18 +289,14 @@ def _notes(job: Job, report: _Report) -> tuple[str, ...]:
     return tuple(notes)
 
 
-def _plain(told: _Distribution | None) -> Distribution | None:
-    return None if told is None else Distribution(**told.model_dump())
-
-
-def _of_finished(report: _Report) -> Distribution | None:
-    """Return the service times. Their mean excludes unfinished requests, so that Little's law reveals stalled connections."""
-    times = _plain(report.service_time_us)
+def _of_finished(report: _Report) -> _Report:
+    """Exclude unfinished requests from the mean service time, so that Little's law reveals stalled connections."""
+    times = report.service_time_us
     if times is None or times.mean is None or not report.unfinished_s or report.response_time_us is not None:
-        return times
+        return report
     finished = times.count - _unfinished(report)
     mean_us = max(times.mean * times.count - report.unfinished_s * 1e6, 0) / finished if finished > 0 else None
-    return times.model_copy(update={"mean": mean_us})
+    return report.model_copy(update={"service_time_us": times.model_copy(update={"mean": mean_us})})
 
 
 def _unfinished(report: _Report) -> int:
@@ -366,14 +308,16 @@ def _unfinished(report: _Report) -> int:
 
 
 def _parse(output: Output) -> _Report:
+    name, log_tail = f"{PROGRAM}'s result", output.tail[-2000:]
+    schema = parsed(_Schema, output.stdout, name, log_tail).document
+    if schema != SCHEMA:
+        raise LoadError(f"{PROGRAM} prints {schema}, not {SCHEMA}", hint="build the load generator and the harness from the same version")
+    return parsed(_Report, output.stdout, name, log_tail)
+
+
+def _event(kind: TypeAdapter[Event], line: str) -> Event | None:
+    """Parse a line of standard error. Returns ``None`` for other events, and for text."""
     try:
-        schema = _Schema.model_validate_json(output.stdout).document
-        if schema != SCHEMA:
-            raise LoadError(
-                f"{PROGRAM} prints {schema}, not {SCHEMA}", hint="build the load generator and the harness from the same version"
-            )
-        return _Report.model_validate_json(output.stdout)
-    except ValidationError as error:
-        first = error.errors()[0]
-        place = ".".join(map(str, first["loc"]))
-        raise LoadError(f"{PROGRAM}'s result cannot be read: {place}: {first['msg']}", log_tail=output.tail[-2000:]) from error
+        return kind.validate_json(line)
+    except ValidationError:
+        return None

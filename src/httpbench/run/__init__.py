@@ -7,16 +7,18 @@ with the help of ``trial/`` and ``load/``: start, warm-up, load generator, verdi
 
 from __future__ import annotations
 
-from httpbench.run.builds.bases import Base, bases_of, stages_of
+from httpbench.isolate.engine import requirement as requirement_of
+from httpbench.isolate.engine import version as require_engine
+from httpbench.run.builds.bases import bases_of, stages_of
 from httpbench.run.builds.build import cache_folder
-from httpbench.run.builds.engines import engines_left, engines_of, left_behind, remove_leftovers, require_engine, requirement_of
+from httpbench.run.builds.engines import engines_left, engines_of, left_behind, remove_leftovers
 from httpbench.run.builds.prepare import Built, prepare, toolchains
 from httpbench.run.builds.proofs import is_verified_here, mark_verified, proof_of, sources_of
-from httpbench.run.builds.states import Missing, State, TargetState, missing_of, packages_of, state_of, states
+from httpbench.run.builds.states import Missing, State, TargetState, missing_of, packages_of, states
 from httpbench.run.database.choice import cores_beside_database, database_of, databases_of, with_database_cores
-from httpbench.run.kinds import KINDS, WARMUP_UNTIL_STEADY, OfKind, estimate_s, longest_warmup_s
-from httpbench.run.load.place import HERE, LoadPlace, ManyPlaces
-from httpbench.run.observer import Observer, Stage
+from httpbench.run.kinds import KINDS, OfKind, estimate_s, longest_warmup_s
+from httpbench.run.load.place import ManyPlaces
+from httpbench.run.observer import Stage
 from httpbench.run.plan.commands import Servers, path_of, targets_of
 from httpbench.run.plan.isolated import everywhere
 from httpbench.run.plan.loads import load_of
@@ -24,27 +26,20 @@ from httpbench.run.plan.preflight import refusals, require_programs, with_warmup
 from httpbench.run.plan.run_plan import Matrix, RunPlan, make_plan, scaling_of
 from httpbench.run.plan.slices import Interleave, with_slices
 from httpbench.run.plan.spec import RunSpec
-from httpbench.run.proxy.trial import BASELINE
 from httpbench.run.rounds.record import Outcome
 from httpbench.run.rounds.rounds import backend_of, make_run
-from httpbench.run.server.verify import probe_target, verify
+from httpbench.run.server.verify import probe_target
 from httpbench.run.trial.start import StartContext, container_command
 from httpbench.run.trial.verified import Verified
 from httpbench.run.up import Up, up
 
 __all__ = [
-    "BASELINE",
-    "HERE",
     "KINDS",
-    "WARMUP_UNTIL_STEADY",
-    "Base",
     "Built",
     "Interleave",
-    "LoadPlace",
     "ManyPlaces",
     "Matrix",
     "Missing",
-    "Observer",
     "OfKind",
     "Outcome",
     "RunPlan",
@@ -88,12 +83,10 @@ __all__ = [
     "scaling_of",
     "sources_of",
     "stages_of",
-    "state_of",
     "states",
     "targets_of",
     "toolchains",
     "up",
-    "verify",
     "with_database_cores",
     "with_slices",
     "with_warmup_of_its_own",

@@ -84,10 +84,6 @@ def _server_trial_s(planned: TrialPlan) -> float:
     return settling_s + load.warmup_s + load.duration_s + TRIAL_OVERHEAD_S
 
 
-def _client_trial_s(planned: TrialPlan) -> float:
-    return CLIENT_TRIAL_S
-
-
 def _require_client_programs(timer: Tool) -> None:
     programs.require(reference.PROGRAM)
     timer.program()
@@ -115,7 +111,7 @@ KINDS: Mapping[Kind, OfKind] = {
         trial=measure_client,
         refuses=client_refusal,
         require_programs=_require_client_programs,
-        trial_s=_client_trial_s,
+        trial_s=lambda planned: CLIENT_TRIAL_S,
         verify=lambda target, scaling, workload, folder, cores, _: verify_client(target, scaling, workload, folder, cores),
         sample=lambda target, scaling, workload, folder, cores, _: sample_client(target, scaling, workload, folder, cores),
     ),

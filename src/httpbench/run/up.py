@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 from httpbench.model import Kind, Scaling, Target, Workload
 from httpbench.run.database.running import started
 from httpbench.run.interrupt import interruptible
 from httpbench.run.proxy.trial import started_backend
+from httpbench.run.trial.frame import scratch_folder
 from httpbench.run.trial.inputs import Upstream
 from httpbench.run.trial.start import RunningTarget, StartContext, start
-from httpbench.sample import Current, TreeSampler
+from httpbench.sample import TreeSampler
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,9 +22,6 @@ class Up:
 
     running: RunningTarget
     sampler: TreeSampler
-
-    def current(self) -> Current:
-        return self.sampler.current()
 
 
 @contextmanager
@@ -37,7 +33,7 @@ def up(target: Target, scaling: Scaling, workload: Workload, place: StartContext
     """
     with interruptible(), ExitStack() as stack:
         if upstream is not None:
-            behind = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="httpbench-")))
+            behind = stack.enter_context(scratch_folder())
             if target.kind is Kind.PROXY:
                 server = stack.enter_context(started_backend(upstream, workload, behind))
                 place = replace(place, backend=(server.host, server.port))

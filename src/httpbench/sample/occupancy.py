@@ -28,14 +28,11 @@ class OccupancyMeter:
 
     def mark(self) -> None:
         self._begin = time.monotonic()
-        self._before = self._read()
+        self._before = self._stat.read_text()
 
     def read(self) -> tuple[CoreOccupancy, ...]:
         """Return each core's occupancy since the mark. Cores that the kernel doesn't list are left out."""
         return occupancy(self._before, self._stat.read_text(), time.monotonic() - self._begin, self._cpus)
-
-    def _read(self) -> str:
-        return self._stat.read_text()
 
 
 def occupancy(before: str, after: str, elapsed_s: float, cpus: Iterable[int]) -> tuple[CoreOccupancy, ...]:

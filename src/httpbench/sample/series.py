@@ -119,9 +119,8 @@ class SampleSeries:
     def _see_peak(self) -> None:
         while len(self._recent) > 1 and self._end_s - self._recent[1][0] >= PEAK_WINDOW_S:
             self._recent.popleft()
-        begin_s, cpu_before_s = self._recent[0]
-        if self._end_s - begin_s >= PEAK_WINDOW_S:
-            self._cores_peak = max(self._cores_peak, (self._cpu_s - cpu_before_s) / (self._end_s - begin_s))
+        if self._end_s - self._recent[0][0] >= PEAK_WINDOW_S:
+            self._cores_peak = max(self._cores_peak, self.cores_of_late())
         self._recent.append((self._end_s, self._cpu_s))
 
     def _closed(self) -> list[_Slice]:

@@ -115,11 +115,8 @@ class Process:
 
         The process can't map or unmap memory while the kernel counts, which takes about 0.1 ms per 10 MB.
         """
-        descriptor = os.open(f"/proc/{self.pid}/smaps_rollup", os.O_RDONLY | os.O_CLOEXEC)
-        try:
-            lines = os.read(descriptor, ROLLUP_BYTES).splitlines()
-        finally:
-            os.close(descriptor)
+        with open(f"/proc/{self.pid}/smaps_rollup", "rb", buffering=0) as file:  # noqa: PTH123  (half the time of Path)
+            lines = file.read(ROLLUP_BYTES).splitlines()
         sizes = {line[:4]: int(line.split()[1]) * 1024 for line in lines if line.startswith((b"Rss:", b"Pss:"))}
         return sizes[b"Rss:"], sizes[b"Pss:"]
 

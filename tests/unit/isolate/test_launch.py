@@ -5,8 +5,8 @@ from __future__ import annotations
 import shlex
 from itertools import pairwise
 
-from httpbench.isolate import Launch, size_text
-from httpbench.isolate.engine import quoted
+from httpbench.isolate import Launch
+from httpbench.isolate.launch import size_text
 from httpbench.model import Engine, Isolation, NetworkMode
 
 ISOLATION = Isolation(engine=Engine.DOCKER, cpus=0.5, memory_bytes=64 << 20, network=NetworkMode.BRIDGE)
@@ -18,7 +18,7 @@ def launch(**changes: object) -> Launch:
 
 
 def test_the_command_contains_limits_network_and_program() -> None:
-    text = quoted(launch(argv=("./server", "a b"), env={"N": "1"}).command())
+    text = shlex.join(launch(argv=("./server", "a b"), env={"N": "1"}).command())
     assert text.startswith(
         "docker run --name httpbench-1 --init --cpus 0.5 --memory 64m --memory-swap 64m --cpuset-cpus 2,6 --network bridge "
     )
@@ -27,7 +27,7 @@ def test_the_command_contains_limits_network_and_program() -> None:
 
 def test_a_secret_is_passed_by_name() -> None:
     one = launch(passed_env={"TOKEN": "secret"})
-    assert "secret" not in quoted(one.labeled_command())
+    assert "secret" not in shlex.join(one.labeled_command())
     assert one.command()[-3:] == ("--env", "TOKEN", "web:1")
 
 

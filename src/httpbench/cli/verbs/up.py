@@ -113,7 +113,7 @@ def _watch(target: Target, instance: Up) -> None:
         shown_at = time.monotonic()
         while (death := instance.running.death()) is None:
             time.sleep(REFRESH_S)
-            text = f"{target.id} · {instance.current()}"
+            text = f"{target.id} · {instance.sampler.current()}"
             if live.console.is_terminal:
                 live.update(Text(text, no_wrap=True, overflow="ellipsis"), refresh=True)
             elif time.monotonic() - shown_at >= LINE_EVERY_S:

@@ -17,19 +17,17 @@ import tempfile
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from httpbench import __version__
 from httpbench.cluster.dask import results
 from httpbench.cluster.dask.orders import BEAT_S, AgentOutcome, HostFacts, Orders, Readiness, unpacked
 from httpbench.errors import LoadError
-from httpbench.load import get, programs
+from httpbench.load import Native, programs
+from httpbench.load.native import PROGRAM
 
-PROGRAM = "httpbench-loadgen"
-GENERATOR = "native"
 LOOK_S = 0.05
 END_S = 2.0
 """Time between closing the standard input of a load generator and killing it."""
@@ -55,7 +53,7 @@ _ended: deque[str] = deque(maxlen=16)
 
 def facts() -> HostFacts:
     """Return the name, CPU count and versions of this load host."""
-    generator = get(GENERATOR)
+    generator = Native()
     version = generator.version() if generator.locate() else None
     return HostFacts(socket.gethostname(), len(os.sched_getaffinity(0)), __version__, version)
 
@@ -212,20 +210,11 @@ def _read_output(running: _Running) -> None:
 def _read_events(running: _Running) -> None:
     """Read standard error to its end; note when the load generator is ready, and keep its last messages."""
     assert running.process.stderr is not None
+    native = Native()
     with running.process.stderr as lines:
         for line in lines:
-            event = _event(line)
-            if event is None:
-                running.messages.append(line.decode(errors="replace").rstrip())
-            elif event.get("event") == "ready":
+            text = line.decode(errors="replace").rstrip()
+            if native.is_ready(text):
                 running.is_ready.set()
-
-
-def _event(line: bytes) -> Mapping[str, Any] | None:
-    if not line.startswith(b"{"):
-        return None
-    try:
-        event = json.loads(line)
-    except ValueError:
-        return None
-    return event if isinstance(event, dict) else None
+            elif not text.startswith("{"):
+                running.messages.append(text)

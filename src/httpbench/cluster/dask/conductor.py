@@ -28,7 +28,7 @@ from httpbench.cluster.dask.generator import EXIT_LOST
 from httpbench.cluster.dask.hosts import SCHEDULER_LOST, DaskHosts, Host, Sent, connected
 from httpbench.cluster.dask.merge import MergedResults
 from httpbench.cluster.dask.orders import BEAT_S, AgentOutcome, Division, Orders, Readiness, divided, packed
-from httpbench.cluster.dask.results import Document, PackedResult
+from httpbench.cluster.dask.results import Document
 from httpbench.cluster.dask.survey import NS_PER_MS, Offset, check_clocks, check_versions, read_clocks, read_facts
 from httpbench.errors import HttpbenchError, LoadError, LostHostError
 from httpbench.load import Job, Phase, get
@@ -182,7 +182,9 @@ async def _results(
 
     async def collect() -> None:
         async for host, outcome in cluster.outcomes(sent):
-            result = _result(host, outcome)
+            _require_success(host, outcome)
+            result = outcome.result
+            assert result is not None, "it succeeded"
             try:
                 merged.add(result)
             except LoadError as error:
@@ -207,7 +209,8 @@ async def _results(
             group.create_task(collect())
             group.create_task(watch())
     except ExceptionGroup as errors:
-        raise _first(errors) from errors
+        first = errors.exceptions[0]  # of a load host, or of the scheduler
+        raise (LostHostError(SCHEDULER_LOST) if isinstance(first, OSError) else first) from errors
     except TimeoutError:
         names = ", ".join(sorted(host.name for host in left))
         raise LostHostError(f"no result from load host {names} within {limit_s - end_s:.0f} s after the end") from None
@@ -222,12 +225,6 @@ def _silent(names: Sequence[str], gone: Sequence[Host]) -> LostHostError:
         if host.name in names:
             return LostHostError(f"lost load host {host.name}: its Dask worker at {host.address} is gone")
     return LostHostError(f"lost load host {', '.join(names)}: nothing came from there for {SILENT_S:g} s")
-
-
-def _first(errors: ExceptionGroup[Exception]) -> Exception:
-    """Return the error that ended the wait for results: of a load host, or of the scheduler."""
-    first = errors.exceptions[0]
-    return LostHostError(SCHEDULER_LOST) if isinstance(first, OSError) else first
 
 
 async def _say_phases(load: Load, start_ns: int) -> None:
@@ -252,12 +249,6 @@ def _require_success(host: Host, outcome: AgentOutcome) -> None:
         said = outcome.messages.rpartition("\n")[2].removeprefix("error: ")
         reason = said or f"httpbench-loadgen ended with exit code {outcome.exit_code}"
         raise LoadError(f"load host {host.name}: {reason}", log_tail=outcome.messages or None)
-
-
-def _result(host: Host, outcome: AgentOutcome) -> PackedResult:
-    _require_success(host, outcome)
-    assert outcome.result is not None, "it succeeded"
-    return outcome.result
 
 
 def share_of(name: str, result: Document, clock: Offset) -> HostShare:

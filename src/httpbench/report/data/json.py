@@ -393,10 +393,10 @@ def document(run: Run, trials: Sequence[Trial]) -> Document:
     return Document(
         **same_fields(run, Document, but={"targets", "gates"}),
         run=run.id,
-        targets={name: ExportedTarget(**same_fields(target, ExportedTarget)) for name, target in run.targets.items()},
+        targets={name: ExportedTarget.model_validate(target, from_attributes=True) for name, target in run.targets.items()},
         probes={trial.plan.target: trial.probed for trial in trials if trial.probed is not None},
         results=tuple(result for group in found for result in _results(run, group)),
-        saturation=_saturation(run, trials),
+        saturation=run.search and ExportedSaturation.model_validate(saturation(run.search, trials), from_attributes=True),
         composite=None if run.search else composite_of(trials),
         comparisons=tuple(part for group in found for part in _against(group, run.baseline)),
         gates=tuple(map(_gate, gated(run, trials))),
@@ -448,7 +448,7 @@ def _results(run: Run, group: Group) -> Iterator[Result]:
             rank=rank.best if rank else None,
             rank_best=rank.best if rank else None,
             rank_worst=rank.worst if rank else None,
-            summary=ExportedSummary(**same_fields(with_merged(row.summary, row.trials), ExportedSummary)),
+            summary=ExportedSummary.model_validate(with_merged(row.summary, row.trials), from_attributes=True),
             overhead=added.get(row.target.id, {}),
             rounds=tuple(map(_round, row.attempts)),
         )
@@ -462,14 +462,6 @@ def _round(trial: Trial) -> Round:
         unsteady=sentence(reason) if (reason := unsteady(trial) or not_shown_steady(trial)) else None,
         facts=facts(trial),
     )
-
-
-def _saturation(run: Run, trials: Sequence[Trial]) -> ExportedSaturation | None:
-    if run.search is None:
-        return None
-    found = saturation(run.search, trials)
-    curve = tuple(ExportedPoint(**same_fields(point, ExportedPoint)) for point in found.curve)
-    return ExportedSaturation(**same_fields(found, ExportedSaturation, but={"curve"}), curve=curve)
 
 
 def schema_text() -> str:

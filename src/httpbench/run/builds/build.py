@@ -37,11 +37,10 @@ Kept = TypeVar("Kept", bound=Frozen)
 IGNORED = ("__pycache__", ".git", "Dockerfile")
 
 
-class Receipt(Frozen):
-    """Proof that a build exists, with its sources."""
+class Receipt(Frozen, extra="ignore"):
+    """Proof that a build exists. Receipts of earlier versions also list the sources."""
 
     fingerprint: str
-    sources: tuple[str, ...]
     version: str | None
     """The first dotted number that the target's ``version`` command printed."""
 
@@ -116,7 +115,7 @@ def _build(target: Target, folder: Path, cancelled: Event) -> BuildState:
     (folder / FAILURE).unlink(missing_ok=True)
     (folder / RECEIPT).unlink(missing_ok=True)
     try:
-        sources = _copy_sources(target, folder)
+        _copy_sources(target, folder)
         _run_commands(target, folder, cancelled)
         version = version_of(target, folder)
     except BuildError as error:
@@ -127,7 +126,7 @@ def _build(target: Target, folder: Path, cancelled: Event) -> BuildState:
         failure = Failure(fingerprint=fingerprint, message=error.message, log_tail=error.log_tail)
         (folder / FAILURE).write_text(failure.model_dump_json())
         raise error from None
-    receipt = Receipt(fingerprint=fingerprint, sources=sources, version=version)
+    receipt = Receipt(fingerprint=fingerprint, version=version)
     (folder / RECEIPT).write_text(receipt.model_dump_json())
     return BuildState(folder, receipt)
 
@@ -216,8 +215,8 @@ def hash_of(folder: Path, recipe: str, ignored: Collection[str]) -> str:
     return digest.hexdigest()
 
 
-def _copy_sources(target: Target, folder: Path) -> tuple[str, ...]:
-    """Update the copy and return the names of the sources. Files from the last build stay."""
+def _copy_sources(target: Target, folder: Path) -> None:
+    """Update the copy of the sources. Files from the last build stay."""
     origin = Path(target.folder)
     names = [str(path.relative_to(origin)) for path in _sources(origin, IGNORED)]
     listing = folder / ".httpbench-sources.json"
@@ -233,7 +232,6 @@ def _copy_sources(target: Target, folder: Path) -> tuple[str, ...]:
             copy.write_bytes(content)
         shutil.copymode(origin / name, copy)
     listing.write_text(json.dumps(names))
-    return tuple(names)
 
 
 def _missing_artifacts(target: Target, folder: Path) -> list[str]:

@@ -10,11 +10,7 @@ from httpbench.errors import HttpbenchError
 from httpbench.host import Finding
 from httpbench.isolate import engine as command_line
 from httpbench.isolate import freezer, labels, marks
-from httpbench.isolate.engine import requirement as requirement_of
-from httpbench.isolate.engine import version as require_engine
 from httpbench.model import Engine, Target
-
-__all__ = ["engines_left", "engines_of", "left_behind", "remove_leftovers", "require_engine", "requirement_of"]
 
 
 def engines_of(targets: Iterable[Target]) -> list[Engine]:

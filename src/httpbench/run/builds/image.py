@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shlex
 import time
 from collections import defaultdict
 from pathlib import Path
@@ -91,7 +92,7 @@ def _run_build(target: Target, image: str, cancelled: Event) -> Path:
     log = cache_folder() / "builds" / f"{_repository(target).replace('/', '-')}.log"
     engine, *words = build_command(target, image)
     log.parent.mkdir(parents=True, exist_ok=True)
-    log.write_text(f"$ {command_line.quoted([engine, *words])}\n")
+    log.write_text(f"$ {shlex.join([engine, *words])}\n")
     argv = (command_line.program(Engine(engine)), *words)
     env = {**inherited.for_builds(), **command_line.environment()}
     if "DOCKER_BUILDKIT" in os.environ:

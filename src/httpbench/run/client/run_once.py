@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -10,6 +9,7 @@ from httpbench.errors import LoadError, StartError, TargetDiedError
 from httpbench.isolate import Command, ProcessTree, tail
 from httpbench.load import Timed, Timer
 from httpbench.model import Cores, Target
+from httpbench.run.trial.start import fill
 
 NO_PROXY = {"no_proxy": "*", "NO_PROXY": "*"}
 """Most clients read proxy settings from the environment, but loopback must not go through a proxy."""
@@ -51,9 +51,9 @@ def run_client(client: Client, url: str, requests: int, scratch: Path) -> Client
     report, output, log = own / "report.json", own / "printed", own / "log"
     (own / "scratch").mkdir()
     values = {"url": url, "requests": str(requests), "scratch": str(own / "scratch"), "workers": str(len(client.cores.target))}
-    words = [_fill(word, values) for word in client.target.run]
+    words = [fill(word, values) for word in client.target.run]
     argv = client.timer.argv(words, report, output)
-    env = {**NO_PROXY, **{name: _fill(value, values) for name, value in client.target.env.items()}}
+    env = {**NO_PROXY, **{name: fill(value, values) for name, value in client.target.env.items()}}
     command = Command(argv, client.folder, env, client.cores.target)
     with ProcessTree([command], stdout=own / "timer.out", stderr=log) as tree:
         end = tree.wait(client.limit_s)
@@ -65,7 +65,3 @@ def run_client(client: Client, url: str, requests: int, scratch: Path) -> Client
         return ClientRun(client.timer.read(report.read_text()), output.read_text(errors="replace"), tail(log), tuple(words), tuple(argv))
     except OSError as error:
         raise LoadError(f"{client.timer.name} left no report: {error.strerror}", log_tail=tail(log)) from None
-
-
-def _fill(text: str, values: dict[str, str]) -> str:
-    return re.sub(r"\{([a-z_]+)\}", lambda match: values.get(match[1], match[0]), text)

@@ -13,6 +13,7 @@ from httpbench.model import ClientMeasurement, Commands, Limit, Observed, Trial
 from httpbench.run.client.reference import reference
 from httpbench.run.client.run_once import Client, ClientRun, run_client
 from httpbench.run.observer import Observer, Stage
+from httpbench.run.trial.frame import folders_in
 from httpbench.run.trial.inputs import TrialInputs
 from httpbench.stats.equal_work import Told, unequal
 from httpbench.stats.verdict import UNJUDGED, judged
@@ -25,9 +26,7 @@ def measure_client(inputs: TrialInputs, scratch: Path, observer: Observer) -> Tr
     """Make a trial of a client. ``scratch`` must be an empty folder."""
     work, path, cores = inputs.client_work, inputs.workload.request.path, inputs.plan.cores
     client = Client(inputs.target, inputs.folder, cores, inputs.timer, inputs.plan.load.duration_s)
-    held, free = scratch / "held", scratch / "free"
-    held.mkdir()
-    free.mkdir()
+    held, free = folders_in(scratch, "held", "free")
     observer.stage(Stage.PROVE)
     held_requests = min(work.requests, HELD_REQUESTS)
     with reference(work, path, cores, held, held_s=HELD_S) as server:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,7 +11,8 @@ from httpbench.model import ClientWork, Cores, Limit, Reason, ReasonKind, Sample
 from httpbench.run.client.reference import reference
 from httpbench.run.client.run_once import Client, ClientRun, run_client
 from httpbench.run.client.trial import HELD_REQUESTS, HELD_S
-from httpbench.run.trial.verified import Verified
+from httpbench.run.trial.frame import scratch_folder
+from httpbench.run.trial.verified import Verified, verified
 from httpbench.stats.equal_work import Told, unequal
 
 Problem = str | tuple[Reason, ...] | None
@@ -27,13 +27,10 @@ def verify_client(target: Target, scaling: Scaling, workload: Workload, folder: 
     """Run a built client against reference servers. From the workload, only the path is used."""
     client = Client(target, folder, cores, load.timer("native"), LIMIT_S)
     keeps_none = Limit.NO_KEEPALIVE in target.limits
-    checks: list[contract.Check] = []
-    try:
-        for name, problem, limit in _clauses(client, workload.request.path, keeps_none):
-            checks.append(contract.Check(name, problem, limit, limit is not None and keeps_none))
-    except HttpbenchError as error:
-        return Verified(target, scaling, tuple(checks), error)
-    return Verified(target, scaling, tuple(checks))
+    clauses = _clauses(client, workload.request.path, keeps_none)
+    return verified(
+        target, scaling, (contract.Check(name, problem, limit, limit is not None and keeps_none) for name, problem, limit in clauses)
+    )
 
 
 def sample_client(target: Target, scaling: Scaling, workload: Workload, folder: Path, cores: Cores) -> SampledRequest:
@@ -59,12 +56,10 @@ def _run(
     client: Client, path: str, work: ClientWork, *, requests: int | None = None, other: str | None = None, held_s: float = 0
 ) -> tuple[ClientRun, WorkDone]:
     """Run the client once. ``other``: a path that the server doesn't have, for the client to request."""
-    with tempfile.TemporaryDirectory(prefix="httpbench-") as folder:
-        scratch = Path(folder)
-        with reference(work, path, client.cores, scratch, held_s=held_s) as server:
-            url = server.url if other is None else server.url.removesuffix(path) + other
-            ran = run_client(client, url, work.requests if requests is None else requests, scratch)
-            return ran, server.stop()
+    with scratch_folder() as scratch, reference(work, path, client.cores, scratch, held_s=held_s) as server:
+        url = server.url if other is None else server.url.removesuffix(path) + other
+        ran = run_client(client, url, work.requests if requests is None else requests, scratch)
+        return ran, server.stop()
 
 
 def _idle(client: Client, path: str) -> Problem:

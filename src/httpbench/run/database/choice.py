@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from httpbench.databases import SYSTEMS
 from httpbench.host import Topology, with_database
-from httpbench.model import Cores, Isolation, Target, TrialPlan, Workload
+from httpbench.model import Cores, Isolation, Target, Workload
 from httpbench.run.plan.spec import RunSpec
 
 MEMORY_BYTES = 1 << 30
@@ -45,10 +45,9 @@ def cores_beside_database(target: Target, workload: Workload, topology: Topology
 
 def with_database_cores(spec: RunSpec) -> RunSpec:
     """Return the run with cores for each trial's database."""
-    trials = [planned.model_copy(update={"cores": _cores(spec, planned)}) for planned in spec.plan.trials]
+    trials = []
+    for planned in spec.plan.trials:
+        target, workload = spec.targets[planned.target], spec.workloads[planned.workload]
+        cores = cores_beside_database(target, workload, spec.topology, planned.cores)
+        trials.append(planned.model_copy(update={"cores": cores}))
     return replace(spec, plan=replace(spec.plan, trials=tuple(trials)))
-
-
-def _cores(spec: RunSpec, planned: TrialPlan) -> Cores:
-    target, workload = spec.targets[planned.target], spec.workloads[planned.workload]
-    return cores_beside_database(target, workload, spec.topology, planned.cores)

@@ -21,15 +21,15 @@ from pathlib import Path
 
 from httpbench.databases import SYSTEMS, Counts, System
 from httpbench.databases.systems import DATA, INSIDE, counts
-from httpbench.errors import ContainerError, HttpbenchError, StartError
+from httpbench.errors import ContainerError, StartError
 from httpbench.host import capture
-from httpbench.isolate import Command, Container, Launch, ProcessTree, free_port, require_free, tail
+from httpbench.isolate import Command, Container, Launch, ProcessTree, free_port, require_free
 from httpbench.isolate import engine as command_line
 from httpbench.model import DatabaseRun, NetworkMode
 from httpbench.run.builds.image import image_of
+from httpbench.run.load.place import Sampler
 from httpbench.run.trial.inputs import Upstream
-from httpbench.run.trial.start import Reachable
-from httpbench.sample import TreeSampler
+from httpbench.run.trial.start import Reachable, explained_by, sampler_of
 
 START_LIMIT_S = 60.0
 ASK_LIMIT_S = 15.0
@@ -58,23 +58,9 @@ class RunningDatabase:
         """The database's address and URL for a target."""
         return Reachable(self.host, self.system.url(self.host, self.port))
 
-    @property
-    def container_pid(self) -> int | None:
-        """First process of its container, or ``None`` if it runs as a process."""
-        return self.program.pid if isinstance(self.program, Container) else None
-
-    def sampler(self) -> TreeSampler:
-        """Return a sampler for its CPU time and memory."""
-        if isinstance(self.program, Container):
-            return TreeSampler(self.program.pid, groups=self.program.groups)
-        return TreeSampler(self.program.guard_pid)
-
-    def death(self) -> str | None:
-        """Return how it ended, or ``None`` if it still runs."""
-        if isinstance(self.program, Container):
-            return self.program.death()
-        exits = self.program.exits()
-        return str(exits[0]) if exits else None
+    def sampler(self) -> Sampler:
+        """Return a sampler of its CPU time and memory."""
+        return sampler_of(self.program)
 
     def ask(self, query: str) -> str:
         """Return the output of a query. Raises :class:`StartError` if it fails."""
@@ -120,14 +106,10 @@ def started(database: Upstream, scratch: Path, *, port_is_fixed: bool, run_id: s
     """
     system = next(each for each in SYSTEMS.values() if str(each.name) == database.target.framework)
     log = scratch / "database.log"
-    try:
-        with contextlib.ExitStack() as stack:
-            running = (_process if database.target.isolation is None else _container)(stack, system, database, log, port_is_fixed, run_id)
-            _wait(running)
-            yield running
-    except HttpbenchError as error:
-        error.log_tail = error.log_tail or tail(log)
-        raise
+    with explained_by(log), contextlib.ExitStack() as stack:
+        running = (_process if database.target.isolation is None else _container)(stack, system, database, log, port_is_fixed, run_id)
+        _wait(running)
+        yield running
 
 
 def _process(
@@ -188,7 +170,7 @@ def _own_address(system: System, port_is_fixed: bool) -> tuple[str, int]:
 def _wait(running: RunningDatabase) -> None:
     """Wait until it responds to a query. Raises :class:`StartError` if it ends, or takes too long."""
     deadline = time.monotonic() + START_LIMIT_S
-    while (death := running.death()) is None:
+    while (death := running.program.death()) is None:
         try:
             running.ask(running.system.sessions_query)
             return

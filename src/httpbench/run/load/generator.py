@@ -45,26 +45,31 @@ def run_generator(generator: LoadGenerator, job: Job, subject: Subject, report: 
     Raises :class:`LoadError` if the generator fails or hangs, if its output can't be read, or if its load host is lost.
     """
     command = generator.argv(job, warmup=False)
+    limit_s = job.load.warmup_s + job.load.duration_s + job.load.timeout_s + generator.slack_s
     with place.start(generator, job, warmup=False) as running:
         window = _Window(generator, Meters(subject, running), report)
         try:
-            died, stderr = _watch(running, window, _time_limit(generator, job), subject, generator)
+            died, stderr = _watch(running, window, limit_s, subject, generator)
             exits = running.exits()
         finally:
             observed = window.close()
         output = Output(running.stdout(), stderr, exits[0].code if exits else 0)
+    return UnderLoad(measured(generator, job, output, died, subject.backend), observed, died, tuple(command))
+
+
+def measured(
+    generator: LoadGenerator, job: Job, output: Output, died: str | None, backend: RunningTarget | None = None
+) -> Measurement | None:
+    """Return the measurement with checks of the responses that it kept.
+
+    Raises :class:`LoadError` if the output can't be read, or returns ``None`` if the target died.
+    """
     try:
-        measurement: Measurement | None = measured(generator, job, output, subject.backend)
+        found = generator.measurement(job, output)
     except LoadError:
         if died is None:
             raise
-        measurement = None
-    return UnderLoad(measurement, observed, died, tuple(command))
-
-
-def measured(generator: LoadGenerator, job: Job, output: Output, backend: RunningTarget | None) -> Measurement:
-    """Return the measurement with checks of the responses that it kept. Raises :class:`LoadError` if the output can't be read."""
-    found = generator.measurement(job, output)  # first, because it reports output that can't be read
+        return None
     kept = generator.kept_responses(job, output)
     return with_sampled_bodies(found, kept, _direct_response(backend, job) if kept and backend else None)
 
@@ -131,7 +136,3 @@ def _watch(
             return died, "\n".join([*messages, pending])
         if time.monotonic() > deadline:
             raise LoadError(f"{generator.name} did not end within {limit_s:.0f} s", log_tail="\n".join(messages[-15:]) or None)
-
-
-def _time_limit(generator: LoadGenerator, job: Job) -> float:
-    return job.load.warmup_s + job.load.duration_s + job.load.timeout_s + generator.slack_s

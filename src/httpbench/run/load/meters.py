@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from httpbench.isolate import Container
 from httpbench.model import Cores, Observed
 from httpbench.run.database.running import RunningDatabase
 from httpbench.run.load.place import RunningGenerator, Sampler
@@ -33,14 +34,14 @@ class Meters:
         self._network = NetworkMeter()
         self._quota = SharedQuotaMeter()
         self._strangers = StrangerMeter(subject.cores.measured, roots=_contained(subject))
-        self._target: Sampler | None = None
-        self._backend: Sampler | None = None
-        self._database: Sampler | None = None
+        self._samplers: dict[str, Sampler] = {}
+        """Samplers of the programs, by the name of their usage in ``Observed``."""
 
     @property
     def current(self) -> Callable[[], Current] | None:
         """Return a function that reads the current cost of the target; ``None`` if it isn't sampled."""
-        return self._target.current if self._target else None
+        target = self._samplers.get("target_usage")
+        return target.current if target else None
 
     def begin(self) -> None:
         """Start the samplers, and begin the measured window. The meters that take longest come first."""
@@ -49,16 +50,15 @@ class Meters:
         self._quota.mark()
         self._network.mark()
         self._generator.mark()
-        self._target = subject.target.sampler()
-        self._backend = subject.backend.sampler() if subject.backend else None
-        self._database = subject.database.sampler() if subject.database else None
-        for sampler in self._samplers:
+        programs = {"target_usage": subject.target, "backend_usage": subject.backend, "database_usage": subject.database}
+        self._samplers = {name: sampler for name, program in programs.items() if program and (sampler := program.sampler())}
+        for sampler in self._samplers.values():
             sampler.start()
         self._occupancy.mark()
 
     def mark(self) -> None:
         """Begin the measured window again while the load runs, and drop earlier samples. The meters that take longest come last."""
-        for sampler in self._samplers:
+        for sampler in self._samplers.values():
             sampler.mark()
         self._generator.mark()
         self._occupancy.mark()
@@ -69,26 +69,19 @@ class Meters:
     def read(self) -> Observed:
         """End the measured window, stop the samplers, and return what they observed."""
         occupancy, network, quota = self._occupancy.read(), self._network.read(), self._quota.read()
-        target, backend, database = (sampler.stop() if sampler else None for sampler in (self._target, self._backend, self._database))
+        usages = {name: sampler.stop() for name, sampler in self._samplers.items()}
         own, load_host = self._generator.close()
         return Observed(
-            target_usage=target,
+            **usages,
             generator_usage=own,
-            backend_usage=backend,
-            database_usage=database,
             occupancy=occupancy,
             others=self._strangers.read().model_copy(update={"quota": quota}),
             network=network,
             load_host=load_host,
         )
 
-    @property
-    def _samplers(self) -> list[Sampler]:
-        return [sampler for sampler in (self._target, self._backend, self._database) if sampler]
-
 
 def _contained(subject: Subject) -> list[int]:
     """Return the first processes of containers, which are children of their engine."""
-    target = subject.target.container
-    database = subject.database.container_pid if subject.database else None
-    return [pid for pid in (target.pid if target else None, database) if pid is not None]
+    programs = [each.program for each in (subject.target, subject.database) if each]
+    return [program.pid for program in programs if isinstance(program, Container)]

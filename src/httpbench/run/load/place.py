@@ -139,21 +139,8 @@ class RunningHere:
 
     def __init__(self, tree: ProcessTree, stdout: Path, orders: int | None = None):
         self._tree, self._stdout, self._orders = tree, stdout, orders
+        self.stderr, self.events, self.exits, self.stop = tree.stderr, tree.events, tree.exits, tree.stop
         self._sampler: TreeSampler | None = None
-
-    @property
-    def stderr(self) -> int:
-        return self._tree.stderr
-
-    @property
-    def events(self) -> int:
-        return self._tree.events
-
-    def exits(self) -> Sequence[Exit]:
-        return self._tree.exits()
-
-    def stop(self) -> object:
-        return self._tree.stop()
 
     def order(self, line: str) -> None:
         """Write a line to its standard input."""

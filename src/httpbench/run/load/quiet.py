@@ -10,6 +10,7 @@ import contextlib
 import socket
 
 from httpbench import sample
+from httpbench.isolate import ProcessTree
 from httpbench.run.trial.start import RunningTarget
 
 CONNECT_LIMIT_S = 0.2
@@ -17,10 +18,10 @@ CONNECT_LIMIT_S = 0.2
 
 def polling_threads(running: RunningTarget) -> float | None:
     """Return the number of busy threads while the target waits for requests on one connection; ``None`` if unknown."""
-    if running.guard_pid is None:
+    if not isinstance(running.program, ProcessTree):
         return None
     with contextlib.suppress(OSError), socket.create_connection((running.host, running.port), CONNECT_LIMIT_S):
-        return sample.polling_threads(running.guard_pid)
+        return sample.polling_threads(running.program.guard_pid)
     return None
 
 

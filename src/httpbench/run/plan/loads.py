@@ -34,11 +34,9 @@ def load_of(fields: Mapping[str, Any], *, scale: float = 1.0, cap_rps: float | N
 
 def _capped(values: dict[str, Any], cap_rps: float) -> dict[str, Any]:
     """Rise to the cap and hold it. A rate that would start at or above the cap is only held."""
-    if values.get("rate_from_rps", cap_rps) < cap_rps:
-        return {**values, "rate_rps": cap_rps}
-    return {name: value for name, value in values.items() if name not in ("rate_from_rps", "rate_step_rps", "step_s")} | {
-        "rate_rps": cap_rps
-    }
+    rises = values.get("rate_from_rps", cap_rps) < cap_rps
+    left_out = () if rises else ("rate_from_rps", "rate_step_rps", "step_s")
+    return {name: value for name, value in values.items() if name not in left_out} | {"rate_rps": cap_rps}
 
 
 def _rising_s(values: Mapping[str, Any]) -> float:

@@ -6,16 +6,20 @@ baseline of its own round, so disturbances of the machine at that time affect bo
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager
+from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 from pathlib import Path
 
 from httpbench import http
+from httpbench.errors import StartError
+from httpbench.isolate import tail
 from httpbench.model import Build, Kind, Reason, ReasonKind, Request, Scaling, Target, Trial, Tuning, VerdictKind, Workload
+from httpbench.run.load.place import BackendPlace
 from httpbench.run.observer import Observer, Stage
-from httpbench.run.proxy.backend_there import started_there
+from httpbench.run.trial.frame import folders_in
 from httpbench.run.trial.inputs import TrialInputs, Upstream
-from httpbench.run.trial.start import HOST, START_LIMIT_S, RunningTarget, StartContext, start
+from httpbench.run.trial.start import HOST, START_LIMIT_S, Inside, RunningTarget, StartContext, filled, start
 from httpbench.run.trial.steps import measure
 from httpbench.run.trial.verdict import with_incident
 from httpbench.stats.verdict import judged
@@ -46,23 +50,12 @@ MISSING = ("timeout", "closed_early", "reset")
 def measure_proxy(inputs: TrialInputs, scratch: Path, observer: Observer) -> Trial:
     """Make a trial of a proxy, or of the baseline. ``scratch`` must be an empty folder."""
     assert inputs.backend is not None, "a proxy is measured in front of a backend"
-    for name in ("backend", "target", "generator"):
-        (scratch / name).mkdir()
+    folders_in(scratch, "backend", "target", "generator")
     observer.stage(Stage.START)
     with started_backend(inputs.backend, inputs.workload, scratch / "backend", inputs.start_limit_s, inputs.address) as backend:
         if inputs.target.id == BASELINE.id:
             return _baseline(inputs, backend, scratch, observer)
-        place = StartContext(
-            inputs.folder,
-            scratch / "target",
-            inputs.cores,
-            inputs.port,
-            inputs.start_limit_s,
-            backend=(backend.host, backend.port),
-            workers=inputs.plan.workers,
-            run_id=inputs.run_id,
-            address=inputs.address,
-        )
+        place = replace(inputs.place(scratch / "target"), backend=(backend.host, backend.port))
         with start(inputs.target, inputs.plan.scaling, inputs.workload, place) as running:
             trial = measure(inputs, running, scratch / "generator", observer, backend)
         if (death := backend.death()) is not None:
@@ -78,9 +71,32 @@ def started_backend(
 ) -> AbstractContextManager[RunningTarget]:
     """Run the backend on all its cores."""
     if backend.place is not None:
-        return started_there(backend, backend.place, workload, scratch, start_limit_s)
+        return _started_there(backend, backend.place, workload, scratch, start_limit_s)
     place = StartContext(backend.folder, scratch, backend.cores, None, start_limit_s, address=address)
     return start(backend.target, Scaling.MULTI, workload, place)
+
+
+@contextmanager
+def _started_there(
+    backend: Upstream, place: BackendPlace, workload: Workload, scratch: Path, start_limit_s: float
+) -> Iterator[RunningTarget]:
+    """Run the backend on the load host. The proxy gets the cores that the backend would have used here.
+
+    Raises :class:`StartError` with the tail of its log, or :class:`~httpbench.errors.LostHostError`.
+    """
+
+    def fill(host: str, port: int, workers: int, own_scratch: str) -> tuple[tuple[str, ...], Mapping[str, str]]:
+        return filled(backend.target, StartContext(backend.folder, scratch, ()), Inside(host, port, workers, own_scratch))
+
+    log = scratch / "target.log"
+    with place.serve(fill, backend.folder) as server:
+        try:
+            response = http.wait_until_correct(server.host, server.port, workload, start_limit_s, lambda: server.death() is None)
+        except StartError as error:
+            log.write_text(server.log())
+            error.log_tail = tail(log)
+            raise
+        yield RunningTarget(None, server.host, server.port, response, log, there=server)
 
 
 def _baseline(inputs: TrialInputs, backend: RunningTarget, scratch: Path, observer: Observer) -> Trial:

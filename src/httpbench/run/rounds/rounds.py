@@ -127,6 +127,7 @@ class _Making:
     def _inputs(self, planned: TrialPlan) -> TrialInputs:
         spec, built, made = self._spec, self._built, self._record.trials
         target, workload = spec.targets[planned.target], spec.workloads[planned.workload]
+        requests = (planned.target, planned.workload)
         return TrialInputs(
             plan=planned,
             started_at=now(),
@@ -140,7 +141,7 @@ class _Making:
             load_place=spec.load_place,
             start_limit_s=spec.start_limit_s,
             backend=backend_of(target, workload, spec.targets, built, planned.cores, spec.topology, spec.backend_place),
-            learned=next((trial.learned for trial in made if trial.learned and _is_alike(trial.plan, planned)), None),
+            learned=next((trial.learned for trial in made if trial.learned and (trial.plan.target, trial.plan.workload) == requests), None),
             accepts_disturbed=spec.retries == 0 and spec.search is None,
             probes=_is_to_be_probed(target, made),
             failed_share_max=spec.search.level.failed_share_max if spec.search else None,
@@ -167,11 +168,6 @@ def _upcoming(spec: RunSpec, made: Sequence[Trial]) -> Iterator[list[TrialPlan]]
     if spec.search:
         for planned in upcoming(spec.search, spec.plan.trials[0], made):
             yield [planned]
-
-
-def _is_alike(before: TrialPlan, planned: TrialPlan) -> bool:
-    """Return whether both trials send the same requests to the same target."""
-    return (before.target, before.workload) == (planned.target, planned.workload)
 
 
 def _is_to_be_probed(target: Target, made: Sequence[Trial]) -> bool:

@@ -9,6 +9,7 @@ from httpbench.databases import counting_problem
 from httpbench.model import Reason, ReasonKind, Trial, Workload
 from httpbench.run.database.running import started
 from httpbench.run.observer import Observer, Stage
+from httpbench.run.trial.frame import folders_in
 from httpbench.run.trial.inputs import TrialInputs, Upstream
 from httpbench.run.trial.start import StartContext, start
 from httpbench.run.trial.steps import measure
@@ -17,29 +18,14 @@ from httpbench.run.trial.verdict import with_incident
 
 def measure_server(inputs: TrialInputs, scratch: Path, observer: Observer) -> Trial:
     """Make a trial of a server. ``scratch`` must be an empty folder."""
-    for name in ("target", "generator", "database"):
-        (scratch / name).mkdir()
+    folders_in(scratch, "target", "generator", "database")
     observer.stage(Stage.START)
-    place = context_of(inputs, scratch / "target")
+    place = inputs.place(scratch / "target")
     inputs = replace(inputs, workload=inputs.workload.of(inputs.target))
     if inputs.backend is None:
         with start(inputs.target, inputs.plan.scaling, inputs.workload, place) as running:
             return measure(inputs, running, scratch / "generator", observer)
     return _beside_database(inputs, inputs.backend, place, scratch, observer)
-
-
-def context_of(inputs: TrialInputs, scratch: Path) -> StartContext:
-    """Return where and with which resources to start the server."""
-    return StartContext(
-        inputs.folder,
-        scratch,
-        inputs.cores,
-        inputs.port,
-        inputs.start_limit_s,
-        workers=inputs.plan.workers,
-        run_id=inputs.run_id,
-        address=inputs.address,
-    )
 
 
 def _beside_database(inputs: TrialInputs, placed: Upstream, place: StartContext, scratch: Path, observer: Observer) -> Trial:
@@ -48,7 +34,7 @@ def _beside_database(inputs: TrialInputs, placed: Upstream, place: StartContext,
         before, place = database.counts(), replace(place, database=database.reachable)
         with start(inputs.target, inputs.plan.scaling, inputs.workload, place) as running:
             trial = measure(inputs, running, scratch / "generator", observer, database=database)
-        if (death := database.death()) is not None:
+        if (death := database.program.death()) is not None:
             return with_incident(trial, Reason.of(ReasonKind.DATABASE_DIED_UNDER_LOAD, death=death))
         trial = trial.model_copy(update={"database": database.record(before)})
     return _judged(trial, inputs.workload)

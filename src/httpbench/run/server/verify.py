@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import contextlib
-import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from httpbench import contract, host, probe
+from httpbench import contract, host
 from httpbench.databases import counting_problem, requires_rows
 from httpbench.errors import HttpbenchError
 from httpbench.model import Cores, Label, Probed, SampledResponse, Scaling, Target, Workload
 from httpbench.run.database.running import RunningDatabase, started
 from httpbench.run.load.contract_load import CONNECTIONS, problem_under_load, requests_under_load
+from httpbench.run.trial.frame import folders_in, scratch_folder
 from httpbench.run.trial.inputs import Upstream
-from httpbench.run.trial.start import STOP_GRACE_S, RunningTarget, StartContext, start
-from httpbench.run.trial.verified import Verified
+from httpbench.run.trial.start import StartContext, start
+from httpbench.run.trial.steps import probed
+from httpbench.run.trial.verified import Verified, ends_in_time, stays_alive
 
 PROBE_LIMIT_S = 6.0
 """No measurement depends on its speed, so there is time for the Date header to change and for slow responses."""
@@ -27,41 +28,36 @@ def verify(target: Target, scaling: Scaling, workload: Workload, folder: Path, c
     """Start a built server with its database, check its contract, and stop it."""
     workload = workload.of(target)
     checks: list[contract.Check] = []
-    probed: Probed | None = None
+    seen: Probed | None = None
     try:
         with _room(target, folder, cores, database) as (place, generators, beside):
             before = beside.counts() if beside else None
             with start(target, scaling, workload, place) as running:
                 begin = time.monotonic()
                 checks += contract.check_server(running.host, running.port, workload, target.limits, contract.clauses_for(target, workload))
-                probed = _probed(running, workload, begin)
-                canned = "; ".join(probed.reasons) if probed.label is Label.CANNED else None
+                seen = probed(running, workload, begin, PROBE_LIMIT_S)
+                canned = "; ".join(seen.reasons) if seen.label is Label.CANNED else None
                 checks.append(contract.Check("responds to what was requested", canned))
                 problem, correct = problem_under_load(running, workload, cores, generators)
                 requests = requests_under_load(workload)
                 checks.append(contract.Check(f"responds correctly to {requests:,} requests over {CONNECTIONS} connections", problem))
-                death = running.death()
-                checks.append(contract.Check("stays alive", f"it ended by itself ({death})" if death else None))
+                checks.append(stays_alive(running))
                 stopped = running.stop()
             if beside and before and requires_rows(workload) and not problem:
                 skipped = counting_problem(workload, correct, beside.record(before))
                 checks.append(contract.Check("asks its database for each response", (skipped,) if skipped else None))
         if target.entry is None:  # other projects have no rule on how a program ends
-            checks.append(
-                contract.Check(
-                    f"ends within {STOP_GRACE_S:g} s of SIGTERM, children included", (stopped.problem,) if stopped.problem else None
-                )
-            )
+            checks.append(ends_in_time(stopped))
     except HttpbenchError as error:
-        return Verified(target, scaling, tuple(checks), error, probed, workload.name)
-    return Verified(target, scaling, tuple(checks), None, probed, workload.name)
+        return Verified(target, scaling, tuple(checks), error, seen, workload.name)
+    return Verified(target, scaling, tuple(checks), None, seen, workload.name)
 
 
 def probe_target(target: Target, scaling: Scaling, workload: Workload, folder: Path, cores: Cores) -> Probed:
     """Probe a built server. Raises :class:`HttpbenchError`."""
     workload = workload.of(target)
     with _room(target, folder, cores, None) as (place, _, _), start(target, scaling, workload, place) as running:
-        return _probed(running, workload, time.monotonic())
+        return probed(running, workload, time.monotonic(), PROBE_LIMIT_S)
 
 
 def sample(
@@ -79,17 +75,10 @@ def _room(
     target: Target, folder: Path, cores: Cores, database: Upstream | None
 ) -> Iterator[tuple[StartContext, Path, RunningDatabase | None]]:
     """Yield the server's place, an empty folder for load generators, and its database, which runs until the block ends."""
-    with tempfile.TemporaryDirectory(prefix="httpbench-") as scratch, contextlib.ExitStack() as stack:
-        own, generators, behind = (Path(scratch, name) for name in ("target", "generator", "database"))
-        for each in (own, generators, behind):
-            each.mkdir()
+    with scratch_folder() as scratch, contextlib.ExitStack() as stack:
+        own, generators, behind = folders_in(scratch, "target", "generator", "database")
         beside = None
         if database is not None:
             beside = stack.enter_context(started(database, behind, port_is_fixed=target.entry is not None))
         reachable = beside.reachable if beside else None
         yield StartContext(folder, own, host.core_groups(cores.target), database=reachable), generators, beside
-
-
-def _probed(running: RunningTarget, workload: Workload, responded_at: float) -> Probed:
-    age_s = time.monotonic() - responded_at
-    return probe.observe(running.host, running.port, workload, running.response, age_s, PROBE_LIMIT_S)

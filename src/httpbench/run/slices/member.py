@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from types import TracebackType
 from typing import Self
 
-from httpbench.errors import HttpbenchError, LoadError
+from httpbench.errors import HttpbenchError
 from httpbench.load import Native, SliceReport
 from httpbench.model import Load, Observed, Settling, Trial
 from httpbench.run.load.generator import UnderLoad, measured
@@ -15,9 +15,8 @@ from httpbench.run.load.meters import Meters, Subject
 from httpbench.run.load.place import HERE
 from httpbench.run.load.warmup import WINDOW_S
 from httpbench.run.observer import Observer, Stage
-from httpbench.run.server.trial import context_of
 from httpbench.run.slices.generator import SliceGenerator
-from httpbench.run.trial.frame import failed, scratch_folder
+from httpbench.run.trial.frame import failed, folders_in, scratch_folder
 from httpbench.run.trial.inputs import TrialInputs
 from httpbench.run.trial.start import start
 from httpbench.run.trial.steps import Ready, concluded, prepared
@@ -92,13 +91,12 @@ class Member:
     def _start(self) -> _Started:
         observer, load = self._observer, self.plan.load
         scratch = self._stack.enter_context(scratch_folder())
-        for name in ("target", "generator"):
-            (scratch / name).mkdir()
+        own, for_generator = folders_in(scratch, "target", "generator")
         observer.stage(Stage.START)
         inputs = replace(self._inputs, workload=self._inputs.workload.of(self._inputs.target))
-        place = context_of(inputs, scratch / "target")
+        place = inputs.place(own)
         running = self._stack.enter_context(start(inputs.target, self.plan.scaling, inputs.workload, place))
-        ready = prepared(inputs, running, scratch / "generator", in_slices=True)
+        ready = prepared(inputs, running, for_generator, in_slices=True)
         native = ready.inputs.load_generator
         assert isinstance(native, Native), "only the native load generator measures in slices"
         launched = self._stack.enter_context(HERE.start(native, ready.job, warmup=False))
@@ -166,12 +164,7 @@ class Member:
         if self._death is None:
             running.thaw()
         output = self._started.generator.end()
-        try:
-            measurement = measured(ready.inputs.load_generator, ready.job, output, None)
-        except LoadError:
-            if self._death is None:
-                raise
-            measurement = None
+        measurement = measured(ready.inputs.load_generator, ready.job, output, self._death)
         observed = combined(self._slices, self._dropped) if self._slices else Observed()
         under_load = UnderLoad(measurement, observed, self._death, self._started.command)
         return concluded(ready, self._started.settling, under_load, self._observer)

@@ -49,18 +49,12 @@ def failed(planned: TrialPlan, started_at: str, error: HttpbenchError | OSError)
     if isinstance(error, OSError):
         place = f": {error.filename}" if error.filename else ""
         error = LoadError(f"the trial could not be made: {error.strerror or error}{place}")
-    if isinstance(error, (LimitError, LostHostError)):
-        return _without_results(planned, started_at, _reason(error))
-    return _without_results(planned, started_at, _reason(error, error.hint)).model_copy(update={"log_tail": error.log_tail})
-
-
-def _without_results(planned: TrialPlan, started_at: str, reason: Reason) -> Trial:
-    return judged(Trial(plan=planned, started_at=started_at, verdict=UNJUDGED, observed=Observed(incidents=(reason,))))
-
-
-def _reason(error: HttpbenchError, hint: str | None = None) -> Reason:
     kind = next(KINDS_OF_ERROR[each] for each in type(error).__mro__ if each in KINDS_OF_ERROR)
-    return Reason.of(kind, message=error.message, hint=hint)
+    explains_itself = isinstance(error, (LimitError, LostHostError))
+    reason = Reason.of(kind, message=error.message, hint=None if explains_itself else error.hint)
+    log_tail = None if explains_itself else error.log_tail
+    observed = Observed(incidents=(reason,))
+    return judged(Trial(plan=planned, started_at=started_at, verdict=UNJUDGED, observed=observed, log_tail=log_tail))
 
 
 @contextmanager
@@ -68,6 +62,14 @@ def scratch_folder() -> Iterator[Path]:
     """Make an empty folder that is removed after the block."""
     with tempfile.TemporaryDirectory(prefix="httpbench-", ignore_cleanup_errors=True) as name:
         yield Path(name)
+
+
+def folders_in(scratch: Path, *names: str) -> list[Path]:
+    """Make empty folders with these names, and return them."""
+    folders = [scratch / name for name in names]
+    for folder in folders:
+        folder.mkdir()
+    return folders
 
 
 @contextmanager

@@ -9,7 +9,7 @@ from pathlib import Path
 from httpbench.load import LoadGenerator, Timer, Tool
 from httpbench.model import ClientWork, Learned, Target, TrialPlan, Workload
 from httpbench.run.load.place import HERE, BackendPlace, LoadPlace
-from httpbench.run.trial.start import HOST, START_LIMIT_S
+from httpbench.run.trial.start import HOST, START_LIMIT_S, StartContext
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +59,19 @@ class TrialInputs:
     def address(self) -> str:
         """The only address on which targets listen: loopback, or the one that load hosts use to reach this machine."""
         return self.load_place.address or HOST
+
+    def place(self, scratch: Path) -> StartContext:
+        """Return where and with which resources to start the target. ``scratch`` must be an empty folder."""
+        return StartContext(
+            self.folder,
+            scratch,
+            self.cores,
+            self.port,
+            self.start_limit_s,
+            workers=self.plan.workers,
+            run_id=self.run_id,
+            address=self.address,
+        )
 
     @property
     def generator_cpus(self) -> tuple[int, ...]:

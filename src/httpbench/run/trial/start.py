@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 import re
+import shlex
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -29,7 +30,6 @@ from httpbench.isolate import (
     require_free,
     tail,
 )
-from httpbench.isolate.engine import quoted
 from httpbench.isolate.image import exposed_port
 from httpbench.model import ContainerRun, Isolation, NetworkMode, SampledResponse, Scaling, Target, Workload
 from httpbench.run.builds.image import image_of
@@ -90,14 +90,12 @@ class StartContext:
 class RunningTarget:
     """A target that has responded correctly."""
 
-    tree: ProcessTree | None
-    """Process tree of the target. ``None``: it was already running and stays so, or it runs in a container."""
+    program: ProcessTree | Container | None
+    """The target's processes. ``None``: it was already running and stays so, or it runs on another host."""
     host: str
     port: int
     response: SampledResponse
     log: Path
-    container: Container | None = None
-    """Container of the target. ``None``: it runs as a process."""
     contained: ContainerRun | None = None
     """How its container was started, and the limits in force."""
     there: ServerThere | None = None
@@ -113,31 +111,20 @@ class RunningTarget:
 
     def death(self) -> str | None:
         """Return how it ended, if it has."""
-        if self.there is not None:
-            return self.there.death()
-        if self.container is not None:
-            return self.container.death()
-        exits = self.tree.exits() if self.tree else []
-        return str(exits[0]) if exits else None
+        running = self.there or self.program
+        return running.death() if running else None
 
     def require_alive(self, when: str) -> None:
         """Raise :class:`~httpbench.errors.TargetDiedError` if it has ended."""
         if (death := self.death()) is not None:
-            exits = self.tree.exits() if self.tree else []
+            exits = self.program.exits() if isinstance(self.program, ProcessTree) else []
             raise TargetDiedError(f"the target died {when} ({death})", hint=_hint(exits[0]) if exits else None)
-
-    @property
-    def guard_pid(self) -> int | None:
-        """Parent of its processes. ``None``: the harness didn't start them."""
-        return self.tree.guard_pid if self.tree else None
 
     def sampler(self) -> Sampler | None:
         """Return a sampler of its CPU time and memory; ``None`` if the harness didn't start it."""
         if self.there is not None:
             return self.there.sampler()
-        if self.container is not None:
-            return TreeSampler(self.container.pid, groups=self.container.groups)
-        return None if self.tree is None else TreeSampler(self.tree.guard_pid)
+        return sampler_of(self.program) if self.program else None
 
     def log_tail(self) -> str | None:
         """Return the last lines of its output; ``None`` if there are none."""
@@ -147,25 +134,24 @@ class RunningTarget:
 
     def freeze(self) -> None:
         """Stop all its processes from running until :meth:`thaw`. Does nothing if the harness didn't start it here."""
-        if running := self.container or self.tree:
-            running.freeze()
+        if self.program:
+            self.program.freeze()
 
     def thaw(self) -> None:
         """Let its processes run again."""
-        if running := self.container or self.tree:
-            running.thaw()
+        if self.program:
+            self.program.thaw()
 
     def stop(self) -> Stopped:
         """Stop it and prove that it is gone, unless it was already running.
 
         Raises :class:`~httpbench.errors.StopError` if it can't be stopped.
         """
-        running = self.container or self.tree
         if self.there is not None:
             self.there.stop(STOP_GRACE_S)
-        if running is None:
+        if self.program is None:
             return Stopped(ignored_sigterm=(), left_behind=(), cpu_s=0.0)
-        stopped = running.stop(STOP_GRACE_S)
+        stopped = self.program.stop(STOP_GRACE_S)
         ended = time.monotonic()
         while accepts(self.port, self.host):
             if time.monotonic() - ended > RELEASE_LIMIT_S:
@@ -173,6 +159,13 @@ class RunningTarget:
                 raise StartError(f"port {self.port} still accepts connections: another program than the target was measured")
             time.sleep(0.01)
         return replace(stopped, port_held_s=time.monotonic() - ended)
+
+
+def sampler_of(program: ProcessTree | Container) -> TreeSampler:
+    """Return a sampler of a program's CPU time and memory."""
+    if isinstance(program, Container):
+        return TreeSampler(program.pid, groups=program.groups)
+    return TreeSampler(program.guard_pid)
 
 
 @contextmanager
@@ -194,10 +187,16 @@ def start(target: Target, scaling: Scaling, workload: Workload, place: StartCont
     require_free(port, place.address)
     log = place.scratch / "target.log"
     commands = commands_of(target, scaling, place, port)
+    with explained_by(log), ProcessTree(commands, stdout=log, stderr=log) as tree:
+        response = _first_response(tree, place.address, port, workload, len(commands), place.start_limit_s)
+        yield RunningTarget(tree, place.address, port, response, log, argv=tuple(commands[0].argv), copies=len(commands))
+
+
+@contextmanager
+def explained_by(log: Path) -> Iterator[None]:
+    """Add the last lines of a log to an error that has none."""
     try:
-        with ProcessTree(commands, stdout=log, stderr=log) as tree:
-            response = _first_response(tree, place.address, port, workload, len(commands), place.start_limit_s)
-            yield RunningTarget(tree, place.address, port, response, log, argv=tuple(commands[0].argv), copies=len(commands))
+        yield
     except HttpbenchError as error:
         error.log_tail = error.log_tail or tail(log)
         raise
@@ -227,8 +226,8 @@ def filled(target: Target, place: StartContext, inside: Inside) -> tuple[tuple[s
     values = {"host": inside.host, "port": str(inside.port), "workers": str(inside.workers), "scratch": inside.scratch}
     if place.backend is not None:
         values |= {"backend_host": place.backend[0], "backend_port": str(place.backend[1])}
-    argv = tuple(_fill(word, values) for word in target.run)
-    env = {name: _fill(value, values) for name, value in target.env.items()}
+    argv = tuple(fill(word, values) for word in target.run)
+    env = {name: fill(value, values) for name, value in target.env.items()}
     return argv, env if place.database is None else {**env, DATABASE_URL: place.database.url}
 
 
@@ -259,24 +258,16 @@ def _in_container(
     if isolation.network is NetworkMode.HOST:
         require_free(port, place.address)
     log = place.scratch / "target.log"
-    try:
-        with Container(launch, log) as container:
-            host = place.address if isolation.network is NetworkMode.HOST else container.address
-            if host is None:
-                raise StartError("its container has no address that this machine can reach", hint="use --network host")
-            try:
-                response = http.wait_until_correct(host, port, workload, place.start_limit_s, _lives(container))
-            except StartError as error:
-                death = container.death()
-                raise StartError(f"{error.message} ({death})" if death else error.message, hint=error.hint) from None
-            yield RunningTarget(None, host, port, response, log, container, container.prove_limits())
-    except HttpbenchError as error:
-        error.log_tail = error.log_tail or tail(log)
-        raise
-
-
-def _lives(container: Container) -> Callable[[], bool]:
-    return lambda: container.death() is None
+    with explained_by(log), Container(launch, log) as container:
+        host = place.address if isolation.network is NetworkMode.HOST else container.address
+        if host is None:
+            raise StartError("its container has no address that this machine can reach", hint="use --network host")
+        try:
+            response = http.wait_until_correct(host, port, workload, place.start_limit_s, lambda: container.death() is None)
+        except StartError as error:
+            death = container.death()
+            raise StartError(f"{error.message} ({death})" if death else error.message, hint=error.hint) from None
+        yield RunningTarget(container, host, port, response, log, container.prove_limits())
 
 
 def launch_of(target: Target, isolation: Isolation, scaling: Scaling, place: StartContext) -> tuple[Launch, int]:
@@ -299,7 +290,7 @@ def container_command(target: Target, scaling: Scaling, place: StartContext) -> 
     if target.isolation is None:
         return None
     launch, _ = launch_of(target, target.isolation, scaling, place)
-    return quoted(replace(launch, name="NAME").command())
+    return shlex.join(replace(launch, name="NAME").command())
 
 
 def _exposed(isolation: Isolation) -> int:
@@ -323,7 +314,8 @@ def _prepare(target: Target, place: StartContext) -> None:
             raise StartError(f"its preparation failed, {end}: {command}", log_tail=tail(log))
 
 
-def _fill(text: str, values: dict[str, str]) -> str:
+def fill(text: str, values: dict[str, str]) -> str:
+    """Replace the placeholders in a text. Unknown ones stay."""
     return re.sub(r"\{([a-z_]+)\}", lambda match: values.get(match[1], match[0]), text)
 
 

@@ -83,7 +83,8 @@ def concluded(ready: Ready, settling: Settling | None, under_load: UnderLoad, ob
     polling = None if under_load.death else polling_threads_again(running, ready.polling)
     problems = [] if under_load.death else _problems_after(running, workload)
     log_tail = running.log_tail()  # before a probe fills it with error messages
-    probed = _probed(running, workload, ready.begin_s) if inputs.probes and not under_load.death and not problems else None
+    is_fine = not under_load.death and not problems
+    seen_by_probe = probed(running, workload, ready.begin_s, PROBE_LIMIT_S) if inputs.probes and is_fine else None
     queue = None if inputs.target.url is not None or running.there is not None else accept_queue(running.port)
     observer.stage(Stage.STOP)
     stopped = running.stop()
@@ -101,7 +102,7 @@ def concluded(ready: Ready, settling: Settling | None, under_load: UnderLoad, ob
             response=running.response,
             learned=ready.learned,
             accept_queue=queue,
-            probed=probed,
+            probed=seen_by_probe,
             container=running.contained,
             commands=Commands(target=running.argv, copies=running.copies, load=under_load.command),
         )
@@ -147,7 +148,10 @@ def _under_load(inputs: TrialInputs, job: Job, subject: Subject, observer: Obser
     return run_generator(generator, job, subject, observer.progress, inputs.load_place)
 
 
-def _probed(running: RunningTarget, workload: Workload, begin: float) -> Probed:
-    """Probe the target after the load, so that side effects of the probe can't affect the results."""
-    age_s = time.monotonic() - begin
-    return probe.observe(running.host, running.port, workload, running.response, age_s, PROBE_LIMIT_S)
+def probed(running: RunningTarget, workload: Workload, begin_s: float, limit_s: float) -> Probed:
+    """Probe a target whose first response came at ``begin_s`` on the monotonic clock, for at most ``limit_s`` seconds.
+
+    Call this after the load, so that side effects of the probe can't affect the results.
+    """
+    age_s = time.monotonic() - begin_s
+    return probe.observe(running.host, running.port, workload, running.response, age_s, limit_s)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from httpbench import contract
 from httpbench.errors import HttpbenchError
+from httpbench.isolate import Stopped
 from httpbench.model import Probed, Scaling, Target
+from httpbench.run.trial.start import STOP_GRACE_S, RunningTarget
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,3 +28,27 @@ class Verified:
     @property
     def passed(self) -> bool:
         return self.error is None and all(check.passed for check in self.checks)
+
+
+def verified(target: Target, scaling: Scaling, checks: Iterable[contract.Check]) -> Verified:
+    """Collect the checks of a target as they are made. An error ends the verification and becomes part of its result."""
+    made: list[contract.Check] = []
+    error = None
+    try:
+        for check in checks:
+            made.append(check)  # noqa: PERF402  (keeps those before an error)
+    except HttpbenchError as caught:
+        error = caught
+    return Verified(target, scaling, tuple(made), error)
+
+
+def stays_alive(running: RunningTarget) -> contract.Check:
+    """Check that a target hasn't ended by itself."""
+    death = running.death()
+    return contract.Check("stays alive", f"it ended by itself ({death})" if death else None)
+
+
+def ends_in_time(stopped: Stopped) -> contract.Check:
+    """Check how a target ended after SIGTERM."""
+    problem = (stopped.problem,) if stopped.problem else None
+    return contract.Check(f"ends within {STOP_GRACE_S:g} s of SIGTERM, children included", problem)

@@ -11,7 +11,7 @@ from httpbench.model import Interval, Kind, Load, Run, Sample, Step, Table, Tria
 from httpbench.report import charts
 from httpbench.report.charts import check_charts, write_charts
 from httpbench.report.charts.run import of_run
-from httpbench.run import BASELINE
+from httpbench.run.proxy.trial import BASELINE
 from tests.factories import make_distribution, make_measurement, make_plan, make_run, make_target, make_trial, make_usage
 
 RISING = Load(rate_from_rps=100, rate_rps=200, rate_step_rps=100, step_s=1, duration_s=2)

@@ -13,7 +13,7 @@ from httpbench.analysis.groups import groups
 from httpbench.model import Kind, Load, Run, RunStatus, Scaling, Table, Trial, Verdict, VerdictKind
 from httpbench.report.terminal.run import render_terminal
 from httpbench.report.words.columns import View, columns
-from httpbench.run import BASELINE
+from httpbench.run.proxy.trial import BASELINE
 from tests.factories import (
     SHARED,
     make_client,

@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from httpbench.model import ContainerRecipe, Engine, Isolation, Target
-from httpbench.run import State, state_of
+from httpbench.run import State
 from httpbench.run.builds import bases
+from httpbench.run.builds.states import state_of
 from tests.factories import make_target
 from tests.programs import program
 

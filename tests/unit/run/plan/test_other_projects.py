@@ -10,8 +10,10 @@ import pytest
 
 from httpbench.catalog import techempower
 from httpbench.model import Cores, Engine, Isolation, Load, NetworkMode, Scaling, Target
-from httpbench.run import Matrix, Observer, StartContext, State, make_plan, prepare, state_of
+from httpbench.run import Matrix, StartContext, State, make_plan, prepare
 from httpbench.run.builds.image import build_command, image_of
+from httpbench.run.builds.states import state_of
+from httpbench.run.observer import Observer
 from httpbench.run.plan.isolated import isolated
 from httpbench.run.trial.start import launch_of
 from tests.factories import make_target

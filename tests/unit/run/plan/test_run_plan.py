@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from httpbench.model import Cores, Load, Scaling
-from httpbench.run import BASELINE, Matrix, make_plan, scaling_of
+from httpbench.run import Matrix, make_plan, scaling_of
+from httpbench.run.proxy.trial import BASELINE
 from tests.factories import TARGETS, make_target
 
 CORES = Cores(target=(0,), generator=(1,), harness=(1,), shared=False)

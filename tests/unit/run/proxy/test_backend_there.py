@@ -62,7 +62,7 @@ def test_it_starts_on_the_other_host_and_responds(tmp_path: Path) -> None:
         with started_backend(Upstream(NGINX, tmp_path, (), place), HELLO, tmp_path) as running:
             assert place.filled == (("./run.sh", "192.0.2.7", "8080", "2", "/scratch"), {"PORT": "8080"})
             assert running.response.status == 200
-            assert running.death() is None and running.guard_pid is None
+            assert running.death() is None and running.program is None
             assert running.log_tail() == "first line\nlast line"
             place.server.end = "exit code 1"
             assert running.death() == "exit code 1"

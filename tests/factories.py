@@ -1,4 +1,4 @@
-"""Factories of runs and trials for tests. The defaults are complete and plausible."""
+"""Functions that make runs and trials for tests. The defaults are complete and plausible."""
 
 from __future__ import annotations
 

@@ -146,7 +146,7 @@ class Fault:
         assert len({*stored, *exported}) == trials, end.output
 
     def _exit_codes(self) -> set[int]:
-        """Return the allowed exit codes. A busy machine may invalidate such short trials, so 0 is required only if all trials count."""
+        """Return the allowed exit codes. A busy machine may invalidate such short trials, so 1 may replace 0 unless all trials count."""
         verdicts = [Verdict.model_validate(trial["verdict"]) for _, trial in self.exported()]
         is_certain = all(verdict.counts for verdict in verdicts)
         return {self.row.exit_code} if self.row.exit_code != 0 or is_certain else {0, 1}

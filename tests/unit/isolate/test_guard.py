@@ -1,4 +1,4 @@
-"""A guard makes a control group only where that has no side effects and helps."""
+"""A guard makes a control group only where the group helps and has no side effects."""
 
 from __future__ import annotations
 

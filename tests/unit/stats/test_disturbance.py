@@ -81,7 +81,7 @@ def test_steal_is_reported_for_each_program() -> None:
     ],
 )
 def test_programs_that_ran_while_the_target_slept_took_nothing(waited: float, said: str | None) -> None:
-    """A background job fills the idle time of a slow target, and gets nothing of a full core."""
+    """A background job fills the idle time of a slow target, and gets no time on a full core."""
     seen = make_usage(0.3, cpu_wait_cores_mean=waited, threads=4)
     assert disturbance(trial(target_core=1.0, target_usage=seen)) == said
 

@@ -12,11 +12,11 @@ from hypothesis import settings
 from tests import containers
 from tests.harness import Harness
 
-# An example must not fail just because the machine is busy.
+# A Hypothesis example must not fail just because the machine is busy.
 settings.register_profile("httpbench", deadline=None)
 settings.load_profile("httpbench")
 
-# nohup ignores SIGHUP, and a shell ignores SIGINT for background jobs. The programs that tests start would inherit both.
+# nohup makes its program ignore SIGHUP, and a shell makes background jobs ignore SIGINT. Programs that tests start would inherit this.
 for number, handler in ((signal.SIGINT, signal.default_int_handler), (signal.SIGHUP, signal.SIG_DFL)):
     if signal.getsignal(number) is signal.SIG_IGN:
         signal.signal(number, handler)

@@ -46,7 +46,7 @@ def engine() -> Iterator[str]:
             yield "docker"
         finally:
             if daemon is not None:
-                fcntl.flock(lock, fcntl.LOCK_EX)  # wait until no other process uses it
+                fcntl.flock(lock, fcntl.LOCK_EX)  # wait until no other process uses the daemon
                 daemon.send_signal(signal.SIGTERM)
                 daemon.wait(30)
 
@@ -87,7 +87,7 @@ def _comes_up(daemon: subprocess.Popen[bytes], up: Callable[[], bool]) -> bool:
 
 
 class PrivateDaemon:
-    """A second docker daemon that a test may stop and start. Its clients need ``env``.
+    """A second docker daemon that a test may stop and start. Its clients need the environment variables in ``env``.
 
     It gets its own bridge, because a daemon without one removes the bridge of the machine's daemon.
     """
@@ -162,7 +162,7 @@ def docker(*words: str) -> str:
 
 
 def ours() -> tuple[str, str]:
-    """Return httpbench's containers and its untagged images. Other programs may be using the same engine."""
+    """Return only httpbench's containers and untagged images, because other programs may use the same engine."""
     return (
         docker("ps", "--all", "--filter", "label=httpbench.host.owner"),
         docker("images", "--quiet", "--filter", "dangling=true", "--filter", "label=httpbench.target"),

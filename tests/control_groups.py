@@ -1,11 +1,11 @@
-"""A fake tree of control groups: version 2, or version 1 with a folder per controller. And a way to run a command without any."""
+"""Fake trees of control groups (version 2, or version 1 with a folder per controller), and a command prefix that hides the real ones."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 WITHOUT_GROUPS = ("unshare", "--mount", "sh", "-c", 'mount -t tmpfs none /sys/fs/cgroup && exec "$@"', "sh")
-"""Words before a command that hide the control groups of this machine from it. Requires root."""
+"""Words to put before a command to hide this machine's control groups from it. Requires root."""
 
 PID = 7
 OWN = "docker/abc"

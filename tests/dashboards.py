@@ -35,7 +35,7 @@ def add_run(db: Path, run: Run, trials: list[Trial]) -> None:
 
 
 def make_rounds_of(*targets: str, rounds: int = 3, rps: float = 1000.0) -> list[Trial]:
-    """Return trials whose rates all differ."""
+    """Return rounds of these targets, in which no two trials have the same throughput."""
     names = [(round_, target) for round_ in range(rounds) for target in targets]
     return [make_trial(make_plan(target, round_, number), rps=rps * (1 + number / 1000)) for number, (round_, target) in enumerate(names)]
 

@@ -22,12 +22,12 @@ END_LIMIT_S = 10.0
 LOADGEN = "httpbench-loadgen"
 
 Wrap = Callable[[Sequence[str]], list[str]]
-"""Wraps a command so that it runs on another host."""
+"""A function that wraps a command so that it runs on another host."""
 
 
 @dataclass(slots=True)
 class Worker:
-    """A load host."""
+    """A Dask worker, which is a load host."""
 
     name: str
     process: subprocess.Popen[bytes]

@@ -1,8 +1,8 @@
 """A link that delays each packet by a fixed time, for kernels without netem.
 
 ``python tests/delayed_link.py DELAY_MS NAME NAME`` makes two network devices in its own namespace and moves packets between them until it
-ends. It prints a line when they exist; one of them can then be moved to another namespace. The delay is exact to some 0.1 ms unless the
-machine is busy.
+ends. It prints a line when the devices exist; one of them can then be moved to another namespace. The delay is accurate to about 0.1 ms
+unless the machine is busy.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from collections import deque
 TUN, TUNSETIFF = "/dev/net/tun", 0x400454CA
 IP_PACKETS_ALONE = 0x0001 | 0x1000  # IFF_TUN | IFF_NO_PI
 PACKET_MAX = 65_536
-QUEUE_MAX = 100_000  # packets in flight; more are dropped, as on any link
+QUEUE_MAX = 100_000  # maximum number of packets in flight; further ones are dropped, as on a real link
 
 
 def device(name: str) -> int:
-    """Create a device and return its file descriptor. Reads return packets routed to it; writes arrive from it."""
+    """Create a device and return its file descriptor. A read returns a packet routed to the device; a written packet arrives from it."""
     found = os.open(TUN, os.O_RDWR | os.O_NONBLOCK)
     fcntl.ioctl(found, TUNSETIFF, struct.pack("16sH22x", name.encode(), IP_PACKETS_ALONE))
     return found
@@ -48,7 +48,7 @@ def move(first: int, second: int, delay_s: float) -> None:
 
 
 def packets(source: int) -> list[bytes]:
-    """Yield all packets that can be read now."""
+    """Return all packets that can be read now."""
     found: list[bytes] = []
     while len(found) < QUEUE_MAX:
         try:

@@ -23,7 +23,7 @@ PLACEHOLDERS = {
     "requests": "1",
 }
 PROGRAM_OF_BASE = {"golang": "go", "rust": "cargo", "node": "node", "dart": "dart", "sdk": "dotnet", "ldc-ubuntu": "ldc2"}
-"""Required program that an official image provides."""
+"""Name of an official image → the required program that it provides."""
 COMPILERS = re.compile(r"^(gcc|g\+\+|ldc|dub|cargo|crystal|nim|maven|make|cmake|git|.*-dev)$")
 WORK_FOLDER = "/target"
 
@@ -71,7 +71,7 @@ def parse(text: str) -> Dockerfile:
 
 
 def problems(folder: Path) -> list[str]:
-    """Return where the image of the target in this folder differs from the target as a process; empty if it doesn't."""
+    """Return the differences between the image of the target in this folder and the target as a process."""
     path = folder / "Dockerfile"
     if not path.is_file():
         return ["there is no Dockerfile"]
@@ -128,7 +128,7 @@ def _of_packages(file: Dockerfile) -> Iterator[str]:
 
 
 def _of_requirements(file: Dockerfile, target: TargetFile) -> Iterator[str]:
-    """Check toolchain versions: from the same Debian package as for a process, or from an image that is new enough."""
+    """Check that toolchains come from the same Debian packages as for a process, or from a new enough image."""
     base = file.arguments.get("BUILDER", file.arguments.get("BASE", ""))
     name, _, tag = base.rpartition("/")[2].partition(":")
     program = PROGRAM_OF_BASE.get(name)
@@ -178,7 +178,7 @@ def _of_launch(file: Dockerfile, target: TargetFile) -> Iterator[str]:
 
 
 def _of_paths(file: Dockerfile, target: TargetFile, folder: Path) -> Iterator[str]:
-    """Check that the image has each program at the path where it is launched."""
+    """Check that the image has each program at the path from which it is launched."""
     places = [place for instruction in file.final if instruction.name == "COPY" for place in _destinations(instruction)]
     made = [*target.build.artifacts, *(str(path.relative_to(folder)) for path in folder.rglob("*"))]
     for variant in target.variant:

@@ -1,4 +1,4 @@
-"""Factories of runs and trials for tests. The defaults are complete and plausible."""
+"""Functions that make runs and trials for tests. The defaults are complete and plausible."""
 
 from __future__ import annotations
 
@@ -252,7 +252,7 @@ def make_trial(plan: TrialPlan | None = None, verdict: Verdict = TARGET_LIMITED,
 
 
 def make_stranger(name: str = "spin", cores: float = 0.5, pid: int = 4711, cpus: Sequence[int] = (0,), **changes: Any) -> Stranger:
-    """Return a foreign process that is pinned to these CPUs."""
+    """Return a stranger that is pinned to these CPUs."""
     return Stranger(**{"name": name, "pid": pid, "cores": cores, "cpus": tuple(cpus), "cpus_allowed": tuple(cpus), **changes})
 
 

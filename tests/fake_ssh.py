@@ -1,4 +1,4 @@
-"""Replacements for ssh. The fake one runs each command in a shell on this machine, so tests can see what a connection carries."""
+"""Fake ssh commands: one runs each command in a shell on this machine, the other can't connect."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ exec bash -c "$last"
 
 
 def fake_ssh(folder: Path, address: str = "127.0.0.1") -> str:
-    """Return a command for ``HTTPBENCH_SSH``. ``address`` is the host's address in the user's ssh configuration."""
+    """Return an ssh command that runs commands on this machine. ``address`` is the host's address in the user's ssh configuration."""
     return program(folder, "ssh", RUNS_HERE.format(address=address))
 
 

@@ -13,14 +13,15 @@ from typing import Any
 
 TARGETS = Path(__file__).parent / "targets"
 PYTHON = shlex.quote(sys.executable)
-"""This Python, for command lines that a shell or `httpbench run` splits into words."""
+"""This Python interpreter, quoted for command lines that a shell or `httpbench run` splits into words."""
 
 MISBEHAVING_SERVER = f"{PYTHON} {shlex.quote(str(TARGETS / 'misbehaving' / 'server.py'))}"
-"""Command line of the server that misbehaves; a host, a port and a mode follow."""
+"""Start of the misbehaving server's command line. A host, a port and a mode must follow."""
 
 MEASURING = ("run", "bench", "noise")
 
-# A shell starts background jobs with SIGINT ignored, and child processes inherit that. Tests of Ctrl-C must not depend on it.
+# A shell starts background jobs with SIGINT ignored, and child processes inherit that. Tests of Ctrl-C must not depend on how they are
+# started.
 PROGRAM = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); from httpbench.cli import main; main()"
 
 
@@ -42,7 +43,7 @@ class Harness:
         return {**os.environ, **folders, "HTTPBENCH_LOCKS": str(self.home), "COLUMNS": "240"}
 
     def argv(self, *words: str) -> list[str]:
-        """Return the command line. Tests run in parallel, so disturbed trials count unless a test sets ``--retries``."""
+        """Return the command line, by default with ``--retries 0``, because tests that run in parallel disturb each other's trials."""
         if words[:1] and words[0] in MEASURING and "--retries" not in words:
             words = (words[0], "--retries", "0", *words[1:])
         return [*self.before, sys.executable, "-c", PROGRAM, *words]

@@ -50,11 +50,11 @@ ALL = "".join(PIECES)
 
 OBEYED = re.compile(r"^\s*::|##\[|##vso\[|##teamcity\[", re.MULTILINE)
 STYLES = re.compile(r"\x1b\[(?:[0-79]|[1-9][0-9]|38;5;[0-9]+|;)*m")
-"""Escape sequences that rich uses for colors and styles. Hidden text is not among them."""
+"""Escape sequences that rich uses for colors and styles, except the one that hides text."""
 
 
 def obeyed(text: str) -> list[str]:
-    """Return the lines that a terminal or a CI log would obey."""
+    """Return the lines that contain something a terminal or a CI log would obey."""
     return [
         line
         for line in text.split("\n")

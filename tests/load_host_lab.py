@@ -1,4 +1,4 @@
-"""A network of namespaces: a Dask worker on each load host, the scheduler and a server on the target's host."""
+"""A network of namespaces, with a Dask worker on each load host, and the scheduler and a server on the target's host."""
 
 from __future__ import annotations
 

@@ -48,7 +48,7 @@ _numbers = itertools.count()
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """Properties of a link, for each direction."""
+    """Properties of a link, in each direction."""
 
     delay_ms: float = 0.0
     jitter_ms: float = 0.0
@@ -62,7 +62,7 @@ class Link:
 
     @property
     def netem(self) -> list[str]:
-        """Arguments of ``tc``; empty if the link changes nothing."""
+        """Arguments for ``tc``, or an empty list if the link has no special properties."""
         words = []
         if self.delay_ms:
             words += ["delay", f"{self.delay_ms:g}ms", *([f"{self.jitter_ms:g}ms"] if self.jitter_ms else [])]
@@ -81,7 +81,7 @@ class Host:
     """Name of the host, also for ssh."""
     namespace: str
     router: str
-    """The router's namespace. There, the other end of the link has the host's name."""
+    """The router's namespace, in which the other end of the link has the host's name."""
     address: str
     address6: str
     folder: Path
@@ -121,7 +121,7 @@ class Host:
         self._route_back()
 
     def shape(self, link: Link) -> None:
-        """Give the link these properties. Skip the test if the kernel can't."""
+        """Give the link these properties. Skip the test if the kernel can't do that."""
         for namespace, device in ((self.namespace, "uplink"), (self.router, self.name)):
             _run("tc", "-n", namespace, "qdisc", "delete", "dev", device, "root", check=False)
             added = ("tc", "-n", namespace, "qdisc", "add", "dev", device, "root", "netem", *link.netem)
@@ -246,7 +246,7 @@ def _plain_devices(name: str, namespace: str, router: str) -> None:
 
 @contextmanager
 def _delayed_devices(name: str, namespace: str, router: str, delay_ms: float) -> Iterator[None]:
-    """Create the same devices, with a process that delays each packet. Skip the test if the kernel has no tun devices."""
+    """Create devices like ``_plain_devices``, with a process that delays each packet. Skip the test if the kernel has no tun devices."""
     if not Path(delayed_link.TUN).exists():
         pytest.skip("this kernel has neither netem nor tun devices: links cannot have a delay")
     words = (sys.executable, delayed_link.__file__, f"{delay_ms:g}", name, "uplink")
@@ -311,7 +311,7 @@ def _ssh_server(
         **(more or {}),
     }
     config.write_text("".join(f"{name} {value}\n" for name, value in settings.items()))
-    SEPARATION.mkdir(mode=0o755, exist_ok=True)  # not removed: the servers of other tests check it at each connection
+    SEPARATION.mkdir(mode=0o755, exist_ok=True)  # not removed, because the SSH servers of other tests check it at each connection
     log = host.folder / f"{name}.log"
     # `ip netns exec` gives a program its own mounts, so only this server sees the replacement.
     mounted = ("sh", "-c", 'mount --bind "$0" /etc/shadow && exec "$@"', str(shadow)) if shadow else ()

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 FRAMEWORKS = [("go-std", "go-std", "Go", 9.0), ("gin", "gin", "Go", 6.0), ("gin-gorm", "gin", "Go", 3.0), ("axum", "axum", "Rust", 11.0)]
-"""Name, project, language, and speed."""
+"""Name, project, language and relative speed of each framework."""
 
 
 def level(requests: int, **more: Any) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from typing import Self
 
 BODY = b"Hello, World!"
 END_OF_HEAD = b"\r\n\r\n"
-RESET_ON_CLOSE = struct.pack("ii", 1, 0)  # SO_LINGER with no time left: closing sends RST
+RESET_ON_CLOSE = struct.pack("ii", 1, 0)  # SO_LINGER with a timeout of 0: closing sends RST
 
 
 class Mode(StrEnum):
@@ -26,7 +26,7 @@ class Mode(StrEnum):
 
 
 class Server:
-    """A server for ``with Server(Mode.OK) as server: … server.url``. Requests must have no body and may be pipelined."""
+    """A server for a block: ``with Server(Mode.OK) as server: … server.url``. Requests must have no body and may be pipelined."""
 
     def __init__(self, mode: Mode, *, delay_s: float = 0.1):
         self.mode = mode

@@ -12,7 +12,7 @@ import psutil
 Value = TypeVar("Value")
 
 SPIN = "__import__('signal').alarm(120)\nwhile True: pass\n"
-"""Python code that keeps a core busy. It ends after two minutes in case its test is killed."""
+"""Python code that keeps a core busy. It ends after two minutes even if its test is killed."""
 
 
 def until(condition: Callable[[], Value], limit_s: float = 10) -> Value:

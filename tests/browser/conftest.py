@@ -1,4 +1,4 @@
-"""Fixtures for the system's Chromium, driven by Playwright, and for axe-core. Tests are skipped if one is missing."""
+"""Fixtures for the system's Chromium, driven by Playwright, and for axe-core. Tests are skipped if any of these is missing."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def browser() -> Iterator[Browser]:
     if program is None:
         pytest.skip("chromium is not installed: scripts/install-browser installs it")
     with sync_playwright() as playwright:
-        # Chromium has no sandbox for root, which is usual in a container. The pages are ours, so it isn't needed.
+        # Chromium has no sandbox for root, the usual user in a container. The pages are ours, so they need no sandbox.
         yield playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
 
 

@@ -32,7 +32,7 @@ ATTACK = "<img src=x onerror=\"document.title='broken'\"></style></script><scrip
 COPIES = 11
 TABS_MAX = 400
 SCREENSHOTS = os.environ.get("HTTPBENCH_SCREENSHOTS")
-"""Folder for screenshots, if a developer wants to look at them."""
+"""Folder for screenshots, or ``None`` to take none."""
 
 
 @pytest.fixture(scope="session")
@@ -91,7 +91,7 @@ def opened(browser: Browser, address: str, *, width: int = 1000, **options: Any)
 
 
 def with_pictures(page: Page) -> None:
-    """Scroll down and wait until all charts are loaded, because the browser loads them lazily."""
+    """Load all charts, including those that the browser would load lazily, and wait for them."""
     page.evaluate("document.querySelectorAll('img').forEach(one => one.loading = 'eager')")
     page.evaluate("document.querySelectorAll('details').forEach(one => one.open = true)")
     deadline = time.monotonic() + WAIT_MS / 1000

@@ -1,4 +1,4 @@
-"""Tests of the HTML report in a browser: no requests, no errors, accessible to all readers."""
+"""Tests of the HTML report in a browser: it makes no requests, has no errors and is accessible."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ LARGE = ("servers", "proxies")
 ATTACK = "<img src=x onerror=\"document.title='broken'\"></style></script><script>document.title='broken'</script>"
 TABS_MAX = 400
 SCREENSHOTS = os.environ.get("HTTPBENCH_SCREENSHOTS")
-"""Folder for screenshots, if a developer wants to look at them."""
+"""Folder for screenshots, or ``None`` to take none."""
 
 
 def hostile_run() -> tuple[Run, list[Trial]]:

@@ -1,7 +1,7 @@
-"""Test parameters for targets, and which of them ``make test`` builds and verifies.
+"""Test parameters for targets, and the choice of those that ``make test`` builds and verifies.
 
 ``make test`` verifies the targets in ``first.txt`` with their first scaling. They cover each kind and build in a minute.
-All other cases are marked ``slow`` and left to ``make test-all``, because their toolchains and builds take long.
+All other cases are marked ``slow`` and left to ``make test-all``, because their toolchains and builds take a long time.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def case(target: Target, *scaling: Scaling) -> pytest.ParameterSet:
 
 
 def built(target: Target) -> Path:
-    """Build the target and return the folder. Skip the test if this machine can't get its library."""
+    """Build the target and return the build's folder. Skip the test if this machine can't get the target's library."""
     state = state_of(target)
     if target.language in FOREIGN_REGISTRY and target.framework not in NO_LIBRARY and state.state is not State.BUILT:
         pytest.skip(f"its library comes from {FOREIGN_REGISTRY[target.language]}; {state.fix}")

@@ -16,7 +16,7 @@ from httpbench.run.builds.states import state_of
 from httpbench.run.trial.inputs import Upstream
 from tests.contract.cases import case
 
-# No package contains these, so a test machine may lack them.
+# No package contains these proxies, so a test machine may lack them.
 BY_HAND = {
     "proxy:cpp/draft-http-tunnel": "is built by hand from its sources",  # it also loses bytes if the reader is slow, see its notes
 }
@@ -28,7 +28,7 @@ CASES = [case(target, scaling) for target in PROXIES for scaling in target.scali
 
 
 def built(target: Target) -> Path:
-    """Build the target and return the folder. Skip the test if no package contains the target and it isn't installed."""
+    """Build the target and return the build's folder. Skip the test if no package contains the target and it isn't installed."""
     state = state_of(target)
     if target.id in BY_HAND and state.state is not State.BUILT:
         pytest.skip(f"it {BY_HAND[target.id]}; {state.fix}")

@@ -18,10 +18,10 @@ SHORTER = {
     "noise": ("--rounds", "3", "-d", "200ms", "--retries", "0"),
     "saturate": ("-d", "300ms", "--warmup", "100ms", "--max-trials", "6"),
 }
-"""Options added to a command. They come last, so they override those of the page."""
+"""Options added to the commands of each verb. They come last, so they override the page's options."""
 
 MAY_FAIL = ("saturate",)
-"""Verbs that may fail: with so few and so short trials, perhaps no rate is sustainable."""
+"""Verbs that may fail. With so few and such short trials, `saturate` may find no sustainable rate."""
 
 
 def blocks(language: str) -> list[str]:
@@ -47,7 +47,7 @@ def test_every_command_works(harness: Harness, tmp_path: Path) -> None:
     assert shutil.which("python3", path=env["PATH"])
     for line in commands():
         if not line.startswith("httpbench "):
-            continue  # the set-up is done already
+            continue  # the test has done the set-up already
         verb = line.split()[1]
         words = " ".join([line, *SHORTER.get(verb, ())])
         words = re.sub(r"--precision \S+", "--precision 50% --min-rounds 3", words)

@@ -1,4 +1,4 @@
-"""A server of ``/json`` and ``/db`` that keeps the rules until it is under load. Usage: ``python lying_server.py PORT LIE``."""
+"""A server for ``/json`` and ``/db`` that keeps the rules until it is under load. Usage: ``python lying_server.py PORT LIE``."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Handler(socketserver.StreamRequestHandler):
         return json.dumps({"id": random.randint(1, 10_000), "randomNumber": random.randint(1, 10_000)}).encode()
 
     def finish(self) -> None:
-        pass  # a reset by the client is no error
+        pass  # a reset by the client isn't an error
 
 
 def response(body: bytes) -> bytes:

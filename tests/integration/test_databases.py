@@ -32,7 +32,7 @@ QUICK = ("-c", "8", "-d", "2s", "--warmup", "500ms", "--timeout", "10s", "--roun
 
 @pytest.fixture(autouse=True)
 def _nothing_is_left_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Give each test its own temporary folder, outside pytest's, to tell its databases from those of tests that run in parallel."""
+    """Check that no database is left. The test's own temporary folder tells its databases from those of tests that run in parallel."""
     before = _segments()
     with tempfile.TemporaryDirectory(prefix="rooms-") as rooms:
         Path(rooms).chmod(0o1777)  # Like /tmp, because root's databases run as another user.
@@ -54,7 +54,7 @@ def _segments() -> set[str]:
 
 
 def _unused(segments: set[str]) -> set[str]:
-    """Return the segments that no process has mapped."""
+    """Return those of the segments that no process has mapped."""
     for maps in Path("/proc").glob("[0-9]*/maps"):
         with contextlib.suppress(OSError):  # The process has ended.
             text = maps.read_text()

@@ -53,7 +53,7 @@ def spinner(folder: Path, cpu: int) -> Iterator[int]:
 def background_job(cpu: int) -> Iterator[int]:
     """Keep a CPU busy with a program of the lowest priority until the block ends, and yield its process id.
 
-    Kernels that group processes by session let the priority count only within the session, so the session's own priority is lowered, too.
+    Kernels that group processes by session apply the priority only within the session, so the session's own priority is lowered, too.
     """
 
     def give_way() -> None:
@@ -145,7 +145,7 @@ def test_a_disturbance_in_round_2_is_reported_and_round_2_is_repeated(harness: H
     if any(result["summary"]["rounds_counting"] < 3 for result in results):
         pytest.skip(f"other programs disturbed all {retries + 1} attempts at a trial")
     assert process.returncode == 0, progress.lines
-    # Not by rank: on some machines the generator is as busy as the fast targets, which are not ranked then.
+    # Ranks are of no use here: on some machines, the load generator is as busy as the fast targets, which then have no rank.
     medians = {result["target"]: result["summary"]["throughput_rps"]["median"] for result in results}
     assert min(medians[name] for name in FAST) > medians[GOOD], medians
     said = " ".join(harness.run("report", "--explain").stdout.split())
@@ -155,9 +155,9 @@ def test_a_disturbance_in_round_2_is_reported_and_round_2_is_repeated(harness: H
 @pytest.mark.alone
 @two_cores
 def test_a_background_job_does_not_disturb_slow_starts_more_than_fast_ones(harness: Harness) -> None:
-    """It fills the idle time of a slow target and leaves a fast one alone. If that decided, slow starts would be repeated until a fast one.
+    """The job takes the idle time of a slow target, but not of a fast one. If that counted, slow starts would be repeated until a fast one.
 
-    The random target may start either way, so each attempt of it must count.
+    The random target may start slow or fast, so each of its attempts must count.
     """
     (cpu, *_) = partition(read_topology(), Scaling.SINGLE).target
     load = ("-c", "32", "-d", "1s", "--warmup", "200ms", "--timeout", "5s", "--rounds", "4", "--retries", "1", "--export-json", "-")
@@ -175,7 +175,8 @@ def test_a_background_job_does_not_disturb_slow_starts_more_than_fast_ones(harne
 def test_a_run_does_not_disturb_itself(harness: Harness) -> None:
     """Neither the harness nor a target's helper processes count as disturbances.
 
-    With two cores, the harness samples on the load generator's core. A disturbance by another program is reported with its trial.
+    With two cores, the harness samples on the load generator's core. The test ignores trials from which another program or virtual machine
+    took CPU time.
     """
     load = ("-c", "64", "-d", "2s", "--warmup", "200ms", "--timeout", "5s", "--rounds", "3", "--retries", "2", "--export-json", "-")
     done = harness.run("bench", "--targets", str(TARGETS), "test/misbehaving/leaves-children", "c/epoll/edge", *load)

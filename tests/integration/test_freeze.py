@@ -26,7 +26,7 @@ from tests.waiting import gone, until
 SPIN = "while :; do :; done"
 FROZEN_S = 0.3
 USED_S = 0.05
-"""CPU time that shows that a thawed program goes on."""
+"""CPU time that a thawed program must use to show that it is running again."""
 
 THREADS = """
 import threading, time
@@ -120,7 +120,7 @@ def starts(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.M
 
 
 def cpu_s(tree: ProcessTree) -> dict[int, float]:
-    """Return the CPU time of each process and of its children that ended. Zombies don't count."""
+    """Return the CPU time of each process and its ended children, by process id. Zombies don't count."""
     found = {}
     for process in psutil.Process(tree.guard_pid).children(recursive=True):
         with suppress(psutil.NoSuchProcess):
@@ -130,7 +130,7 @@ def cpu_s(tree: ProcessTree) -> dict[int, float]:
 
 
 def is_still(tree: ProcessTree, still_s: float = FROZEN_S) -> None:
-    """Assert that no process uses the CPU or starts. One that was already ending may end."""
+    """Assert that no process uses CPU time and none starts. A process that was already ending may end."""
     before = cpu_s(tree)
     time.sleep(still_s)
     assert cpu_s(tree).items() <= before.items()
@@ -325,7 +325,7 @@ def test_the_next_guard_removes_what_is_left_if_harness_guard_and_keeper_are_kil
     if frozen.group == "-":
         pytest.skip("without a group, nothing tells the next guard of the processes")
     for pid in (frozen.keeper, frozen.guard):
-        os.kill(pid, signal.SIGSTOP)  # so that neither can react
+        os.kill(pid, signal.SIGSTOP)  # so that neither can react to the death of another
     for pid in (frozen.process.pid, frozen.keeper, frozen.guard):
         os.kill(pid, signal.SIGKILL)
     until(lambda: gone([frozen.process.pid, frozen.keeper, frozen.guard]))

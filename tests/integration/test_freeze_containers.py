@@ -32,7 +32,7 @@ int main(void) { pthread_t thread; pthread_create(&thread, 0, spin, 0); fork(); 
 """
 FROZEN_S = 0.3
 QUICK_S = 0.05
-"""Time limit of a freeze on a busy machine. The engine's own command would take longer."""
+"""Time limit for freezing a container on a busy machine. The engine's own command would take longer."""
 
 HARNESS = """
 import sys
@@ -134,7 +134,7 @@ def test_a_frozen_container_that_is_killed_is_noticed(container: Container, vict
 
 
 def test_a_frozen_container_is_removed(container: Container) -> None:
-    container.freeze()  # leaving the block removes it
+    container.freeze()  # the fixture removes the container and checks that it is gone
 
 
 def test_a_frozen_container_whose_harness_was_killed_is_removed_later(image: str, tmp_path: Path) -> None:

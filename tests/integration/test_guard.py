@@ -28,7 +28,7 @@ FAMILIES = {
 }
 SLEEPS = {"children": 2, "setsid": 2, "double fork": 3}
 SHELLS = {"children": 1, "setsid": 2, "double fork": 1}
-"""Number of shells that keep running. The others end after starting a sleep."""
+"""Number of shells that keep running. The other shells end after starting a sleep."""
 
 HARNESS = """
 import os, sys
@@ -51,7 +51,7 @@ def start(folder: Path, script: str) -> ProcessTree:
 
 
 def family_of(tree: ProcessTree, name: str) -> list[int]:
-    """Wait until all of the guard's descendants have called exec and the launchers have ended, and return the rest."""
+    """Wait until the guard's descendants have called exec and the launching shells have ended. Return the ids of those that remain."""
 
     def below() -> list[psutil.Process]:
         return psutil.Process(tree.guard_pid).children(recursive=True)
@@ -127,7 +127,10 @@ def test_the_keeper_is_not_part_of_the_measured_tree(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(os.geteuid() != 0 or shutil.which("setpriv") is None, reason="requires root and setpriv")
 def test_a_set_uid_target_does_not_kill_the_guard(tmp_path: Path) -> None:
-    """Like a set-uid program, the target runs as a user whose processes the harness may not signal. Its group could be killed."""
+    """Like a set-uid program, the target runs as a user whose processes the harness may not signal.
+
+    The test hides control groups, because killing the target's group would work.
+    """
     argv = [*WITHOUT_GROUPS, "setpriv", "--bounding-set", "-kill", sys.executable, "-c", HARNESS, str(tmp_path)]
     target = ["setpriv", "--reuid", "65534", "--clear-groups", "sleep", "1000"]
     with subprocess.Popen([*argv, *target], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as harness:
@@ -186,7 +189,7 @@ def test_a_delegated_control_group_is_killed_in_one_step(tmp_path: Path, delegat
 
 @pytest.mark.parametrize("number", [guard.SYS_CLONE3, 1_000_000], ids=["clone3", "no clone3"])
 def test_a_command_starts_in_its_control_group(delegated: Path, number: int) -> None:
-    """Simulate a container that forbids clone3."""
+    """Test with and without clone3, because some containers forbid it."""
     script = (
         f"import os\nfrom httpbench.isolate import guard\nguard.SYS_CLONE3 = {number}\npid = guard.fork_into('{delegated}')\n"
         "if pid == 0:\n    os.execvp('cat', ['cat', '/proc/self/cgroup'])\nos.waitpid(pid, 0)"

@@ -159,7 +159,7 @@ def test_workers_share_the_connections(tmp_path: Path) -> None:
 
 
 def test_our_tables_equal_autocannons_own(tmp_path: Path) -> None:
-    """Byte for byte, our tables are those that autocannon's own function prints."""
+    """Check that our tables equal those of autocannon's own function, byte for byte."""
     generator = installed("autocannon")
     workload = Workload(name="test", description="a test's", expect=Expectation(body="Hello, World!"))
     with Server(Mode.SLOW, delay_s=0.003) as server:

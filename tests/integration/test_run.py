@@ -160,7 +160,7 @@ def test_a_failing_command_does_not_stop_the_others(harness: Harness) -> None:
 
 
 def test_rounds_end_when_the_interval_is_narrow_enough(harness: Harness) -> None:
-    """The precision is so low that the first check ends the rounds on any machine."""
+    """The requested precision is so low that the first check ends the rounds on any machine."""
     done = run(harness, GOOD, GOOD, "--precision", "100000%", "--min-rounds", "3", "--max-rounds", "8", "--export-json", "-")
     found = document(done)
     assert [len(result["rounds"]) for result in found["results"]] == [3, 3]

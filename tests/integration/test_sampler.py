@@ -67,7 +67,7 @@ def test_the_time_of_a_busy_process_is_measured(tmp_path: Path) -> None:
     usage, told_s = measure(tmp_path, "burn(2.0); tell('done', used() - begin); time.sleep(60)")
     assert usage.cpu_s == pytest.approx(told_s, rel=0.03)
     assert usage.processes_peak == 1
-    # The peak may exceed the only core by a fraction of a tick.
+    # The program fills one core. The peak may exceed that by a fraction of a tick.
     assert usage.cpu_cores_mean <= usage.cpu_cores_peak < 1.06
 
 
@@ -105,7 +105,7 @@ time.sleep(60)
 
 
 def test_the_time_of_many_mostly_idle_processes_counts(tmp_path: Path) -> None:
-    """None of the children reaches a tick of 10 ms, as with a proxy that has a process for each connection."""
+    """None of the children uses as much as one tick of 10 ms, as with a proxy that has a process for each connection."""
     script = """
 ends = []
 for number in range(40):
@@ -225,7 +225,7 @@ def test_a_tree_may_end_while_it_is_sampled(tmp_path: Path) -> None:
         assert tree.wait(60) is not None
         time.sleep(0.2)
         after_its_end = (tmp_path / "done").read_text()
-        tree.kill()  # including the root
+        tree.kill()  # including the guard, which is the root of the tree
         time.sleep(0.2)
         usage = sampler.stop()
     assert usage.cpu_s >= float(after_its_end) * 0.97

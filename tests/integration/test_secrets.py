@@ -11,7 +11,7 @@ TOKEN = "t0ken-of-a-user-4711"
 CI_TOKEN = "t0ken-of-the-job-0815"
 PASSWORD = "passw0rd-for-the-app"
 
-# It logs everything it gets. Its responses are incorrect, so that the log is stored.
+# A server that logs its environment and its requests. Its responses are incorrect, so that the log is stored.
 TALKER = """
 import http.server, os, sys
 class Handler(http.server.BaseHTTPRequestHandler):

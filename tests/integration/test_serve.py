@@ -21,12 +21,12 @@ from tests.factories import make_run
 pytestmark = pytest.mark.slow
 
 END_S = 8.0
-"""Far more time than the server needs to end. If it waited for a stream of events, it would take an hour."""
+"""Time limit for the server to end, which is far more than it needs. If it waited for a stream of events, it would take an hour."""
 
 
 @pytest.fixture
 def db(tmp_path: Path) -> Path:
-    """Make a results database in which this process is making a run."""
+    """Make a results database in which this process seems to be making a run."""
     trials = make_rounds_of("c/a", "c/b")
     add_run(tmp_path / "results.db", make_run(trials, id="r", status=RunStatus.RUNNING), trials[:2])
     return tmp_path / "results.db"

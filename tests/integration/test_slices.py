@@ -25,7 +25,7 @@ def run(harness: Harness, *words: str, duration: str = "400ms", **options: Any) 
 
 
 def results(done: subprocess.CompletedProcess[str]) -> dict[str, dict[str, Any]]:
-    """Return the first round of each target by its name."""
+    """Return the first round of each target, by target name."""
     found: dict[str, Any] = json.loads(done.stdout)
     return {result["target"].removeprefix("command/"): result["rounds"][0] for result in found["results"]}
 
@@ -46,7 +46,7 @@ def test_targets_take_turns_and_every_slice_is_stored(harness: Harness) -> None:
 
 
 def test_a_target_does_not_run_during_the_slices_of_another(harness: Harness, tmp_path: Path) -> None:
-    """Each server counts in a second thread while it may run, and writes down when it ran."""
+    """Each server writes the time to a file every millisecond unless it is frozen."""
     programs = [f"{PYTHON} {COUNTER} {{port}} {tmp_path / name}" for name in ("one", "two")]
     done = run(harness, *programs, "--rounds", "1", "--export-json", "-", *SLICES, duration="1s")
     assert done.returncode == 0, done.stderr
@@ -122,7 +122,7 @@ def is_frozen(server: psutil.Process) -> bool:
 
 
 def turns_so_far(turns: list[list[int]], pid: int) -> int:
-    """Add the server that runs alone to the list whenever that changes, and return how many there are."""
+    """Add a turn to the list if a different server is now the only one running. Return the length of the list."""
     running = [server.pid for server in servers(pid) if not is_frozen(server)]
     if len(running) == 1 and running != turns[-1]:
         turns.append(running)

@@ -17,10 +17,10 @@ pytestmark = pytest.mark.container
 CLONE = TARGETS / "techempower"
 CATALOGUE = ("--targets", f"techempower:{CLONE}")
 BASE = "httpbench.test/perl:5"
-"""Name of the base image in the Dockerfiles. The test gives it to a minimal Debian, which includes Perl."""
+"""Base image that the Dockerfiles name. The test gives this name to a minimal Debian, which includes Perl."""
 
 REGISTRY = "httpbench.database"
-"""Name of the base image for databases, which no other image uses."""
+"""Registry of the database's base image. No real image has this registry."""
 QUICK = ("-c", "8", "-d", "500ms", "--warmup", "200ms", "--rounds", "1", "-q", "--export-json", "-")
 
 

@@ -1,4 +1,4 @@
-"""Tests of our timer with programs of known cost. Measurements that depend on how busy the machine is have only one bound."""
+"""Tests of our timer with programs of known cost. Measurements that depend on how busy the machine is have only one limit."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ def results(harness: Harness, *words: str, **options: Any) -> list[dict[str, Any
 
 @pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="on one core target and generator share it, and neither is to blame")
 def test_a_weak_generator_is_reported_as_the_bottleneck(harness: Harness, tmp_path: Path) -> None:
-    """The generator gets 0.2 cores, so it would look idle by its CPU time alone."""
+    """The generator gets only 0.2 cores, so its CPU time alone would make it look idle."""
     wrapper = tmp_path / "bin" / "httpbench-loadgen"
     wrapper.parent.mkdir()
     with limited_to(0.2) as group:
@@ -48,7 +48,7 @@ def test_a_weak_generator_is_reported_as_the_bottleneck(harness: Harness, tmp_pa
 
 
 def test_a_target_that_stands_still_does_not_win_by_its_p99(harness: Harness) -> None:
-    """It stands still for 12% of the time, which its p99 hides. With a rate, the p99 shows it."""
+    """The target stands still for 12% of the time. The p99 of a closed loop hides that; with a rate, the p99 shows it."""
     targets = ("test/varying/stalls", "test/varying/slow", "--targets", str(TARGETS))
     load = ("-c", "16", "-d", "2s", "--warmup", "500ms", "--rounds", "3", "--retries", "0")
     said = " ".join(harness.run("bench", *targets, *load).stdout.split())
@@ -62,7 +62,7 @@ def test_a_target_that_stands_still_does_not_win_by_its_p99(harness: Harness) ->
 
 
 LIMITED = 'ip link set lo up && tc qdisc add dev lo root tbf rate 20mbit burst 32k latency 100ms && exec "$@"'
-"""Shell script that limits the rate of a new network's loopback, and then runs a command."""
+"""Shell script that limits the rate of loopback in a new network namespace, and then runs a command."""
 
 
 @pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="on one core target and generator share it, and neither is to blame")
@@ -80,7 +80,7 @@ def test_a_full_link_is_reported_as_the_bottleneck(harness: Harness) -> None:
 
 @pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="on one core target and generator share it, and neither is to blame")
 def test_a_target_under_a_quota_is_reported_as_the_bottleneck(harness: Harness, tmp_path: Path) -> None:
-    """The target gets 0.2 cores, so it would look idle by its CPU time alone."""
+    """The target gets only 0.2 cores, so its CPU time alone would make it look idle."""
     with limited_to(0.2) as group:
         server = f"{MISBEHAVING_SERVER} {{host}} {{port}} good"
         wrapper = tmp_path / "limited"

@@ -20,7 +20,7 @@ QUICK = ("-c", "8", "-d", "500ms", "--warmup", "200ms", "--rounds", "1", "-q", "
 
 @pytest.fixture(scope="module", autouse=True)
 def _base(debian_base: str) -> Iterator[None]:
-    """Give a minimal Debian, which includes Perl, the name of the base image in the Dockerfiles."""
+    """Tag a minimal Debian, which includes Perl, as the base image that the Dockerfiles name."""
     containers.docker("tag", debian_base, BASE)
     yield
     containers.docker("rmi", "--no-prune", BASE)

@@ -167,7 +167,7 @@ def test_a_full_temporary_folder_fails_the_trial_with_a_reason(harness: Harness,
     small.mkdir()
     subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", str(small)], check=True)
     try:
-        (small / "full").write_bytes(b"0" * ((1 << 20) - 4096))  # leaves one page
+        (small / "full").write_bytes(b"0" * ((1 << 20) - 4096))  # leaves one page free
         env = {**harness.env, "TMPDIR": str(small)}
         done = harness.bench(f"{MISBEHAVING}/good", "--rounds", "2", "--export-json", "-", env=env)
     finally:

@@ -14,29 +14,29 @@ WAYS = {"print", "input", "Console", "click.echo", "click.secho", "click.style",
 STREAMS = {"sys.stdout", "sys.stderr", "sys.__stdout__", "sys.__stderr__"}
 MODULES = {"logging", "warnings", "pprint", "rich.progress", "rich.prompt", "rich.logging", "rich.pretty", "rich.traceback"}
 FILES = {"write_text", "write_bytes", "save"}
-"""Methods that write files. Only ``cli`` and ``report`` are checked for them, because people read their files."""
+"""Methods that write files. Only ``cli`` and ``report`` are checked for them, because people read the files that these packages write."""
 
 ALLOWED: dict[str, set[str]] = {
     "cli/terminal/console.py": {"click.echo", "click.style", "sys.stdout", "write_text"},
     "cli/options/output.py": {"save"},  # the console's method
     "cli/verbs/completion.py": {"save"},  # the console's method
     "cli/main.py": {"sys.stdout", "sys.stderr"},  # sets their encoding
-    "cli/__init__.py": {"print", "sys.stderr"},  # one word, before other modules are loaded
+    "cli/__init__.py": {"print", "sys.stderr"},  # prints one word before other modules are loaded
     "cluster/dask/by_ssh.py": {"logging", "warnings"},  # silences Dask
     "cluster/dask/conductor.py": {"print", "sys.stderr", "sys.stdout"},  # a separate process that prints for the harness
     "cluster/dask/hosts.py": {"logging", "warnings"},  # silences Dask
-    "report/charts/__init__.py": {"save"},  # the function in theme.py
+    "report/charts/__init__.py": {"save"},  # calls the function in theme.py
     "report/charts/theme.py": {"save", "write_text", "write_bytes"},  # charts contain only ids and numbers
-    "host/tools/packages.py": {"sys.stderr"},  # for apt-get
+    "host/tools/packages.py": {"sys.stderr"},  # apt-get writes there
     "isolate/agent.py": {"sys.stdout"},  # a program on another host that prints for the harness
     "isolate/burner.py": {"print"},  # a separate process that prints for the harness
     "isolate/guard.py": {"os.write"},  # a separate process whose pipes and logs the harness reads
-    "run/load/place.py": {"os.write"},  # orders for a load generator
+    "run/load/place.py": {"os.write"},  # sends orders to a load generator
 }
 
 
 def ways_out(source: str, *, writes_files: bool) -> Iterator[str]:
-    """Yield how a module prints, writes files or gets hold of a stream."""
+    """Yield each way in which a module prints, writes files or gets hold of a stream."""
     for node in ast.walk(ast.parse(source)):
         match node:
             case ast.Call(func=ast.Name(id=name)) if name in WAYS:

@@ -20,7 +20,7 @@ def small_disk(place: Path, size: str) -> Iterator[Path]:
 
 @contextmanager
 def read_only(place: Path) -> Iterator[Path]:
-    """Mount the folder read-only, even for root."""
+    """Make the folder read-only, even for root."""
     with _mounted(place, "--bind", str(place)):
         subprocess.run(["mount", "-o", "remount,ro,bind", str(place)], check=True)
         yield place

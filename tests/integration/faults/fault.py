@@ -21,19 +21,19 @@ from tests.namespaces import Network
 from tests.reliability import Row
 
 GOOD = "test/misbehaving/good"
-OTHER = "test/misbehaving/date-stands"  # good enough to be measured
+OTHER = "test/misbehaving/date-stands"  # breaks the contract, but can be measured
 QUICK = ("-c", "8", "-d", "300ms", "--warmup", "100ms", "--rounds", "1", "--timeout", "300ms")
 ON_LOAD_HOSTS = ("httpbench-loadgen", "python3 -I -S")
-ORPHANS_END_S = 2.0  # a guard whose harness was killed kills its processes at once; a busy machine takes its time
+ORPHANS_END_S = 2.0  # a guard acts as soon as its harness is killed, but a busy machine needs time
 FINISHED = re.compile(r"^\[\d+/\d+\] ", re.MULTILINE)  # a progress line, printed once the trial is stored
-WRAPPED = re.compile(r" *\n  (?=\S)")  # a note below a table continues on the next line
+WRAPPED = re.compile(r" *\n  (?=\S)")  # a line break within a note below a table
 TRACEBACK = re.compile(
     r"^Traceback \(most recent call last\)", re.MULTILINE
-)  # at the margin: not in the log of a target, which is shown too
+)  # at the start of a line: the indented log of a target may contain one
 
 
 Planned = tuple[str, int, int]
-"""Target, connections and round of a trial; one that is repeated counts once."""
+"""Target, connections and round of a trial. All attempts at a trial have the same values."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,7 @@ class Ended:
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """A line of the printed table."""
+    """A row of the table that ``make faults`` prints."""
 
     fault: str
     sentence: str | None
@@ -59,7 +59,7 @@ class Measured:
 
 
 class Fault:
-    """A fault of the table, and the folder for its test."""
+    """A fault from the table in docs/reliability.md, and the folder for its test."""
 
     def __init__(self, row: Row, home: Path, record: Callable[[str, object], None]):
         self.row = row
@@ -72,13 +72,13 @@ class Fault:
         self._network: Network | None = None
 
     def happens_in(self, network: Network) -> None:
-        """Run the command on the target's host of this network from now on. Orphans on load hosts count too."""
+        """Run the command on this network's target host from now on, and count orphans on load hosts too."""
         self._network = network
         self.harness = replace(self.harness, before=tuple(network.target.argv()))
 
     @property
     def env(self) -> dict[str, str]:
-        """Environment of the command. Its descendants inherit TMPDIR, so leaving the session or the parent hides none of them."""
+        """Environment of the command. Descendants inherit its TMPDIR, which identifies them even if they leave the session or parent."""
         ssh = {"HTTPBENCH_SSH": self._network.ssh} if self._network else {}
         return {**self.harness.env, "TMPDIR": str(self._temporary), **ssh}
 
@@ -146,7 +146,7 @@ class Fault:
         assert len({*stored, *exported}) == trials, end.output
 
     def _exit_codes(self) -> set[int]:
-        """Return the allowed exit codes. A busy machine may invalidate such short trials, so 0 is certain only if all trials count."""
+        """Return the allowed exit codes. A busy machine may invalidate such short trials, so 1 may replace 0 unless all trials count."""
         verdicts = [Verdict.model_validate(trial["verdict"]) for _, trial in self.exported()]
         is_certain = all(verdict.counts for verdict in verdicts)
         return {self.row.exit_code} if self.row.exit_code != 0 or is_certain else {0, 1}
@@ -165,7 +165,7 @@ class Fault:
         return any(" server.py " in name for name in self.processes().values())
 
     def processes(self) -> dict[int, str]:
-        """Return the command lines of processes that inherited our TMPDIR, and of ours on load hosts. Zombies have no environment."""
+        """Return the command lines of processes with our TMPDIR and of our processes on load hosts, by id. Zombies have no environment."""
         mark = f"TMPDIR={self._temporary}".encode()
         found = {}
         for folder in Path("/proc").iterdir():

@@ -43,7 +43,7 @@ def test_build_hangs(fault: Fault) -> None:
 
 
 def test_build_fills_the_disk(fault: Fault) -> None:
-    """Builds and results share a disk. The first build fills it; the next target is built, and its trial is stored."""
+    """Builds and results share a disk. The first build fills it; the next target is still built, and its trial is stored."""
     with small_disk(fault.home / "data", "4m") as disk:
         folder = buildable(fault, "cat /dev/zero > object.o")
         env = {**fault.env, "XDG_CACHE_HOME": str(disk)}

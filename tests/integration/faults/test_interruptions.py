@@ -15,7 +15,7 @@ from httpbench.isolate import guard
 from tests.integration.faults.fault import GOOD, OTHER, Fault, ended
 from tests.waiting import until
 
-LONG = ("-d", "1s", "--warmup", "0s", GOOD, OTHER, "test/misbehaving/resets")  # a run may end by itself after its first round
+LONG = ("-d", "1s", "--warmup", "0s", GOOD, OTHER, "test/misbehaving/resets")  # one round: a run may stop after its first
 
 
 def running(fault: Fault, **options: object) -> subprocess.Popen[str]:
@@ -35,7 +35,7 @@ def is_interrupted_by(fault: Fault, number: signal.Signals) -> None:
     process.send_signal(number)
     end = fault.end(process)
     fault.holds(end, trials=len(fault.stored()))
-    assert "misbehaving" in end.output  # the table
+    assert "misbehaving" in end.output  # the table of finished trials
     assert len(fault.exported()) == len(fault.stored()) >= 1
     assert fault.harness.runs()[0]["status"] == "interrupted"
 
@@ -53,7 +53,7 @@ def test_harness_gets_sighup(fault: Fault) -> None:
 
 
 def test_harness_is_killed(fault: Fault) -> None:
-    """The killed harness can't print anything, so `report` must."""
+    """The killed harness can't print anything, so `report` prints the finished trials."""
     process = running(fault)
     process.kill()
     out, err = process.communicate(timeout=10)
@@ -91,7 +91,7 @@ def group_of(pid: int) -> Path:
 
 
 def test_terminal_is_gone(fault: Fault) -> None:
-    """Close a real terminal, as when an SSH connection breaks. The export is still written, and `report` shows the rest later."""
+    """Close a real terminal, as when an SSH connection breaks. The export is still written, and `report` shows the tables later."""
     master, slave = pty.openpty()
 
     def take_terminal() -> None:

@@ -1,4 +1,4 @@
-"""Places to write to that are full, read-only or missing, and a store that is locked or corrupt."""
+"""Faults of storage: full, read-only or missing folders, and a locked or corrupt store."""
 
 from __future__ import annotations
 
@@ -49,8 +49,8 @@ def test_no_home(fault: Fault) -> None:
 def keep_read_access() -> list[str]:
     """Return options of setpriv that let the new user read every file.
 
-    Without them this user can't import the package from a checkout in a private folder. A default container lacks ``dac_read_search``;
-    ``dac_override`` does as well.
+    Without them this user can't import the package from a checkout in a private folder. A default container lacks ``dac_read_search``,
+    so ``dac_override`` replaces it there.
     """
     status = Path("/proc/self/status").read_text()
     held = int(re.findall(r"^CapPrm:\s*(\w+)$", status, re.MULTILINE)[0], 16)

@@ -1,4 +1,4 @@
-"""Faults of ports."""
+"""Faults of ports: another program has a port, or the kernel releases it late."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from httpbench.isolate import free_port
 from tests.integration.faults.fault import Fault
 from tests.waiting import until
 
-HELD_S = 1.5  # the harness waits for 2 s
+HELD_S = 1.5  # less than the 2 s for which the harness waits
 
 
 def test_port_is_taken(fault: Fault) -> None:
@@ -55,7 +55,7 @@ def borrowed(port: int) -> Iterator[None]:
 
 @pytest.mark.slow
 def test_port_is_released_late(fault: Fault) -> None:
-    """The kernel releases sockets of an io_uring late. The next target uses the same port."""
+    """The kernel releases the sockets of an io_uring late, so the port may still be taken when the next target needs it."""
     port = free_port()
     with borrowed(port):
         fault.holds(fault.bench("--port", str(port), "test/misbehaving/lends-its-port"), trials=2)

@@ -26,7 +26,7 @@ GONE_S = 2.0
 
 @dataclass(frozen=True, slots=True)
 class Hosts:
-    """The command on the target host, in its own folder."""
+    """The httpbench command on the target host, with its own folders for data."""
 
     network: Network
     harness: Harness
@@ -51,7 +51,7 @@ class Hosts:
         return (self.load1.folder / "sshd.log").read_text().count("Accepted publickey")
 
     def masters(self) -> list[int]:
-        """Return the ssh processes on the target host that hold a connection."""
+        """Return the ids of the ssh processes on the target host that hold a connection."""
         found = []
         for pid in self.network.target.pids():
             words = Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
@@ -60,7 +60,7 @@ class Hosts:
         return found
 
     def left_on_load1(self) -> list[str]:
-        """Return our processes on the load host."""
+        """Return the command lines of our processes that are still running on load1."""
         return [words for part in ("httpbench-loadgen", "python3 -I -S") for words in self.load1.programs(part).values()]
 
 
@@ -92,7 +92,7 @@ def assert_the_run_continued(others: list[dict[str, Any]]) -> None:
 
 
 def wait_for_output(running: subprocess.Popen[str], pattern: str, limit_s: float) -> str:
-    """Wait until standard error matches the pattern, and return the text."""
+    """Wait until standard error matches the pattern or time is up, and return the text."""
     assert running.stderr is not None
     text, deadline = "", time.monotonic() + limit_s
     while not re.search(pattern, text, re.MULTILINE) and time.monotonic() < deadline:

@@ -26,7 +26,7 @@ def started(harness: Harness, made: Lab, *words: str) -> subprocess.Popen[str]:
 
 
 def only_trial(running: subprocess.Popen[str]) -> tuple[dict[str, Any], str]:
-    """Wait for a run, and return its only trial and its messages."""
+    """Wait for a run to end, and return its only trial and its messages."""
     output, said = running.communicate(timeout=120)
     assert output, said
     found: dict[str, Any] = json.loads(output)["results"][0]["rounds"][0]

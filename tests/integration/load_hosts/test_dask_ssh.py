@@ -25,7 +25,7 @@ TARGETS = ("--targets", str(Path(__file__).parents[2] / "targets"))
 
 
 def hosts_file(folder: Path, network: Network, own_programs: str | None = None) -> Path:
-    """Write a hosts.toml for a Python with the same packages as this one. It finds load generators in ``own_programs``, if given."""
+    """Write a hosts.toml whose Python has the same packages as this one and finds load generators in ``own_programs``, if given."""
     given = {"PYTHONPATH": os.environ.get("PYTHONPATH"), programs.OVERRIDE: own_programs or os.environ.get(programs.OVERRIDE)}
     variables = " ".join(f"{name}={shlex.quote(value)}" for name, value in given.items() if value)
     python = program(folder, "python", f'exec env {variables} {PYTHON} "$@"')
@@ -64,7 +64,7 @@ def test_load_hosts_are_checked_by_ssh(harness: Harness, tmp_path: Path) -> None
 
 
 def test_an_ssh_connection_that_dies_leaves_nothing_behind(harness: Harness, tmp_path: Path) -> None:
-    """The trial may succeed, because the load doesn't use this connection. If it fails, it names the load host."""
+    """The trial may be valid, because the load doesn't use this connection. If it is invalid, its reason names the load host."""
     with namespaces.network(tmp_path / "lab", 2) as network:
         first, second = network.load_hosts
         words = ("bench", *TARGETS, GOOD, "--load-hosts", str(hosts_file(tmp_path, network)), "-c", "8", "-d", "4s", "--warmup", "300ms")

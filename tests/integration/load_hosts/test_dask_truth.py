@@ -1,4 +1,4 @@
-"""Compare response times measured by four load hosts and by one with computed response times.
+"""Compare the response times that four load hosts and a single one measure with computed response times.
 
 ``pytest -s tests/integration/load_hosts/test_dask_truth.py`` prints the measurements. On two virtual cores with periods of 4 s, p99 was
 965.2 ms with four load hosts and 965.7 ms with one; the computed p99 is 960.0 ms.
@@ -23,8 +23,8 @@ pytestmark = [pytest.mark.slow, pytest.mark.alone, pytest.mark.timeout(600)]
 
 REQUESTS_PER_PERIOD, CONNECTIONS, PERIODS = 2000, 600, 8
 PERIODS_S = (4.0, 8.0)
-"""Periods to try in turn. The server needs 5 to 10 ms for the requests that waited, and other programs cause delays of constant length.
-A longer period reduces their share, but not that of a wrong measurement."""
+"""Periods to try in turn. The server needs 5 to 10 ms for the requests that waited, and other programs cause delays. Neither grows with the
+period, so a longer period reduces their share of the response times. It doesn't reduce the share of a measurement error."""
 PERCENTILES = {"p50": 0.5, "p90": 0.9, "p99": 0.99, "p99_9": 0.999}
 ERROR_MAX = 0.02
 

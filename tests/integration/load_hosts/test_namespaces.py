@@ -1,4 +1,4 @@
-"""Tests of the test network: hosts reach each other over the router and load hosts by ssh, and nothing is left behind."""
+"""Tests of the test network: hosts reach each other through the router, load hosts accept ssh, and nothing is left behind."""
 
 from __future__ import annotations
 

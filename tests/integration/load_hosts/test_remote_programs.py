@@ -1,4 +1,4 @@
-"""Tests of the load generators on a load host: ours must have the same version or is copied, others must be installed."""
+"""Tests of the load generators on a load host: ours must have the same version or be copied, and other generators must be installed."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def test_other_generators_are_searched_in_the_hosts_path(tmp_path: Path, connect
     path = program(tmp_path / "there", "wrk", "echo wrk 4.9.9; exit 1")
     generators = found(connection, "wrk")
     assert (generators["wrk"].program(), generators["wrk"].version()) == (path, "4.9.9")
-    assert "native" not in generators  # it would be needed for the warm-up only
+    assert "native" not in generators  # the native generator would be needed only for a warm-up
 
 
 def test_a_missing_generator_is_reported_with_its_package(tmp_path: Path, connection: SshConnection) -> None:

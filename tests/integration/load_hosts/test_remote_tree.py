@@ -1,4 +1,4 @@
-"""Tests of a load generator on another host: it behaves like a local one, and it ends if either side is lost."""
+"""Tests of a load generator on another host: it behaves like a local one, and ends if either side loses the other."""
 
 from __future__ import annotations
 

@@ -73,7 +73,7 @@ def test_a_warm_up_until_steady_also_uses_the_load_host(hosts: Hosts) -> None:
 
 
 def test_a_proxy_and_its_baseline_are_loaded_from_the_load_host(hosts: Hosts) -> None:
-    """The backend runs on this host, also for the baseline, so both are reached over the same network and have a known CPU time."""
+    """The backend runs on this host, even for the baseline. All load therefore takes the same network, and its CPU time is known."""
     done = hosts.run("bench", *TARGETS, RELAYING, *QUICK, *FROM_LOAD1, "--workload", "proxy-hello", "--export-json", "-")
     assert done.returncode == 0, done.stderr
     found = {result["target"]: result["rounds"][0] for result in document(done)["results"]}
@@ -197,7 +197,7 @@ def test_a_link_cut_for_three_seconds_costs_one_trial(hosts: Hosts) -> None:
     hosts.load1.cut()
     cut_at = time.monotonic()
     is_left = True
-    while is_left and time.monotonic() < cut_at + 3:  # on a busy machine, ending it may take longer
+    while is_left and time.monotonic() < cut_at + 3:  # on a busy machine, the load generator may take longer to end
         is_left = bool(hosts.load1.programs("--progress json"))
     time.sleep(max(cut_at + 3 - time.monotonic(), 0))
     hosts.load1.join()

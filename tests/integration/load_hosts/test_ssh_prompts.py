@@ -40,7 +40,7 @@ class Terminal:
         """Read the available output. Return whether the terminal is still open."""
         try:
             data = os.read(self.file, 65_536) if select.select([self.file], [], [], 0.2)[0] else b" "
-        except OSError:  # a pseudo-terminal ends with this error
+        except OSError:  # a closed pseudo-terminal raises this error
             return False
         self.said += data
         if self.asked > self.answered:

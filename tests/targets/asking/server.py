@@ -88,7 +88,7 @@ class Handler(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         if "Content-Length" in self.headers or "Transfer-Encoding" in self.headers:
-            self.close_connection = True  # read the body, so that it isn't taken for the next request
+            self.close_connection = True  # the body isn't read, and must not be mistaken for the next request
         parts = urlsplit(self.path)
         media, body = "application/json", None
         if parts.path == "/json":

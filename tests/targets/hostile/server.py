@@ -1,4 +1,4 @@
-"""An HTTP server whose texts contain control sequences for terminals, Markdown and CI logs.
+"""An HTTP server that sends and logs control sequences for terminals, Markdown and CI logs.
 
 Usage: server.py PORT MODE
 

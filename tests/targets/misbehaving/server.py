@@ -17,9 +17,9 @@ import time
 from email.utils import formatdate
 
 GOOD_BODY = b"Hello, World!"
-LOADED_AFTER = 200  # number of responses that a probe never reaches, only a load
-LEFT_OF = 150  # one request in so many is never answered, which is less than a rate may miss
-RESET_ON_CLOSE = struct.pack("ii", 1, 0)  # SO_LINGER with no time left: closing sends RST
+LOADED_AFTER = 200  # number of responses that only a load reaches, never a probe
+LEFT_OF = 150  # one request in 150 is never answered; a rate may miss more than that
+RESET_ON_CLOSE = struct.pack("ii", 1, 0)  # SO_LINGER with a timeout of 0: closing sends RST
 IDLE_AFTER = 100  # number of responses on one connection that a probe never reaches
 
 numbers = itertools.count(1)  # next() is atomic, so threads can share it
@@ -64,7 +64,7 @@ def write_without_end() -> None:
 
 
 def body_length(head: bytes, after: bytes) -> int | None:
-    """Return the size of the body on the wire, or ``None`` if it isn't known yet. A chunked body is one chunk."""
+    """Return the size of the body on the wire, or ``None`` if it isn't known yet. A chunked body must be a single chunk."""
     fields = dict(line.lower().split(b": ", 1) for line in head.split(b"\r\n")[1:])
     if fields.get(b"transfer-encoding") == b"chunked":
         size, end, _ = after.partition(b"\r\n")

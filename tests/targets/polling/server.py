@@ -16,9 +16,9 @@ import time
 RESPONSE = b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 13\r\n\r\nHello, World!"
 WORK_S = 1.0
 PAUSE_S = 0.02
-"""Time without requests after which the load has ended."""
+"""Time without requests after which the server assumes that the load has ended."""
 MANY = 300
-"""Number of responses after which the server is under load and has something to collect."""
+"""Number of responses after which the server assumes that it is under load and has something to collect."""
 
 
 def work(seconds: float) -> None:
@@ -28,7 +28,7 @@ def work(seconds: float) -> None:
 
 
 def received(connection: socket.socket) -> bytes:
-    """Return the received bytes, or nothing if the connection has ended."""
+    """Return the received bytes, which are empty if the connection has ended."""
     try:
         return connection.recv(65_536)
     except ConnectionError:

@@ -1,4 +1,4 @@
-"""Changes from one run to another: cells, verdicts, environments and gates, also for runs that were read from an export."""
+"""Changes from one run to another: cells, verdicts, environments and gates, including runs that were read from an export."""
 
 from __future__ import annotations
 
@@ -179,7 +179,7 @@ def test_different_cores_and_workers_are_listed_with_the_environment() -> None:
 
 
 def many() -> Changes:
-    """Make the changes of three targets under two loads, of which one target became slower."""
+    """Return the changes of three targets under two loads. One target became slower."""
     names = ["python/gunicorn-meinheld", "golang/fasthttp", "c/epoll/level"]
     loads = [Load(connections=count) for count in (8, 64)]
     rounds = (100_000, 101_000, 99_000)

@@ -55,7 +55,7 @@ def test_a_different_governor_is_listed_once() -> None:
 
 
 def test_a_run_without_stored_knobs_matches_any_knobs() -> None:
-    """Runs of earlier versions stored no knobs."""
+    """Earlier versions stored no knobs."""
     assert differences(make_environment(), make_environment(tuning={"backlog": "4096"})) == []
 
 

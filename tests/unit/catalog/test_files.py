@@ -1,4 +1,4 @@
-"""The errors for an invalid file."""
+"""Errors for invalid files."""
 
 from __future__ import annotations
 

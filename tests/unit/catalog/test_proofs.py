@@ -1,4 +1,4 @@
-"""The record of verified targets is sorted, current and can be read back."""
+"""The record of verified targets is sorted and current, and can be read back."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ CHECKED_HERE = {"cargo", "curl", "dart", "dotnet", "dub", "go", "mix", "mvn", "n
 
 
 def having(pattern: str) -> list[Path]:
-    """Return files of targets."""
+    """Return the files of built-in targets that match the pattern."""
     return sorted(path for folder in FOLDERS for path in folder.glob(pattern))
 
 
@@ -92,7 +92,7 @@ def test_mix_has_a_lock_file_with_hashes() -> None:
 
 
 def test_nuget_downloads_nothing() -> None:
-    """The SDK contains what projects use; a package would require a packages.lock.json."""
+    """The SDK contains everything that the projects use. A NuGet package would require a packages.lock.json."""
     for path in having("*.csproj"):
         assert "PackageReference" not in path.read_text()
 

@@ -22,7 +22,7 @@ CONTAINER = make_target(isolation=Isolation(engine=Engine.DOCKER))
 
 @pytest.fixture
 def calls(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Record the commands that docker gets. It reports one container that a dead harness left behind."""
+    """Fake a docker that records its commands and reports one container that a dead harness left behind."""
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     script = f'echo "$@" >>{tmp_path}/calls\ncase $1 in ps) echo left;; inspect) echo "left 0 {gone()}";; esac'
     docker(tmp_path, monkeypatch, script)
@@ -36,7 +36,7 @@ def docker(folder: Path, monkeypatch: pytest.MonkeyPatch, script: str) -> None:
 
 
 def gone() -> str:
-    """Return the label for a process that has ended."""
+    """Return the label of a container whose owner has ended."""
     boot, namespace, pid, ticks = labels.owner_label().split("/")
     return f"{boot}/{namespace}/{pid}/{int(ticks) + 1}"
 

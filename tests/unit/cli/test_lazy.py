@@ -8,7 +8,7 @@ from click.testing import CliRunner
 from httpbench.cli.lazy import LazyGroup
 from httpbench.cli.main import cli
 
-WIDE = 1000  # nothing is truncated
+WIDE = 1000  # wide enough that nothing is truncated
 
 
 @pytest.mark.parametrize("name", cli.commands)

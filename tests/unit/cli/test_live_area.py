@@ -23,7 +23,7 @@ WIDTHS = [80, 100, 200]
 
 
 class Clock:
-    """A clock that is set by a test, in seconds."""
+    """A clock in seconds that a test sets."""
 
     def __init__(self) -> None:
         self.now = 1000.0

@@ -28,7 +28,7 @@ MANY = replace(NONE, scheduler=SCHEDULER)
 
 @pytest.fixture
 def started(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, ...]]:
-    """Simulate clusters of load hosts on this machine, and return the names of the load hosts of each."""
+    """Simulate clusters of load hosts on this machine, and return the names of the load hosts in each."""
     found: list[tuple[str, ...]] = []
 
     @contextmanager

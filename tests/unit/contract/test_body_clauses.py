@@ -1,4 +1,4 @@
-"""A request with a body followed by a GET, with servers that do and don't tell them apart."""
+"""Tests of a request with a body followed by a GET, against servers that do and don't tell them apart."""
 
 from __future__ import annotations
 
@@ -118,7 +118,7 @@ def drops_what_follows(client: Client) -> None:
 
 @contextlib.contextmanager
 def serving(behavior: Callable[[Client], None]) -> Iterator[Server]:
-    """Start a server with a behavior. It handles each connection in a separate thread."""
+    """Start a server with this behavior. It handles each connection in a separate thread."""
 
     def serve(connection: socket.socket) -> None:
         with connection, contextlib.suppress(EOFError, OSError):

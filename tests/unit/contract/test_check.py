@@ -1,4 +1,4 @@
-"""Results of a clause with a declared limit."""
+"""Results of a clause for a target that declares a limit."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ WORKLOADS = catalog.load().workloads
 
 @dataclass
 class World:
-    """A server's table, and the responses of its paths. A cheat changes one of them."""
+    """A server's table and the responses of its paths. Each subclass cheats in one way."""
 
     draw: random.Random = field(default_factory=lambda: random.Random(1))
 

@@ -70,7 +70,7 @@ QUIET = {
     f"{CPU}/cpuidle/current_governor": "haltpoll",
     "sys/module/haltpoll/parameters/guest_halt_poll_ns": "10000000",
 }
-"""A machine with four cores and no disturbances."""
+"""Files of a machine with four cores and no disturbances."""
 
 DISTURBED = {
     "governor": {f"{CPU}/cpu{cpu}/cpufreq/scaling_governor": "schedutil" for cpu in range(4)},
@@ -87,7 +87,7 @@ DISTURBED = {
     "closed-connections": {"proc/sys/net/ipv4/tcp_tw_reuse": "0"},
     "tracked-connections": {"proc/sys/net/netfilter/nf_conntrack_max": "65536"},
 }
-"""Knob → files of a machine on which the knob isn't set as wanted."""
+"""Knob → files of a machine on which that knob isn't set as recommended."""
 
 
 def quiet(root: Path) -> Path:

@@ -1,4 +1,4 @@
-"""Whether the process of a run still exists, independent of the wall clock."""
+"""The check whether the process of a run still exists, which doesn't depend on the wall clock."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Problems of a response."""
+"""Problems found in a response."""
 
 from __future__ import annotations
 

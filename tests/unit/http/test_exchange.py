@@ -28,7 +28,7 @@ def server(*pieces: bytes, close: bool = True, pause_s: float = 0.0) -> Iterator
         with connection:
             connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             connection.recv(65_536)
-            with contextlib.suppress(ConnectionError):  # the client may have closed
+            with contextlib.suppress(ConnectionError):  # the client may have closed the connection
                 for piece in pieces:
                     connection.sendall(piece)
                     time.sleep(pause_s)
@@ -159,7 +159,7 @@ def test_an_endless_response_ends_in_time(head: bytes, piece: bytes) -> None:
     begin = time.monotonic()
     with server(head, *([piece] * 300), pause_s=0.01) as port, pytest.raises(ExchangeError):
         exchange("127.0.0.1", port, Request(), timeout_s=0.3)
-    # The server continues for 3 s and notices only when it sends that the client has left.
+    # The server sends for up to 3 s, and notices only while sending that the client has left.
     assert time.monotonic() - begin < 2
 
 

@@ -1,4 +1,4 @@
-"""When a server begins to respond correctly."""
+"""The moment at which a server begins to respond correctly."""
 
 from __future__ import annotations
 

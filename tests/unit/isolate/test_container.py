@@ -19,7 +19,7 @@ INSPECT = f'[ "$1" != inspect ] || {{ echo "{GONE} sha256:0 false"; exit; }}; [ 
 
 
 def start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, run: str) -> StartError:
-    """Return the error of a container that fails to start. ``run`` is the shell script of the engine's client."""
+    """Return the error of a container that fails to start. ``run`` is a shell script that replaces ``docker run``."""
     program(tmp_path, "docker", INSPECT + run)
     monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
     launch = Launch(isolation=Isolation(engine=Engine.DOCKER), image="web:1", cpuset=(0,), name="httpbench-test-container")

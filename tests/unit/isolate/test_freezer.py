@@ -1,4 +1,4 @@
-"""The freezer of a control group on a fake tree, for both versions of the interface, and what is done without one."""
+"""The freezer of a control group on a fake tree, for both versions of the interface, and the fallbacks without a group."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def spinning() -> Iterator[int]:
 def test_a_process_that_was_sent_sigkill_counts_as_ended(spinning: int) -> None:
     assert not freezer.has_ended(spinning)
     os.kill(spinning, signal.SIGKILL)
-    until(lambda: freezer.has_ended(spinning))  # a zombie
+    until(lambda: freezer.has_ended(spinning))  # it is a zombie
     assert freezer.has_ended(2**22 + 1)
 
 
@@ -135,7 +135,7 @@ def test_parents_stop_before_their_children_and_go_on_after_them(monkeypatch: py
 
 
 def test_a_process_that_appears_during_the_scans_is_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A child that was forked before its parent stopped may be listed late."""
+    """A child that was forked before its parent stopped may appear in a later scan."""
     sent: list[tuple[int, int]] = []
     scans = iter([{1: [5]}, {1: [5]}, {1: [5, 6]}])
     monkeypatch.setattr(os, "kill", lambda *call: sent.append(call))

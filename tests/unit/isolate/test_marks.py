@@ -18,7 +18,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def gone() -> str:
-    """Return the label of a process that has ended."""
+    """Return the label of a container whose owner has ended."""
     boot, namespace, pid, ticks = labels.owner_label().split("/")
     return f"{boot}/{namespace}/{pid}/{int(ticks) + 1}"
 

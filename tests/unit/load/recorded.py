@@ -38,7 +38,7 @@ class Recorded:
     job: Job
     output: Output
     server_requests: int | None
-    """The server's own counts, or ``None`` if there was no server."""
+    """Number of requests that the server counted, or ``None`` if there was no server."""
 
 
 def job(

@@ -89,7 +89,7 @@ def test_an_absent_server_is_an_error(autocannon: Autocannon) -> None:
 
 
 def test_unanswered_requests_are_errors(autocannon: Autocannon) -> None:
-    """Autocannon ignores a server that closes a connection without a response."""
+    """Autocannon reports no error if a server closes a connection without a response."""
     seconds = json.loads(said().stdout)["requests"]
     found = autocannon.measurement(job(Load()), said(requests={**seconds, "sent": 1000 + 64 + 7}))
     assert found.errors == {"closed_early": 7}
@@ -110,11 +110,11 @@ def test_latencies_are_stored_with_their_resolution(autocannon: Autocannon) -> N
     times = autocannon.measurement(job(Load()), said(latency={"p0_001": 0, "p2_5": 0, "average": 0.4})).service_time_us
     assert times is not None
     assert times.resolution_us == 1000
-    assert (times.min, times.p2_5, times.mean, times.stddev) == (None, None, None, None)  # below its resolution of 1 ms
+    assert (times.min, times.p2_5, times.mean, times.stddev) == (None, None, None, None)  # below autocannon's resolution of 1 ms
     assert (times.p50, times.p97_5, times.max) == (3000, 3000, 9000)
     assert times.p99 == 3000
     assert autocannon.measurement(job(Load()), said(latency={"stddev": 0.2})).service_time_us.stddev == 200  # type: ignore[union-attr]
-    assert times.p99_9 is None  # only one of its 1,000 samples is beyond
+    assert times.p99_9 is None  # only one of 1,000 samples lies beyond the p99.9
 
 
 def test_a_minimum_that_ignores_responses_below_1_ms_is_left_out(autocannon: Autocannon) -> None:

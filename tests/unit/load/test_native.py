@@ -61,7 +61,7 @@ def test_a_generator_without_io_uring_gives_the_reason() -> None:
 
 
 def test_the_mean_is_that_of_finished_requests(native: Native) -> None:
-    """Eight of 108 requests were in flight for a second when the run ended; the others took 2 us."""
+    """Eight of 108 requests had been in flight for a second when the run ended; the others took 2 µs."""
     times = REPORT["service_time_us"] | {"count": 108, "mean": (100 * 2.0 + 8 * 1e6) / 108}
     told = REPORT | {"service_time_us": times, "censored": 8, "unfinished_s": 8.0}
     measurement = native.measurement(job(Load()), Output(json.dumps(told), "", 0))
@@ -114,7 +114,7 @@ def test_the_command_line(native: Native, tmp_path: Path) -> None:
 
 def test_a_connection_per_request_excludes_pipelining(native: Native, tmp_path: Path) -> None:
     argv = native.argv(job(Load(keepalive=False), scratch=tmp_path), warmup=False)
-    assert "--no-keepalive" in argv and "--pipeline" not in argv  # the program accepts only one of them, even if the depth is 1
+    assert "--no-keepalive" in argv and "--pipeline" not in argv  # the two exclude each other, even if the depth is 1
 
 
 def test_it_refuses_to_pipeline_on_closing_connections(native: Native) -> None:

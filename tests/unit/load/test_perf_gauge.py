@@ -41,7 +41,7 @@ tm99.9 :  500µs
 ==================================================
 Done gauging performance. Exiting.
 """
-"""Output of version 0.1.20."""
+"""Output of perf-gauge 0.1.20."""
 
 
 @pytest.fixture

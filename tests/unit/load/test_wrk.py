@@ -23,7 +23,7 @@ def wrk(monkeypatch: pytest.MonkeyPatch) -> Wrk:
 
 
 def back_filled(counts: list[int], expected: int) -> list[int]:
-    """Reproduce wrk's back-fill: from the shortest latency up, each adds its count in steps of ``expected`` downwards."""
+    """Reproduce wrk's back-fill: from the shortest latency up, add each count to the latencies that are multiples of ``expected`` lower."""
     table = list(counts)
     for latency in range(2 * expected, len(table)):
         step = latency - expected

@@ -1,4 +1,4 @@
-"""A server may refuse or read a body, but must never take it for a request."""
+"""A server may refuse or read a body, but must never mistake it for a request."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ PATIENCE_S = 0.2
 
 
 class FallsSilentAfterPost(socketserver.StreamRequestHandler):
-    """A server that responds to GET, and to POST with a status, then sends nothing more on that connection."""
+    """A server that responds to GET. It responds to POST with ``status``, and then sends nothing more on that connection."""
 
     status = b"405 Method Not Allowed"
 

@@ -25,7 +25,7 @@ def test_only_the_first_signal_ends_a_run(number: signal.Signals) -> None:
             signal.raise_signal(number)
         for later in NUMBERS:
             signal.raise_signal(later)
-    for later in NUMBERS:  # results are being printed and exported
+    for later in NUMBERS:  # while results are printed and exported
         signal.raise_signal(later)
 
 

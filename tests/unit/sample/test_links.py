@@ -1,4 +1,4 @@
-"""How full network links were, from the kernel's counters and the output of ``tc``."""
+"""The use of network links, from the kernel's counters and the output of ``tc``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How busy cores were, from the kernel's table."""
+"""The occupancy of cores, from the kernel's table."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def test_processes_interrupts_and_steal_are_separated(tmp_path: Path) -> None:
     stat.write_text(table((2, 1, 2, 9, 9, 1, 2, 1), (0,) * 8))
     first, second = meter.read()
     assert (first.cpu, second.cpu) == (0, 1)
-    assert 0.3 < first.busy <= 0.5  # 50 ms of a little more than 100
+    assert 0.3 < first.busy <= 0.5  # 50 ms in a little more than 100 ms
     assert 0.05 < first.stolen <= 0.1
     assert 0.15 < first.interrupts <= 0.3, "irq and softirq"
     assert (second.busy, second.interrupts, second.stolen) == (0, 0, 0)

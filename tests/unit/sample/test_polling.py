@@ -1,4 +1,4 @@
-"""How busy a process is while it has no requests."""
+"""The CPU time that a process uses without requests."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ WORKS_FOR_A_MOMENT = f"{READY}end = time.monotonic() + 0.06\nwhile time.monotoni
 
 @contextmanager
 def running(folder: Path, program: str, copies: int = 1) -> Iterator[int]:
-    """Return the parent of a running program."""
+    """Run a program and yield the process id of its parent."""
     log = folder / "log"
     with ProcessTree([Command((sys.executable, "-c", program), folder, {})] * copies, stdout=log, stderr=log) as tree:
         until((folder / "ready").exists)

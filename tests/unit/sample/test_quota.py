@@ -1,4 +1,4 @@
-"""How often a quota stopped a program, from the kernel's counters."""
+"""The share of periods in which a quota stopped a program, from the kernel's counters."""
 
 from __future__ import annotations
 

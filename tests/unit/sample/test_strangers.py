@@ -1,4 +1,4 @@
-"""Find other programs that used CPU time, with real and fake processes."""
+"""The search for other programs that used CPU time, with real and fake processes."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ SPIN = "import time; end = time.monotonic() + {}\nwhile time.monotonic() < end: 
 
 
 class Machine:
-    """Create a folder with the structure of ``/proc``."""
+    """A folder with the structure of ``/proc``."""
 
     def __init__(self, folder: Path):
         self._folder = folder
@@ -52,7 +52,7 @@ def meter(machine: Machine, *cpus: int) -> StrangerMeter:
 
 
 def seconds(value: float) -> int:
-    """Convert to clock ticks. Times are so long that the duration of the test doesn't matter."""
+    """Convert thousands of seconds to clock ticks. With such long times, the duration of the test doesn't matter."""
     return round(value * 1000 * TICKS_PER_S)
 
 
@@ -179,7 +179,7 @@ def test_a_process_that_we_start_is_not_a_stranger() -> None:
 
 
 def test_hundreds_of_processes_are_read_quickly(machine: Machine) -> None:
-    """A millisecond is 0.1 % of a one-second trial. The limit is loose, because this machine may be busy."""
+    """Reading should take a millisecond, 0.1% of a one-second trial. The test allows more, because this machine may be busy."""
     for pid in range(200, 700):
         machine.add(pid, ticks=pid)
     watching = meter(machine)

@@ -53,7 +53,7 @@ def disturbance(trial: Trial) -> str | None:
     ("quantities", "said"),
     [
         ({}, None),
-        ({"target_core": 0.88}, None),  # another program with 3%
+        ({"target_core": 0.88}, None),  # another program took 3%
         ({"target_core": 1.0}, "other programs took 0.15 of the target's core"),
         ({"generator_core": 1.0}, "other programs took 0.15 of the load generator's core"),
         ({"stolen": 0.04}, None),
@@ -81,7 +81,7 @@ def test_steal_is_reported_for_each_program() -> None:
     ],
 )
 def test_programs_that_ran_while_the_target_slept_took_nothing(waited: float, said: str | None) -> None:
-    """A background job fills the idle time of a slow target, and gets nothing of a full core."""
+    """A background job fills the idle time of a slow target, and gets no time on a full core."""
     seen = make_usage(0.3, cpu_wait_cores_mean=waited, threads=4)
     assert disturbance(trial(target_core=1.0, target_usage=seen)) == said
 
@@ -94,7 +94,7 @@ def test_a_program_on_the_sibling_thread_takes_time_although_nobody_waits() -> N
 
 
 def test_a_taken_core_counts_the_same_on_a_large_machine() -> None:
-    """0.15 of seven cores is 2%."""
+    """0.15 of a core is only 2% of the seven measured cores, but 15% of the target's core."""
     cores = Cores(target=(0,), generator=(1, 2, 3, 4, 5, 6), harness=(7,), shared=False)
     many = trial(plan=make_plan(cores=cores), occupancy=occupied(1.0, 0.85, 0, 0, 0, 0, 0))
     assert disturbance(many) == "other programs took 0.15 of the target's core"
@@ -175,7 +175,7 @@ def test_capacity_counts_physical_cores() -> None:
 
 
 def test_several_cores_are_judged_together() -> None:
-    """The scheduler moves a program from one core to the other."""
+    """The scheduler moves programs between the cores, so only their sum counts."""
     usage: dict[str, Any] = {"target_usage": make_usage(3.4), "generator_usage": make_usage(1.0)}
     for each, is_disturbed in ((0.89, False), (0.91, True)):
         seen = occupied(each, each, each, each, 0.5, 0.5)
@@ -206,7 +206,7 @@ def test_the_targets_own_quota_does_not_disturb() -> None:
 @pytest.mark.parametrize(
     ("quota", "said"),
     [
-        (SharedQuota(throttled_share=0.3, used_cores=1.8), None),  # target, load generator and httpbench
+        (SharedQuota(throttled_share=0.3, used_cores=1.8), None),  # all of it used by target, load generator and httpbench
         (SharedQuota(throttled_share=0.04, used_cores=2.2), None),
         (SharedQuota(throttled_share=0.3, used_cores=2.2), "0.45 of the 2.20 cores of a CPU quota, which stopped all of them in 30%"),
     ],
@@ -223,7 +223,7 @@ def test_a_generator_with_more_threads_than_cpus_waits_for_itself() -> None:
 
 
 def test_interrupts_charged_to_processes_do_not_hide_other_programs() -> None:
-    """0.2 of the core were interrupts charged to the processes. Without other programs, the target has the whole core."""
+    """Interrupts took 0.2 of the core and were charged to processes. Without other programs, the target has the whole core."""
     quiet: dict[str, Any] = {"target_core": 0.8, "interrupts": 0.2, "target_usage": make_usage(1.0)}
     assert disturbance(trial(**quiet, generator_core=0.65)) is None
     spinning = {**quiet, "target_usage": make_usage(0.8), "others": Others(strangers=(make_stranger(cores=0.2),))}
@@ -253,7 +253,7 @@ def test_unwatched_trials_are_not_disturbed() -> None:
 
 
 def test_an_already_running_server_does_not_disturb() -> None:
-    """It is not pinned, so it may have run on the load generator's core."""
+    """The server isn't pinned, so it may have run on the load generator's core."""
     others = Others(strangers=(make_stranger("nginx", 0.5, 80, cpus=(1,)),))
     assert disturbance(trial(target_usage=None, generator_core=1.0, waited=0.4, others=others)) is None
     assert disturbance(trial(target_usage=None, stolen=0.1, others=others)) is not None

@@ -1,4 +1,4 @@
-"""Drawing verdicts again from stored trials gives the same verdicts."""
+"""Deriving verdicts again from stored trials gives the same verdicts."""
 
 from __future__ import annotations
 

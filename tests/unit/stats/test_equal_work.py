@@ -1,4 +1,4 @@
-"""Clients that do other work than required are detected."""
+"""Clients whose work differs from the required work are detected."""
 
 from __future__ import annotations
 

@@ -41,14 +41,14 @@ ONE, OTHER = "c/epoll/edge", "c/epoll/edge-again"
 NOISE, DRIFT = 0.01, 0.03
 COMES, STAYS = 0.1, 0.5
 TICKS_ERROR = 0.004
-"""Standard deviation of the share of a core over ten seconds."""
+"""Standard deviation of the error that ticks cause in the share of a core, over ten seconds."""
 
 MEASUREMENT, GENERATOR = make_measurement(), make_usage(0.5)
 IDLE = CoreOccupancy(cpu=1, busy=0.5, stolen=0.0)
 
 
 class Machine:
-    """Trials of two equal servers while another program comes and goes."""
+    """A machine with two equal servers, on which another program comes and goes."""
 
     def __init__(self, random: np.random.Generator, sides: frozenset[str]):
         self._random = random
@@ -79,7 +79,7 @@ class Machine:
 
 
 Figures = dict[int, float]
-"""Results by round."""
+"""Throughput in requests/s, by round."""
 
 
 def figures(random: np.random.Generator, rounds: int, sides: frozenset[str], retries: int) -> tuple[Figures, Figures, int]:

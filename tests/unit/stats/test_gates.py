@@ -26,7 +26,7 @@ from tests.factories import make_failed, make_plan, make_rounds
         (">", 0.10, (1.099, 1.3), Passage.INCONCLUSIVE),
         (">", 0.10, (0.933, 1.234), Passage.INCONCLUSIVE),
         (">", 0.10, (0.9, 1.1), Passage.PASSED),
-        ("<", 0.05, (1.0, 1.04), Passage.BREACHED),  # "at least 5% faster"
+        ("<", 0.05, (1.0, 1.04), Passage.BREACHED),  # requires "at least 5% faster"
     ],
 )
 def test_a_gate_is_decided_only_by_the_whole_interval(
@@ -37,7 +37,7 @@ def test_a_gate_is_decided_only_by_the_whole_interval(
 
 @given(deviation=st.floats(0.001, 0.3), rounds=st.integers(3, 20), within=st.floats(-0.99, 0.99), side=st.sampled_from("<>"))
 def test_the_suggested_rounds_decide(deviation: float, rounds: int, within: float, side: Literal["<", ">"]) -> None:
-    """With the same ratio and noise, the suggested number of rounds decides the gate, and one round less does not."""
+    """With the same ratio and noise, the suggested number of rounds decides the gate, and one round fewer doesn't."""
     ratio = 1.1
 
     def after(count: int) -> ConfidenceInterval:

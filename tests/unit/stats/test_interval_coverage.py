@@ -43,9 +43,9 @@ def rates(random: np.random.Generator, noise: str, rounds: int, factor: float = 
 
 
 def disturbed(random: np.random.Generator, shape: tuple[int, ...], loss: float) -> Floats:
-    """Return logarithms for a server that is slower by ``loss`` in one of ten rounds.
+    """Return the logarithm of a server's throughput in each round. In one of ten rounds, it is lower by ``loss``.
 
-    Its equal, measured beside it, is never disturbed.
+    The equal server that is measured beside it is never disturbed.
     """
     return random.normal(0, 0.005, shape) - loss * (random.random(shape) < 0.1)
 
@@ -61,7 +61,7 @@ def claimed(ours: Floats, theirs: Floats) -> float:
 
 
 def pairs_told(figures: Floats) -> list[float]:
-    """Return for each table (first axis) the share of pairs of rows that ranks tell apart."""
+    """Return, for each table (first axis), the share of pairs of rows that ranks tell apart."""
     ranked = [AllPairs([by_round(row) for row in table]).ranges(range(len(table))) for table in figures]
     return [sum(row.best - 1 for row in found) / math.comb(len(found), 2) for found in ranked]
 
@@ -157,7 +157,7 @@ def test_equal_rows_rarely_differ_in_rank(steadiness: str, rows: int, rounds: in
     random = np.random.default_rng(4)
     noise = STEADINESS[steadiness](rows)[:, np.newaxis]
     figures = 1e5 * np.exp(random.normal(0, 1, (400, rows, rounds)) * noise + random.normal(0, DRIFT, (400, 1, rounds)))
-    assert false_ranks(figures) <= 0.08  # ± 2 standard errors of 5% in 400
+    assert false_ranks(figures) <= 0.08  # 5% plus more than two standard errors for 400 tables
 
 
 @pytest.mark.parametrize(

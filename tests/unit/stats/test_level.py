@@ -100,7 +100,7 @@ LOUD: dict[str, Any] = {
     "occupancy": tuple(CoreOccupancy(cpu=cpu, busy=0.5, stolen=0.1) for cpu in range(2)),
     "generator_usage": make_usage(0.5),
 }
-"""Observations in which other virtual machines took a tenth of both cores."""
+"""Observations in which other virtual machines took a tenth of each of the two cores."""
 
 
 def test_disturbed_trials_do_not_count_and_disturbers_are_reported() -> None:

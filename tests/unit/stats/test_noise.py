@@ -22,7 +22,7 @@ def test_deviation_is_measured_from_zero() -> None:
 
 
 def test_floor_matches_a_manual_calculation() -> None:
-    # t(0.975; 4) = 2.7764; s = 0.01; 4 rounds halve it
+    # t(0.975; 4) = 2.7764; s = 0.01; 4 rounds halve s
     assert floor(make_noise([0.01, -0.01, 0.01, -0.01]), "throughput_rps", 4) == pytest.approx(math.exp(2.7764 * 0.01 / 2) - 1, rel=1e-4)
 
 

@@ -15,7 +15,7 @@ def rounds(name: str, *p50_us: float, **changes: Any) -> list[Trial]:
 
 
 def test_differences_are_computed_within_rounds() -> None:
-    """The machine slowed both down by half from round to round, so the overhead didn't change."""
+    """Proxy and baseline both slow down by 50 µs from round to round, so the overhead stays the same."""
     found = overhead(rounds("a/b", 150, 200, 250), rounds("baseline", 100, 150, 200))["p50"]
     assert found.us == pytest.approx(50) and found.rounds == 3
     assert found.us_interval is not None

@@ -1,4 +1,4 @@
-"""Comparisons: properties that hold for all rounds, and the thresholds of a claim."""
+"""Comparisons: properties that hold for any rounds, and the thresholds of a claim."""
 
 from __future__ import annotations
 

@@ -85,7 +85,7 @@ def test_the_bounds_contain_the_capacity_from_any_start(truth: float, off: float
 
 
 def test_a_known_capacity_takes_few_trials() -> None:
-    """The search starts at the closed-loop throughput, which is close."""
+    """The search starts at the closed-loop throughput, which is close to the capacity."""
     for start in (900, 1000, 1005, 1100):
         _, made = search(lambda rate: rate <= 1000, start)
         assert sum(one.duration_s == 5.0 for one in made) <= 16
@@ -105,7 +105,7 @@ def test_inconsistent_trials_change_the_result_only_slightly(seed: int) -> None:
 
 
 def test_trials_that_disagree_widen_the_interval() -> None:
-    """Twice, a rate failed below others that held, so the machine can't tell rates in this range apart."""
+    """A rate failed twice although higher rates held, so the machine can't tell rates in this range apart."""
     seen = [
         (1000.0, True),
         (1000.0, True),
@@ -124,7 +124,7 @@ def test_trials_that_disagree_widen_the_interval() -> None:
 
 
 def test_scouts_do_not_count() -> None:
-    """The scouts held at twice the rate that longer trials can hold."""
+    """Scouts hold twice the rate that longer trials can hold."""
     made: list[RateObservation] = []
     while offer := next_offer(made, (SCOUTS, FINAL), 1000, 1.0):
         made.append(RateObservation(offer.rate_rps, offer.duration_s, offer.rate_rps <= (1000 if offer.duration_s < 5 else 500)))
@@ -179,7 +179,7 @@ def test_both_ends_are_tried_again_after_other_trials() -> None:
 
 
 def test_an_upper_bound_that_holds_in_a_retest_is_reopened() -> None:
-    """All trials above 500 fail, from the fourth to the twelfth trial."""
+    """From the fourth to the twelfth trial, all rates above 500 fail."""
     made: list[RateObservation] = []
     while offer := next_offer(made, (SCOUTS, FINAL), 900, 1.0):
         limit = 500 if 3 <= len(made) < 12 else 1000
@@ -192,7 +192,7 @@ def test_an_upper_bound_that_holds_in_a_retest_is_reopened() -> None:
 
 
 def test_the_majority_of_all_trials_decides_in_the_end() -> None:
-    """The first two trials failed, and the retest had not ended."""
+    """The first two trials at 1000 failed, and its retest isn't finished."""
     made = [RateObservation(1000, 5.0, held) for held in (False, False, True, True, True)] + [RateObservation(1010, 5.0, False)] * 2
     assert places(made, FINAL) == {1000: LimitSide.UPPER, 1010: LimitSide.UPPER}
     assert settled(made, FINAL) == {1000: LimitSide.LOWER, 1010: LimitSide.UPPER}
@@ -202,7 +202,7 @@ def test_the_majority_of_all_trials_decides_in_the_end() -> None:
 def disturbed_search(seed: int, seen: float) -> tuple[float, int]:
     """Return the rate found and the number of trials, for a capacity of 1000.
 
-    Disturbances begin at 2% of trials, last for four trials on average and take up to 60% of the capacity. With probability ``seen``, a
+    Disturbances begin in 2% of trials, last for four trials on average and take up to 60% of the capacity. With probability ``seen``, a
     disturbed trial is detected and doesn't count.
     """
     chance = random.Random(seed)
@@ -240,6 +240,6 @@ def test_rare_disturbances_rarely_lower_the_result(seen: float) -> None:
 
 
 def test_retests_outlast_most_undetected_disturbances() -> None:
-    """Without a retest, 7% of these searches are more than 2% too low."""
+    """Without a retest, 7% of these searches end more than 2% too low."""
     found = [disturbed_search(seed, 0.0)[0] for seed in range(200)]
     assert sum(rate < 980 for rate in found) <= 8

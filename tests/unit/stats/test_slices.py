@@ -1,4 +1,4 @@
-"""The combination of what was observed in slices."""
+"""The combination of observations from several slices."""
 
 from __future__ import annotations
 

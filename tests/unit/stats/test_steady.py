@@ -46,23 +46,23 @@ def not_shown_steady(trial: Trial) -> str | None:
 
 WINDOW_S = 0.1
 MAXIMUM = 100
-"""Number of windows in the default maximum of 10 s."""
+"""Number of windows in a warm-up of the default maximum, 10 s."""
 
 
 def ends(windows: Sequence[float], rate_rps: float | None = None) -> int:
-    """Return after how many windows a warm-up is over; more than the number of windows if never."""
+    """Return the number of windows after which a warm-up is over, or one more than there are if it never is."""
     counts = range(len(windows) + 1)
     return next((count for count in counts if is_warm(windows[:count], WINDOW_S, rate_rps)), len(windows) + 1)
 
 
 def ramp(size: float, low: float = 50_000.0, windows: int = 80) -> list[float]:
-    """Return a ramp from ``low`` to 100,000 requests/s in 8 s, then flat, with noise."""
+    """Return noisy windows in which throughput rises from ``low`` to 100,000 requests/s in 8 s and then stays there."""
     heights = [min(low + (100_000 - low) * i / windows, 100_000) for i in range(MAXIMUM)]
     return [float(height * (1 + SOURCE.normal(0, size))) for height in heights]
 
 
 def test_truncation_matches_manual_calculations() -> None:
-    # Keeping 5 gives 0/25. Keeping 6 gives 30/36, with one outlier of 6 among 5 zeros. Nothing beats zero.
+    # The criterion is 0/25 for the last 5 windows, and 30/36 for all 6, because one is an outlier. No criterion is below 0.
     assert truncation([6, 0, 0, 0, 0, 0]) == 1
     assert truncation([1, 1, 1, 1, 1, 1]) == 0
 

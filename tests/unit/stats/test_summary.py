@@ -1,4 +1,4 @@
-"""Summaries over rounds: medians of only the rounds that count."""
+"""Summaries over rounds: medians over only the valid rounds."""
 
 from __future__ import annotations
 

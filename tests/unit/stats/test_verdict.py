@@ -137,7 +137,7 @@ def test_a_constant_rate_may_miss_requests_at_its_edges(rate: float, responses: 
 
 
 def with_ratio(ratio: float, **changes: Any) -> Evidence:
-    """Return evidence whose mean and throughput have this ratio by Little's law."""
+    """Return evidence in which throughput × mean time / requests in flight (Little's law) has this value."""
     mean_us = ratio * LOAD.connections / 400_000 * 1e6
     values = {"measurement": make_measurement(service_time_us=make_distribution(150).model_copy(update={"mean": mean_us}))}
     return make_evidence(**{**values, **changes})
@@ -154,7 +154,7 @@ def test_littles_law_must_hold_in_a_closed_loop(ratio: float, kind: VerdictKind)
 
 
 def test_requests_cut_off_at_the_edges_may_change_the_ratio() -> None:
-    """A stall of 300 ms at either end of 10 s changes it by up to 3%."""
+    """A stall of 300 ms at either end of 10 s changes the ratio by up to 3%."""
     stalled = with_ratio(1.035)
     times = stalled.measurement.service_time_us
     assert times is not None
@@ -334,7 +334,7 @@ def test_without_samples_the_limit_is_unknown_but_the_trial_counts(changes: dict
 
 @pytest.mark.parametrize(("generator", "kind"), [(0.96, VerdictKind.GENERATOR), (0.94, VerdictKind.UNKNOWN)])
 def test_a_full_generator_is_the_limit_of_an_unsampled_target(generator: float, kind: VerdictKind) -> None:
-    """The target is a server behind ``--url``."""
+    """The target is a server given by ``--url``."""
     verdict = judge(make_evidence(generator_cores=generator, target_usage=None))
     assert verdict.kind is kind
     assert f"generator {generator:.2f} of 1 core" in sentence(verdict.reasons[0])
@@ -349,7 +349,7 @@ def verdict(target_cores: float = 0.4, generator_cores: float = 0.2, **changes: 
 
 
 BY_A_QUOTA = {"throttled_share": 0.9}
-"""Reason for the generator's wait. Without a quota, other programs had its CPU, and the trial would be disturbed."""
+"""Reason why the generator waited. Without a quota, other programs must have had its CPU, and the trial would be disturbed."""
 
 
 @pytest.mark.parametrize(("waited", "kind"), [(0.24, VerdictKind.IDLE), (0.26, VerdictKind.GENERATOR), (None, VerdictKind.IDLE)])
@@ -376,7 +376,7 @@ def test_a_busy_target_is_not_the_only_limit_if_the_generator_waited() -> None:
 
 @pytest.mark.parametrize(("again", "kind"), [(159, VerdictKind.IDLE), (161, VerdictKind.NETWORK)])
 def test_losses_that_delay_connections_are_the_limit(again: int, kind: VerdictKind) -> None:
-    """64 connections over 10 s: 160 timeouts of 0.2 s each are 5% of their time."""
+    """160 timeouts of 0.2 s each are 5% of the time of 64 connections over 10 s."""
     assert verdict(network=Network(segments_sent=10**7, retransmission_timeouts=again))[0] is kind
 
 
@@ -454,7 +454,7 @@ def test_an_accepted_disturbed_trial_counts_if_valid() -> None:
 
 
 def on_core(busy: float, interrupts: float = 0.0, stolen: float = 0.0) -> tuple[CoreOccupancy, ...]:
-    """Return the occupancy of the target's core, and of the generator's at a fifth."""
+    """Return the occupancy of the target's core and of the generator's core, which is busy for a fifth of the time."""
     return (CoreOccupancy(cpu=0, busy=busy, interrupts=interrupts, stolen=stolen), CoreOccupancy(cpu=1, busy=0.2, stolen=0.0))
 
 
@@ -714,7 +714,7 @@ def test_losses_on_the_load_host_count() -> None:
 
 
 def on_load_hosts(*full: float, target_cores: float = 0.5) -> Evidence:
-    """Return evidence with one load host per number, each with its fullest thread."""
+    """Return evidence with one load host per number, which is the busy share of its fullest thread."""
     hosts = tuple(make_host_share(f"load{number}", busy=busy) for number, busy in enumerate(full, 1))
     return make_evidence(target_cores, 0.02, measurement=make_measurement(load_hosts=hosts))
 
@@ -774,7 +774,7 @@ def test_a_generator_kept_waiting_by_the_backend_is_not_the_limit() -> None:
 
 @pytest.mark.parametrize(("database", "kind"), [(0.5, VerdictKind.SHARED), (0.2, VerdictKind.IDLE)])
 def test_three_programs_together_can_fill_shared_cores(database: float, kind: VerdictKind) -> None:
-    """None of the three waits: the time that two of them seem to have left is used by the third."""
+    """No program waits for the others, but the third uses the time that two of them seem to have left."""
     cores = Cores(target=(0, 1), generator=(0, 1), harness=(0,), database=(0, 1), shared=True)
     verdict = judge(make_evidence(1.2, 0.3, cores=cores, database_usage=make_usage(database)))
     assert verdict.kind is kind

@@ -1,4 +1,4 @@
-"""Deleting runs, and their sizes."""
+"""Deletion of runs, and the sizes of runs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Results of a target over many runs without its documents, including stores that lacked the table."""
+"""Results of a target over many runs, read without documents, also from stores that lacked the table."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ def trial_of(number: int) -> Trial:
 
 
 def write(path: Path, run_id: str, trial: Trial, said: int) -> None:
-    """Store trials until killed, and report each number once it is stored."""
+    """Store trials until killed, and report each one once it is stored."""
     with Store(path) as store:
         store.begin(make_run([trial], id=run_id, status=RunStatus.RUNNING))
         for number in range(TRIALS):
@@ -35,7 +35,7 @@ def write(path: Path, run_id: str, trial: Trial, said: int) -> None:
 def killed_after(trials: int, delay_s: float, path: Path, run_id: str, trial: Trial) -> int:
     """Return how many trials a writer reported as stored when it was killed.
 
-    The kill comes ``delay_s`` after the last of ``trials``.
+    The kill comes ``delay_s`` after the writer has reported ``trials`` of them.
     """
     reader, writer = os.pipe()
     child = os.fork()

@@ -44,7 +44,7 @@ def test_an_older_store_becomes_private_and_keeps_its_order(tmp_path: Path) -> N
         assert [line.id for line in store.runs()] == ["a", "b"]
         assert store.select("SELECT name, git_commit, tags FROM run WHERE id = 'a'") == [("main", COMMIT, "[]")]
         assert modes(tmp_path)["results.db"] == 0o600
-    (tmp_path / "results.db").chmod(0o640)  # on purpose
+    (tmp_path / "results.db").chmod(0o640)  # the user's own choice
     Store(tmp_path / "results.db").close()
     assert modes(tmp_path)["results.db"] == 0o640
 

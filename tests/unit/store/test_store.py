@@ -1,4 +1,4 @@
-"""The results file."""
+"""The results database."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from tests.factories import make_distribution, make_disturbed, make_histogram, m
 
 @contextmanager
 def read_only(place: Path) -> Iterator[None]:
-    """Make a folder or file read-only even for root with a bind mount onto itself; for other users, with its permissions."""
+    """Make a folder or file read-only: for root with a bind mount onto itself, for other users with its permissions."""
     if os.geteuid() == 0:
         subprocess.run(["mount", "--bind", str(place), str(place)], check=True)
         try:

@@ -1,4 +1,4 @@
-"""Tests of the load generator that stands for many load hosts."""
+"""Tests of the load generator that represents many load hosts."""
 
 from __future__ import annotations
 

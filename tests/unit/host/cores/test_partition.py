@@ -13,7 +13,7 @@ FILLING = (Scaling.MULTI, Scaling.PREFORK)
 
 
 def machine(count: int, threads: int = 1, nodes: int = 1) -> Topology:
-    """Return cores with siblings numbered as on Linux: CPU n and n + count."""
+    """Return cores with siblings numbered as on Linux: CPUs n and n + count share a core."""
     found = []
     for number in range(count):
         cpus = tuple(number + count * thread for thread in range(threads))
@@ -150,7 +150,7 @@ def test_a_proxy_can_get_two_cores(count: int, wanted: int, expected: Cores) -> 
 
 
 def test_siblings_that_we_may_not_use_are_recorded_but_are_not_cores() -> None:
-    """In a container with one thread of each core, programs on the other threads disturb it."""
+    """In a container that may use one thread of each core, programs on the other threads disturb a run."""
     topology = Topology(tuple(Core((cpu,), (cpu, cpu + 4), 0, 1024) for cpu in range(4)))
     cores = partition(topology, Scaling.SINGLE)
     assert (cores.target, cores.generator, cores.harness) == ((3,), (1, 2), (0,))

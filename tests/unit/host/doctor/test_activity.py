@@ -33,6 +33,6 @@ def test_a_busy_process_is_reported_but_httpbench_itself_is_not() -> None:
             process.kill()
     busy = findings["busy-processes"]
     assert busy.severity == "warning"
-    # On a busy machine, it may be among the processes that are only counted.
+    # On a busy machine, the process may be among those that are counted but not named.
     assert f"(pid {process.pid}," in busy.what or "more" in busy.what
     assert f"(pid {os.getpid()}," not in busy.what

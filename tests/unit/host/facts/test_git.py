@@ -18,7 +18,7 @@ def git(folder: Path, *words: str) -> str:
 
 @pytest.fixture
 def commits(tmp_path: Path) -> list[str]:
-    """Create a repository in ``tmp_path`` and return the ids of its commits, three more than are shown."""
+    """Create a repository in ``tmp_path`` and return the ids of its commits, three more than a list shows."""
     git(tmp_path, "init", "--quiet")
     found = []
     for number in range(COMMITS_MAX + 3):

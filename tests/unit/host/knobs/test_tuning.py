@@ -26,7 +26,7 @@ FILES = {path: " ".join(content.split()) for files in DISTURBED.values() for pat
 
 
 def disturbed(root: Path, names: Sequence[str] = tuple(DISTURBED)) -> KnobTuning:
-    """Return a machine with knobs that aren't set as wanted."""
+    """Make a machine whose knobs aren't set as recommended, and return its tuning."""
     quiet(root)
     for name in names:
         write(root, DISTURBED[name])
@@ -38,7 +38,7 @@ def held(tuning: KnobTuning) -> dict[str, str | None]:
 
 
 def killed_at(step: int, work: Callable[[], object]) -> bool:
-    """Do the work in a process that kills itself just before its ``step``-th change of a file. Return whether it got that far."""
+    """Do the work in a process that kills itself just before its ``step``-th change of a file. Return whether that happened."""
     child = os.fork()
     if child == 0:
         left = step
@@ -107,7 +107,7 @@ def test_reset_restores_everything_after_any_sequence_of_actions(names: set[str]
 def test_a_second_apply_keeps_the_first_journal(tmp_path: Path) -> None:
     tuning = disturbed(tmp_path, ["backlog"])
     tuning.apply()
-    write(tmp_path, {"proc/sys/net/core/somaxconn": "64"})  # by somebody else
+    write(tmp_path, {"proc/sys/net/core/somaxconn": "64"})  # another program changes it
     tuning.apply()
     tuning.reset()
     assert read_value(tmp_path / "proc/sys/net/core/somaxconn") == "128"

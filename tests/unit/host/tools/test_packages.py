@@ -24,7 +24,7 @@ def debian(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def apt_get(folder: Path, exit_code: str) -> None:
-    """Record the arguments and the exit code of the policy script at that moment."""
+    """Write a fake apt-get that records its arguments and the policy script's current exit code."""
     path = folder / "apt-get"
     path.write_text(f'#!/bin/sh\necho "$@" >>{folder}/arguments\n{folder}/policy-rc.d; echo $? >>{folder}/policy\nexit {exit_code}\n')
     path.chmod(0o755)

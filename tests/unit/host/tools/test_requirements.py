@@ -20,7 +20,7 @@ INSTALL = "https://example.org/install"
 
 @pytest.fixture
 def bin_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Put a folder of programs first in PATH, on a Debian with package lists."""
+    """Put a folder for programs first in PATH, and simulate a Debian with package lists."""
     lists = tmp_path / "lists"
     lists.mkdir()
     (lists / "deb_Packages").touch()

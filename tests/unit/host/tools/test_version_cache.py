@@ -1,4 +1,4 @@
-"""The cache that keeps versions from one list to the next."""
+"""The cache that keeps the versions of programs between commands."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.programs import program
 
 @pytest.fixture
 def frobc(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Requirement:
-    """Return a program that counts its runs."""
+    """Return the requirement of a program that counts its runs."""
     monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
     write(tmp_path, "1.30")
     return Requirement(program="frobc", version="1.0", install="https://example.org/install")

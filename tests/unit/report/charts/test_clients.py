@@ -1,4 +1,4 @@
-"""Box plots of clients contain the same data as their tables. Their looks are checked by eye."""
+"""Box plots of clients contain the same data as their tables. Their appearance is checked by eye."""
 
 from __future__ import annotations
 

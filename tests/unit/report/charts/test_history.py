@@ -1,4 +1,4 @@
-"""The chart of a history contains the same data as its table. Its looks are checked by eye."""
+"""The chart of a history contains the same data as its table. Its appearance is checked by eye."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rows in autocannon's format: identical text for runs of autocannon, and the same layout for other load generators."""
+"""Tables in autocannon's format: identical to its own text for runs of autocannon, and the same layout for other load generators."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The HTML report is complete, has no scripts or requests, and escapes all text. Its looks are checked by eye and by browser tests."""
+"""The HTML report is complete, has no scripts or requests, and escapes all text. Its appearance is checked by eye and by browser tests."""
 
 from __future__ import annotations
 

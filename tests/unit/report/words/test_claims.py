@@ -1,4 +1,4 @@
-"""Claims below a table: when one is made, and why it is not made otherwise."""
+"""Claims below a table: when httpbench makes one, and the reason it gives if it makes none."""
 
 from __future__ import annotations
 
@@ -198,7 +198,7 @@ def test_a_proxy_faster_than_no_proxy_needs_a_proof(handled: int | None, claim: 
 
 
 def test_latencies_of_a_lower_bound_are_upper_bounds() -> None:
-    """They include the wait for what limited the row, so without that wait the p99 may be lower, but not higher."""
+    """They include waiting for whatever limited the row. Without that wait, the p99 may be lower, but not higher."""
     slower = [rate / 2 for rate in STEADY]
     (line,) = said([*make_rounds(NEW, STEADY, verdict=GENERATOR), *make_rounds(OLD, slower)])
     assert line.startswith("new serves at least 2.00 ± 0.00 times the requests of old; p99 is at most 0.5000"), line
@@ -208,7 +208,7 @@ def test_latencies_of_a_lower_bound_are_upper_bounds() -> None:
 
 
 def test_no_target_wins_by_a_p99_that_hides_stalls() -> None:
-    """It stood still for 6% of the time, but only one request per connection noticed each stall."""
+    """The target stood still for 6% of the time, but only one request per connection noticed each stall."""
     stalls = Stalls(count=5, longest_us=104_000, total_us=600_000)
 
     def rounds(name: str, rates: Sequence[float], p99_us: float, **changes: Any) -> list[Trial]:
@@ -229,7 +229,7 @@ def test_no_target_wins_by_a_p99_that_hides_stalls() -> None:
 
 
 def test_one_flaky_target_does_not_cost_the_table_its_ranks() -> None:
-    """The target failed in two of five rounds. The other targets could not be told apart in the remaining three rounds alone."""
+    """One target failed in two of five rounds. The remaining three rounds alone couldn't tell the other targets apart."""
     random = np.random.default_rng(20)
     names = [f"c/{name}" for name in ("one", "two", "three", "four", "five", "six")]
     rates = [rate * np.exp(random.normal(0, 0.02, 5)) for rate in (100_000, 100_000, 100_000, 88_000, 88_000, 88_000)]

@@ -13,7 +13,7 @@ from httpbench.sample import Current
 
 
 class CountingMeters:
-    """Counts how often the cost of a target is read."""
+    """Meters that count how often the cost of a target is read."""
 
     def __init__(self) -> None:
         self.reads = 0

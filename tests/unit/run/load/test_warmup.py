@@ -1,4 +1,4 @@
-"""The end of a warm-up, with a load generator that reports given rates: a real process without a clock."""
+"""The end of a warm-up. The load generator is a real process, but reports given rates at once."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ time.sleep(float(sys.argv[2]))
 
 
 class FakeGenerator(Native):
-    """Reports these rates, then continues for a while."""
+    """A load generator that reports these rates, and then continues for a while."""
 
     def __init__(self, rates: Sequence[float], stays_s: object):
         self._argv = (sys.executable, "-c", REPORT_RATES, json.dumps(list(rates)), str(stays_s))

@@ -96,7 +96,7 @@ def test_load_hosts_cannot_measure_in_slices() -> None:
 
 
 def assert_refused(spec: RunSpec, reason: str, *, is_here: bool = True) -> None:
-    """Assert that the run keeps its rounds, and that slices can't be required."""
+    """Assert that this run has no slices, and that requiring slices is an error with this reason."""
     assert all(one.slices is None for one in with_slices(spec, Interleave.AUTO, is_here=is_here).plan.trials)
     with pytest.raises(UsageError, match=reason):
         with_slices(spec, Interleave.SLICES, is_here=is_here)

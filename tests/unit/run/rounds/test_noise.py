@@ -1,4 +1,4 @@
-"""The known noise of this machine: whether it is still valid, and which one applies to a run."""
+"""The known noise of this machine: the measurement that applies to a run, and whether it is still valid."""
 
 from __future__ import annotations
 

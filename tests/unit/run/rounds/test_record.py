@@ -1,4 +1,4 @@
-"""What happens to a run if the store fails, and when it works again."""
+"""The record of a run whose store fails, and later works again."""
 
 from __future__ import annotations
 

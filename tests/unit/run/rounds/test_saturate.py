@@ -1,4 +1,4 @@
-"""The next trial of a search, without making any."""
+"""The choice of a search's next trial, without running any."""
 
 from __future__ import annotations
 

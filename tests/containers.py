@@ -164,7 +164,7 @@ def docker(*words: str) -> str:
 def ours() -> tuple[str, str]:
     """Return only httpbench's containers and untagged images, because other programs may use the same engine."""
     return (
-        docker("ps", "--all", "--filter", "label=httpbench.host.owner"),
+        docker("ps", "--all", "--filter", "label=httpbench.owner"),
         docker("images", "--quiet", "--filter", "dangling=true", "--filter", "label=httpbench.target"),
     )
 

@@ -97,7 +97,7 @@ def kill_during_a_trial(harness: Harness, golang: tuple[Path, str]) -> None:
     folder, target = golang
     words = ("bench", "--targets", str(folder), target, "--isolate", "docker", "-d", "60s", "--warmup", "0s", "--rounds", "1")
     killed = harness.start(*words)
-    while_running(killed, lambda: containers.docker("ps", "--quiet", "--filter", "label=httpbench.host.owner"))
+    while_running(killed, lambda: containers.docker("ps", "--quiet", "--filter", "label=httpbench.owner"))
     killed.send_signal(signal.SIGKILL)
     killed.communicate(timeout=60)
 
@@ -105,7 +105,7 @@ def kill_during_a_trial(harness: Harness, golang: tuple[Path, str]) -> None:
 def test_the_next_command_removes_what_a_killed_harness_left(harness: Harness, golang: tuple[Path, str]) -> None:
     before = containers.ours()
     kill_during_a_trial(harness, golang)
-    assert containers.docker("ps", "--all", "--quiet", "--filter", "label=httpbench.host.owner")
+    assert containers.docker("ps", "--all", "--quiet", "--filter", "label=httpbench.owner")
     said = harness.run("doctor")
     assert "a container that an earlier httpbench left behind" in said.stdout, said.stdout
     done = bench(harness, golang, "-d", "200ms", "--rounds", "1")
@@ -128,7 +128,7 @@ def test_ctrl_c_removes_the_container(harness: Harness, golang: tuple[Path, str]
     before = containers.ours()
     words = ("bench", "--targets", str(folder), target, "--isolate", "docker", "-d", "60s", "--warmup", "0s", "--rounds", "1")
     process = harness.start(*words)
-    while_running(process, lambda: containers.docker("ps", "--quiet", "--filter", "label=httpbench.host.owner"))
+    while_running(process, lambda: containers.docker("ps", "--quiet", "--filter", "label=httpbench.owner"))
     process.send_signal(signal.SIGINT)
     process.communicate(timeout=60)
     assert process.returncode == 130

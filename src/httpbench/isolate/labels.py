@@ -10,7 +10,7 @@ from httpbench.host.owner import Owner
 from httpbench.isolate import engine as command_line
 from httpbench.model import Engine
 
-OWNER, RUN, TARGET = "httpbench.host.owner", "httpbench.run", "httpbench.target"
+OWNER, RUN, TARGET = "httpbench.owner", "httpbench.run", "httpbench.target"
 """Labels with the harness (its process id, namespace and boot), the run, and the target of an image."""
 
 

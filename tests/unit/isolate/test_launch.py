@@ -34,7 +34,7 @@ def test_a_secret_is_passed_by_name() -> None:
 def test_labels_identify_the_owner_and_are_not_shown() -> None:
     one = launch(run_id="20261121T080000-c0de")
     labels = [word for word in one.labeled_command() if word.startswith("httpbench.")]
-    assert [label.partition("=")[0] for label in labels] == ["httpbench.host.owner", "httpbench.run"]
+    assert [label.partition("=")[0] for label in labels] == ["httpbench.owner", "httpbench.run"]
     assert "--label" not in one.command()
 
 

@@ -1,8 +1,9 @@
-"""Plan, build and make trials, in rounds: the only sequencer.
+"""Plan trials, build their targets, and make the trials in rounds. No other package decides which trial comes next.
 
 ``plan/`` decides which trials to make, in which order, and whether they are possible. ``builds/`` prepares the targets. ``rounds/`` makes
-one trial after the other and stores each. ``rounds/trial.py`` is the frame of every trial; ``server/``, ``client/`` and ``proxy/`` fill it
-with the help of ``trial/`` and ``load/``: start, warm-up, load generator, verdict.
+one trial after another and stores each; in ``slices/``, the targets of a table take turns. ``rounds/trial.py`` is the frame of every trial.
+``server/``, ``client/`` and ``proxy/`` contain the steps of each kind, built from those in ``trial/`` and ``load/``: start, warm-up, load
+generator, verdict.
 """
 
 from __future__ import annotations

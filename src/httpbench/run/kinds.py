@@ -39,7 +39,7 @@ from httpbench.run.trial.inputs import TrialInputs, Upstream
 from httpbench.run.trial.verified import Verified
 
 WARMUP_UNTIL_STEADY = {"warmup_s": 1.0, "warmup_max_s": 10.0}
-"""The default for servers and proxies."""
+"""Default warm-up for servers and proxies."""
 
 TRIAL_OVERHEAD_S = 0.6  # start, wait, probe and stop of a typical server
 SLICE_OVERHEAD_S = 0.06  # the lead-in, reading the meters, thawing and freezing
@@ -58,16 +58,16 @@ class OfKind:
     trial: Callable[[TrialInputs, Path, Observer], Trial]
     """Makes a trial in an empty folder."""
     generator: Callable[[str], Tool]
-    """Returns the load generator or timer with a name. Raises :class:`~httpbench.errors.SelectionError`."""
+    """Returns the load generator or timer of the given name. Raises :class:`~httpbench.errors.SelectionError`."""
     refuses: Callable[[Tool, TrialPlan, Workload], str | None]
     """Returns a sentence if a trial is impossible, else ``None``."""
     require_programs: Callable[[Tool], object]
     """Raises :class:`~httpbench.errors.LoadError` if a program of httpbench, or the load generator, is missing."""
     trial_s: Callable[[TrialPlan], float]
-    """Estimates how long a trial takes."""
+    """Estimates how long a trial takes, in seconds."""
     verify: Callable[[Target, Scaling, Workload, Path, Cores, Upstream | None], Verified]
     sample: Callable[[Target, Scaling, Workload, Path, Cores, Upstream | None], SampledResponse | SampledRequest]
-    """Returns the content of ``httpbench responses``. Raises :class:`~httpbench.errors.HttpbenchError`."""
+    """Returns the response or request that ``httpbench responses`` shows. Raises :class:`~httpbench.errors.HttpbenchError`."""
     partition: Callable[[Topology, Scaling, int | None], Cores] = partition
     """Divides the cores. The last argument overrides the target's number of cores."""
     probes: bool = False
@@ -133,11 +133,11 @@ KINDS: Mapping[Kind, OfKind] = {
 
 
 def estimate_s(trials: Sequence[TrialPlan], targets: Mapping[str, Target]) -> float:
-    """Estimate how long trials take, without builds."""
+    """Estimate how long trials take without builds, in seconds."""
     return sum(KINDS[targets[trial.target].kind].trial_s(trial) for trial in trials)
 
 
 def longest_warmup_s(planned: TrialPlan) -> float:
-    """Return how many seconds longer than in :func:`estimate_s` a warm-up can be if it waits for steady throughput."""
+    """Return by how many seconds a warm-up that waits for steady throughput can exceed the time that :func:`estimate_s` assumes."""
     load = planned.load
     return 0.0 if load.warmup_max_s is None else load.warmup_max_s - load.warmup_s - STEADY_S_MIN

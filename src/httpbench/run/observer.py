@@ -1,4 +1,4 @@
-"""The sequencer's reports on its progress: to a live display in a terminal, to plain lines in a log, or to a test."""
+"""The interface through which the sequencer reports its progress to a live display, a log or a test."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from httpbench.sample import Current
 
 
 class Stage(StrEnum):
-    """The current step with a target."""
+    """A step of a trial, as the display names it."""
 
     START = "starting"
     PROVE = "proving"
@@ -23,7 +23,7 @@ class Stage(StrEnum):
 
 
 class Observer(Protocol):
-    """Is notified when a build, a trial or a stage begins or ends."""
+    """An object that is notified when a build, a trial or a stage begins or ends."""
 
     def build_started(self, target: Target) -> None: ...
 
@@ -35,7 +35,7 @@ class Observer(Protocol):
     def stage(self, stage: Stage) -> None: ...
 
     def turn(self, planned: TrialPlan, slice_number: int, slices: int) -> None:
-        """Report that a target of a round in slices is measured now. Slices count from 1."""
+        """Report that a target's turn begins: the next slice of a round in slices. ``slice_number`` counts from 1."""
 
     def progress(self, progress: Progress, current: Callable[[], Current] | None = None) -> None:
         """Report progress. ``current`` reads the target's current use of resources, and is ``None`` if the target isn't sampled."""

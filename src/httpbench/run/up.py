@@ -1,4 +1,4 @@
-"""Start one target and keep it running, for a load from somewhere else."""
+"""Start one target and keep it running for a load that another program makes."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from httpbench.sample import TreeSampler
 
 @dataclass(frozen=True, slots=True)
 class Up:
-    """A target that runs and is sampled."""
+    """A running target and its sampler."""
 
     running: RunningTarget
     sampler: TreeSampler

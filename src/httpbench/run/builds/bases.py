@@ -15,24 +15,24 @@ from httpbench.model import Engine, Target
 from httpbench.run.builds import dockerfile
 
 REGISTRY = "HTTPBENCH_REGISTRY"
-"""Environment variable with a mirror that replaces the registries in all Dockerfiles."""
+"""Environment variable that names a mirror, which replaces the registries in all Dockerfiles."""
 ASK_LIMIT_S = 20.0
 
 
 def arguments(target: Target) -> dict[str, str]:
-    """Return the values of ``ARG`` lines: those of the target's recipe, and the registry from the environment."""
+    """Return the values of ``ARG`` lines: those from the target's recipe, and the registry from the environment."""
     recipe, registry = target.container, os.environ.get(REGISTRY)
     given = {**({"BASE": recipe.base} if recipe.base else {}), **recipe.build_args}
     return {**given, "REGISTRY": registry} if registry and "REGISTRY" in dockerfile.arguments(dockerfile_of(target), {}) else given
 
 
 def stages_of(target: Target) -> list[dockerfile.BuildStage]:
-    """Return the stages of its Dockerfile. Empty if there is none."""
+    """Return the stages of the target's Dockerfile, or an empty list if it has none."""
     return dockerfile.stages(dockerfile_of(target), arguments(target))
 
 
 def bases(target: Target) -> list[str]:
-    """Return the names of the images that a build of its Dockerfile requires, each once, without its own stages."""
+    """Return the names of the images that the target's Dockerfile requires, each once, without its own stages."""
     return dockerfile.images(stages_of(target))
 
 
@@ -42,9 +42,9 @@ class Base:
 
     image: str
     is_here: bool
-    """Whether it is on this machine."""
+    """Whether the image is on this machine."""
     targets: tuple[str, ...]
-    """Ids of the targets with Dockerfiles that use it."""
+    """Ids of the targets whose Dockerfiles use it."""
 
 
 def bases_of(targets: Iterable[Target], engine: Engine) -> list[Base]:
@@ -62,7 +62,7 @@ def bases_of(targets: Iterable[Target], engine: Engine) -> list[Base]:
 
 
 def missing_base(target: Target) -> tuple[str, str] | None:
-    """Return a description of the first unavailable base and its fix, or ``None`` if all are available. Asks registries."""
+    """Describe the first unavailable base image and how to get it. Returns ``None`` if all are available. Asks registries."""
     assert target.isolation is not None
     engine = target.isolation.engine
     for base in bases(target):
@@ -83,7 +83,7 @@ def _can_be_had(engine: Engine, image: str) -> bool:
 
 
 def dockerfile_of(target: Target) -> str:
-    """Return the text of its Dockerfile. Empty if there is none."""
+    """Return the text of the target's Dockerfile, or an empty text if it has none."""
     try:
         return (Path(target.folder) / target.container.dockerfile).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError):

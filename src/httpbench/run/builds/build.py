@@ -1,7 +1,7 @@
 """Build a target in a copy of its folder, and record what it was built from.
 
-Sources are never written to: a checkout stays clean, and an installed package may be read-only. The copy is kept and updated before each
-build, so that compilers can build incrementally. The receipt contains a fingerprint of the sources and of the build's commands. File times
+A build never writes to the sources: a checkout stays clean, and an installed package may be read-only. The copy is kept and updated before
+each build, so that compilers can build incrementally. The receipt contains a fingerprint of the sources and of the build's commands. File times
 don't count, because they are meaningless in a fresh clone.
 """
 
@@ -42,11 +42,11 @@ class Receipt(Frozen, extra="ignore"):
 
     fingerprint: str
     version: str | None
-    """The first dotted number that the target's ``version`` command printed."""
+    """The first dotted number that the target's ``version`` command printed, or its first line if there is none."""
 
 
 class Failure(Frozen):
-    """Proof that a build failed, with the reason."""
+    """The record of a failed build."""
 
     fingerprint: str
     message: str
@@ -55,7 +55,7 @@ class Failure(Frozen):
 
 @dataclass(frozen=True, slots=True)
 class BuildState:
-    """The known state of a target's build, without building it."""
+    """The state of a target's build according to the records."""
 
     folder: Path
     receipt: Receipt | None = None
@@ -74,12 +74,12 @@ def build_folder(target: Target) -> Path:
 
 
 def log_of(target: Target) -> Path:
-    """Return the log of the last build."""
+    """Return the path of the log of the target's last build."""
     return build_folder(target).with_suffix(".log")
 
 
 def state(target: Target) -> BuildState:
-    """Return the current build or the failed build of the current sources, if there is one."""
+    """Return the build of the current sources, whether it succeeded or failed, if there is one."""
     folder = build_folder(target)
     try:
         fingerprint = fingerprint_of(target)
@@ -132,7 +132,7 @@ def _build(target: Target, folder: Path, cancelled: Event) -> BuildState:
 
 
 def version_of(target: Target, folder: Path) -> str | None:
-    """Return the output of the target's ``version`` command. Raises :class:`BuildError` if it fails: the build then counts as missing."""
+    """Return the version that the target's ``version`` command prints. Raises :class:`BuildError` if the command fails."""
     if target.version is None:
         return None
     try:
@@ -171,8 +171,8 @@ def _run_commands(target: Target, folder: Path, cancelled: Event) -> None:
 def run_logged(command: Command, log: Path, deadline: float, limit_s: float, cancelled: Event, what: str, detail: str = "") -> None:
     """Run a command of a build, with its output appended to ``log``.
 
-    Raises :class:`BuildError` if it fails, still runs at ``deadline`` (after ``limit_s`` seconds in all), or when ``cancelled`` is set.
-    The error's subject is ``what``, and ``detail`` follows the exit code of a failed command.
+    Raises :class:`BuildError` if the command fails, still runs at ``deadline``, or is cancelled. In the error message, ``what`` is the
+    subject, ``limit_s`` is the time limit in seconds, and ``detail`` follows the exit code of a failed command.
     """
     try:
         with ProcessTree([command], stdout=log, stderr=log) as process:
@@ -201,12 +201,12 @@ def _sources(folder: Path, ignored: Collection[str]) -> list[Path]:
 
 
 def fingerprint_of(target: Target) -> str:
-    """Hash everything that a build depends on except the machine's toolchains. From the manifest, only the build section counts."""
+    """Hash everything that a build depends on except the machine's toolchains. Only the build section of the manifest counts."""
     return hash_of(Path(target.folder), target.build.model_dump_json(), IGNORED)
 
 
 def hash_of(folder: Path, recipe: str, ignored: Collection[str]) -> str:
-    """Hash a recipe and the sources in a folder, without its manifest. ``ignored``: names of other files and folders that don't count."""
+    """Hash a recipe and the sources in a folder except its manifest. ``ignored`` names other files and folders that don't count."""
     digest = hashlib.sha256(recipe.encode())
     for path in _sources(folder, ignored):
         if path.name != "target.toml":
@@ -227,7 +227,7 @@ def _copy_sources(target: Target, folder: Path) -> None:
         copy = folder / name
         copy.parent.mkdir(parents=True, exist_ok=True)
         content = (origin / name).read_bytes()
-        if not copy.exists() or copy.read_bytes() != content:  # an unchanged file keeps its time, for incremental builds
+        if not copy.exists() or copy.read_bytes() != content:  # an unchanged file keeps its modification time, for incremental builds
             copy.unlink(missing_ok=True)
             copy.write_bytes(content)
         shutil.copymode(origin / name, copy)
@@ -247,7 +247,7 @@ def _lock(target: Target, cancelled: Event) -> Iterator[None]:
     with folder.with_suffix(".lock").open("w") as file:
         while True:
             with suppress(BlockingIOError):
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)  # never blocks, so that a thread can react to an interruption
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)  # doesn't block, so that this thread can react to an interruption
                 break
             if cancelled.wait(POLL_S):
                 raise BuildError("its build was interrupted")

@@ -29,11 +29,11 @@ class BuildStage:
     """A ``FROM`` instruction and everything up to the next one."""
 
     name: str | None
-    """The name that later stages use, or ``None`` if it has only a number."""
+    """The name that later stages use, or ``None`` if the stage has only a number."""
     base: str
     """The base: an image, an earlier stage, or ``scratch``."""
     sources: tuple[str, ...]
-    """Images and earlier stages, by name or number, that it copies files from."""
+    """Images and earlier stages, by name or number, from which the stage copies or mounts files."""
 
 
 def arguments(text: str, given: Mapping[str, str]) -> dict[str, str]:
@@ -57,7 +57,7 @@ def stages(text: str, given: Mapping[str, str]) -> list[BuildStage]:
             found.append(BuildStage(match[2], _filled(match[1].strip("\"'"), known), ()))
         elif instruction in ("ADD", "COPY", "RUN") and found:
             last = found[-1]
-            flags = " ".join(takewhile(lambda word: word.startswith("--"), rest.split()))  # later words belong to a command
+            flags = " ".join(takewhile(lambda word: word.startswith("--"), rest.split()))  # words after the flags belong to the command
             found[-1] = replace(last, sources=(*last.sources, *_SOURCE.findall(flags)))
     return found
 
@@ -73,7 +73,7 @@ def images(found: list[BuildStage]) -> list[str]:
 
 
 def _instructions(text: str) -> Iterator[tuple[str, str]]:
-    """Yield each instruction in capitals with its arguments."""
+    """Yield the name of each instruction in capitals, and its arguments."""
     lines = iter([line for line in text.splitlines() if not line.lstrip().startswith("#")])
     for line in lines:
         whole = line

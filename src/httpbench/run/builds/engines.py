@@ -27,7 +27,7 @@ def remove_leftovers(engine: Engine) -> list[str]:
     """Remove containers that outlived their harness. Returns their ids."""
     found = labels.leftovers(engine)
     for id_, pid in found.items():
-        freezer.thaw_container(pid, id_)  # with version 1, no signal ends what is frozen
+        freezer.thaw_container(pid, id_)  # with control groups version 1, no signal ends a frozen process
         command_line.ask(engine, "rm", "--force", "--volumes", id_)
     marks.forget(engine)
     return list(found)

@@ -1,6 +1,6 @@
 """Build the image of a target from its Dockerfile, once for each state of its sources.
 
-An image's tag is a fingerprint of the target's folder and recipe. An image that exists is therefore current and needs no receipt.
+An image's tag is a fingerprint of the target's folder and recipe. An existing image is therefore current and needs no receipt.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def build_command(target: Target, image: str) -> tuple[str, ...]:
     """Return the command line that builds the image. Environment variables that the Dockerfile declares are passed by name."""
     given, declared = arguments(target), dict.fromkeys(DECLARATION.findall(dockerfile_of(target)))
     passed = [name for name in declared if name in inherited.BUILDS and name in os.environ and name not in given]
-    passed += [name for name in inherited.PROXIES if name in os.environ and name not in passed]  # every builder knows these
+    passed += [name for name in inherited.PROXIES if name in os.environ and name not in passed]  # builders accept these without an ARG line
     assert target.isolation is not None
     return (
         *(str(target.isolation.engine), "build", "--network", "host", "--file", f"{target.folder}/{target.container.dockerfile}"),
@@ -85,7 +85,7 @@ def build_image(target: Target, cancelled: Event) -> str:
 
 
 def _run_build(target: Target, image: str, cancelled: Event) -> Path:
-    """Build the image and return the log."""
+    """Build the image and return the path of the log."""
     folder, name = Path(target.folder), target.container.dockerfile
     if not (folder / name).is_file():
         raise BuildError(f"it has no {name}, so it cannot run in a container", hint=f"write {folder / name}")

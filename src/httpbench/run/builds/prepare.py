@@ -28,7 +28,7 @@ class Built:
     folders: dict[str, Path]
     errors: dict[str, HttpbenchError]
     versions: dict[str, str]
-    """Versions of the toolchains found and of the libraries built."""
+    """Versions of the toolchains that were found and of the libraries that were built."""
 
 
 def prepare(targets: Sequence[Target], observer: Observer, parallel_builds: int) -> Built:
@@ -67,7 +67,7 @@ def toolchains(targets: Sequence[Target]) -> dict[str, str]:
 
 
 def _prepare_one(target: Target, observer: Observer, cancelled: Event) -> build.BuildState:
-    """Build one target unless that is done. Raises :class:`HttpbenchError` if it can't be built."""
+    """Build one target unless its build is current. Raises :class:`HttpbenchError` if it can't be built."""
     if target.entry is not None and target.entry.refusal is not None:
         raise RequirementError(target.entry.refusal)
     if target.entry is not None and target.isolation is None:

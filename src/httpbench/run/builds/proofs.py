@@ -42,7 +42,7 @@ def is_verified_here(target: Target) -> bool:
 
 
 def mark_verified(target: Target, passed: Sequence[Scaling], failed: Sequence[Scaling]) -> tuple[Scaling, ...]:
-    """Record the scalings in which a target passed on this machine, and return all that have passed.
+    """Record the scalings in which a target passed on this machine, and return all scalings that have passed.
 
     A scaling that wasn't verified this time keeps its mark if the sources are the same.
     """
@@ -68,5 +68,5 @@ def proof_of(target: Target, scaling: tuple[Scaling, ...], built: Built) -> Proo
 
 
 def _mark_file(target: Target) -> Path:
-    """Return the path of the mark, beside the build, which several variants of a target may share."""
+    """Return the path of the target's mark. It lies in the folder of the build, which several variants may share."""
     return build.build_folder(target) / f".httpbench-verified-{target.variant or 'only'}.json"

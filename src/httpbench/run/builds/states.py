@@ -36,11 +36,11 @@ class TargetState:
     state: State
     reason: str | None = None
     fix: str | None = None
-    """The command that fixes it."""
+    """Command that fixes the problem or shows its details."""
     version: str | None = None
     """Version of the library, once it is built."""
     unchecked: tuple[str, ...] = ()
-    """Requirements with unknown versions, because only a command from a user's folder would print them."""
+    """Requirements whose versions are unknown, because reading them would run a command from a user's folder."""
 
 
 def states(targets: Sequence[Target]) -> list[TargetState]:
@@ -118,7 +118,7 @@ class Missing:
     requirement: Requirement
     reason: str
     fix: str
-    """A command, or an address if there is no command."""
+    """Command that installs it, or a web address if there is no such command."""
     packages: tuple[str, ...]
     """Debian packages that provide it. Empty if there are none, or if they are too old."""
     required_by: tuple[str, ...]
@@ -130,7 +130,7 @@ class Missing:
 
 
 def missing_of(requirements: Mapping[str, Sequence[Requirement]]) -> list[Missing]:
-    """Return the unmet requirements of all names, each requirement once."""
+    """Return each unmet requirement once, with all names that require it. ``requirements`` lists the requirements of each name."""
     required_by: dict[Requirement, list[str]] = {}
     for name, required in requirements.items():
         for requirement in required:

@@ -1,4 +1,6 @@
-"""The reference server that clients are measured against. Each run of a client gets a new one, so its counts cover only that run."""
+"""The reference server that clients are measured against. Each check and each measurement gets a new server, so that
+the counts cover nothing else.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +33,7 @@ class Reference:
     _output: Path
 
     def stop(self) -> WorkDone:
-        """Stop it and return its counts. Raises :class:`StopError`."""
+        """Stop the server and return its counts. Raises :class:`StopError`."""
         self._tree.stop(STOP_GRACE_S)
         try:
             return WorkDone.model_validate_json(self._output.read_text().splitlines()[1])
@@ -41,7 +43,7 @@ class Reference:
 
 @contextmanager
 def reference(work: ClientWork, path: str, cores: Cores, scratch: Path, *, held_s: float = 0) -> Iterator[Reference]:
-    """Run a server on the load generator's cores, with a port of its own. ``held_s``: how long it delays each response.
+    """Run a server on the load generator's cores, with a port of its own. ``held_s`` is the delay of each response, in seconds.
 
     Raises :class:`StartError`.
     """
@@ -54,7 +56,7 @@ def reference(work: ClientWork, path: str, cores: Cores, scratch: Path, *, held_
 
 
 def _url(tree: ProcessTree, output: Path, log: Path) -> str:
-    """Return the URL in its first line of output, which it prints once it listens."""
+    """Return the URL from the first line of output, which the server prints once it listens."""
     deadline = time.monotonic() + START_LIMIT_S
     while not (text := output.read_text() if output.exists() else "").endswith("\n"):
         if tree.exits() or time.monotonic() > deadline:

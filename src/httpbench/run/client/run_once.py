@@ -1,4 +1,4 @@
-"""Run a client once and time it: a whole process, on its cores, against a URL."""
+"""Run the process of a client once, on its cores, against a URL, and time it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ NO_PROXY = {"no_proxy": "*", "NO_PROXY": "*"}
 
 @dataclass(frozen=True, slots=True)
 class Client:
-    """A client that can be run."""
+    """A client, with everything that is needed to run it."""
 
     target: Target
     folder: Path
@@ -25,12 +25,12 @@ class Client:
     cores: Cores
     timer: Timer
     limit_s: float
-    """The time limit of a run."""
+    """Time limit of a run, in seconds."""
 
 
 @dataclass(frozen=True, slots=True)
 class ClientRun:
-    """A client that has ended."""
+    """The result of a client that has ended."""
 
     timed: Timed
     printed: str
@@ -44,7 +44,7 @@ class ClientRun:
 def run_client(client: Client, url: str, requests: int, scratch: Path) -> ClientRun:
     """Run the client once, in the folder ``scratch``.
 
-    Raises :class:`StartError` if it can't start, :class:`TargetDiedError` if it doesn't end, and :class:`LoadError` if the timer fails.
+    Raises :class:`StartError` if it can't start, :class:`TargetDiedError` if it doesn't end in time, and :class:`LoadError` if the timer fails.
     """
     own = scratch / f"run-{requests}"
     own.mkdir()

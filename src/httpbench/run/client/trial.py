@@ -1,7 +1,7 @@
-"""One trial of a client: proof that it does the work, its start-up, then the work itself.
+"""One trial of a client: a proof that it does the work, a run without requests to time its start-up, then the timed work.
 
 In the first run, which isn't timed, the reference server delays each response, to detect a client that doesn't wait. In the timed run,
-responses are immediate, and the server's counts prove that the client did the same work. A client that did other work has no result.
+responses are immediate, and the server's counts prove that the client did the same work. Otherwise, the trial has no result.
 """
 
 from __future__ import annotations

@@ -1,1 +1,1 @@
-"""Databases for targets: which one, on which cores, from its start to its end."""
+"""Choose the database of a target and its cores, start it, query it, and stop it."""

@@ -15,9 +15,9 @@ MEMORY_BYTES = 1 << 30
 
 
 def database_of(target: Target, workload: Workload) -> Target | None:
-    """Return the database to build and run in the same place as a target, or ``None`` if it uses none.
+    """Return the database of a target, for the same place as the target, or ``None`` if the target uses none.
 
-    A program from another project's catalog may require its database to start, whatever the workload.
+    A program from another project's catalog may fail to start without its database, whatever the workload.
     """
     is_used = target.entry is not None or workload.asks_database
     if not is_used or target.database is None or target.database not in SYSTEMS or target.url is not None:

@@ -1,6 +1,6 @@
 """Start a database for one trial, from a fresh copy of its data, and query its counters.
 
-Each trial starts with the same rows, whatever an earlier one has written. A process gets a copy of the folder that was built; a container
+Each trial starts with the same rows, whatever an earlier trial wrote. A process gets a copy of the folder that was built; a container
 starts from its image. Both listen on a loopback address of their own, or on the container's own address, so they don't conflict with other
 databases.
 """
@@ -46,11 +46,11 @@ class RunningDatabase:
 
     system: System
     host: str
-    """Address that the target uses."""
+    """Address at which the target reaches it."""
     port: int
     program: ProcessTree | Container
     folder: Path
-    """The folder of its scripts and data, as it sees it."""
+    """The folder of its scripts and data. For a container, a path inside the container."""
     log: Path
 
     @property
@@ -79,14 +79,14 @@ class RunningDatabase:
         return done.stdout.strip()
 
     def counts(self) -> Counts:
-        """Return the rows that it has read and written so far, once the connections of targets are closed."""
+        """Wait until targets have closed their connections, and return how many rows the database has read and written so far."""
         deadline = time.monotonic() + SESSIONS_LIMIT_S
         while int(self.ask(self.system.sessions_query)) and time.monotonic() < deadline:
             time.sleep(POLL_S)
         return counts(self.ask(self.system.counts_query))
 
     def record(self, before: Counts) -> DatabaseRun:
-        """Return how it ran, and its counts since ``before``."""
+        """Return the database's part of the results, with its counts since ``before``."""
         counted = self.counts().since(before)
         version = self.ask(self.system.version_query).split()[0]
         return DatabaseRun(
@@ -130,7 +130,7 @@ def _process(
 def _becoming(system: System, room: Path) -> tuple[str, ...]:
     """Return the prefix that runs a command as the database's own user, because databases refuse to run as root.
 
-    Makes that user the owner of the files.
+    Also makes that user the owner of the files.
     """
     if os.geteuid() != 0:
         return ()
@@ -168,7 +168,7 @@ def _own_address(system: System, port_is_fixed: bool) -> tuple[str, int]:
 
 
 def _wait(running: RunningDatabase) -> None:
-    """Wait until it responds to a query. Raises :class:`StartError` if it ends, or takes too long."""
+    """Wait until the database responds to a query. Raises :class:`StartError` if it ends or takes too long."""
     deadline = time.monotonic() + START_LIMIT_S
     while (death := running.program.death()) is None:
         try:

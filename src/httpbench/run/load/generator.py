@@ -31,7 +31,7 @@ class UnderLoad:
     """The measurement and observations of a target under load."""
 
     measurement: Measurement | None
-    """Measurement. ``None``: the target died, and the generator reported nothing before that."""
+    """Measurement. ``None``: the target died before the generator reported anything."""
     observed: Observed
     death: str | None = None
     """How the target ended, if it did."""
@@ -75,7 +75,7 @@ def measured(
 
 
 def _direct_response(backend: RunningTarget, job: Job) -> http.Response | None:
-    """Return a response of a proxy's backend without the proxy, or ``None`` if it no longer responds."""
+    """Return a response of a proxy's backend without the proxy, or ``None`` if the backend no longer responds."""
     try:
         response, _ = http.exchange(backend.host, backend.port, job.workload.request)
     except (http.ExchangeError, OSError):
@@ -132,7 +132,7 @@ def _watch(
             return None, "\n".join([*messages, pending])
         died = subject.target.death()
         if died is not None or (subject.backend and subject.backend.death()):
-            running.stop()  # it reports what it has measured so far, if it can
+            running.stop()  # the generator reports what it has measured so far, if it can
             return died, "\n".join([*messages, pending])
         if time.monotonic() > deadline:
             raise LoadError(f"{generator.name} did not end within {limit_s:.0f} s", log_tail="\n".join(messages[-15:]) or None)

@@ -15,7 +15,7 @@ from httpbench.sample import Current, NetworkMeter, OccupancyMeter, SharedQuotaM
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """The programs that a load is put on."""
+    """The programs under load."""
 
     target: RunningTarget
     cores: Cores
@@ -26,7 +26,10 @@ class Subject:
 
 
 class Meters:
-    """All meters of a measurement. Call ``begin()``, ``mark()`` if the window begins later, and ``read()``; then they can begin again."""
+    """All meters of a measurement.
+
+    Call ``begin()``, then ``mark()`` if the window begins later, then ``read()``. After that, ``begin()`` starts another window.
+    """
 
     def __init__(self, subject: Subject, generator: RunningGenerator):
         self._subject, self._generator = subject, generator
@@ -44,7 +47,7 @@ class Meters:
         return target.current if target else None
 
     def begin(self) -> None:
-        """Start the samplers, and begin the measured window. The meters that take longest come first."""
+        """Start the samplers, and begin the measured window. The meters that take the longest to read come first."""
         subject = self._subject
         self._strangers.mark()
         self._quota.mark()

@@ -35,7 +35,7 @@ class RunningGenerator(Protocol):
         """File descriptor that becomes readable when the generator ends. Call :meth:`exits` then."""
 
     def exits(self) -> Sequence[Exit]:
-        """Return how it ended, if it has."""
+        """Return how the generator ended, if it has."""
 
     def stop(self) -> object:
         """Stop it and wait until it has ended."""
@@ -106,7 +106,7 @@ class LoadPlace(Protocol):
 
     @property
     def host(self) -> LoadHost | None:
-        """The machine, as stored. ``None``: this one, or several."""
+        """The load host, as a run stores it. ``None``: this machine, or several hosts."""
 
     @property
     def is_here(self) -> bool:
@@ -125,7 +125,7 @@ class LoadPlace(Protocol):
         """Whether the place was lost for good."""
 
     def native(self) -> LoadGenerator | None:
-        """Our own load generator at this place. ``None``: missing."""
+        """Return our own load generator at this place, or ``None`` if it is missing there."""
 
     def start(self, generator: LoadGenerator, job: Job, *, warmup: bool) -> AbstractContextManager[RunningGenerator]:
         """Start a load generator, which ends at the latest when the block ends.

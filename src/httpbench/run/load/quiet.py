@@ -1,7 +1,7 @@
 """Check whether a connected target without requests is busy, which means that it polls.
 
-Before the load, its start-up may still be running. After the load, it may be collecting garbage or finishing requests. Polling continues at
-both times, so the less busy check counts. A target that is quiet at the first check isn't checked again.
+Before the load, the target may still be starting up. After the load, it may be collecting garbage or finishing requests. A target that
+polls is busy at both times, so the lower of the two results counts. A target that is quiet at the first check isn't checked again.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def polling_threads(running: RunningTarget) -> float | None:
 
 
 def polling_threads_again(running: RunningTarget, before: float | None) -> float | None:
-    """Check again after the load, and return the lower of both numbers."""
+    """Check again after the load, and return the lower of the two numbers."""
     if before is None or before <= sample.QUIET_MAX:
         return before
     after = polling_threads(running)

@@ -1,4 +1,7 @@
-"""Check the whole responses that a load generator kept, after the load: against rules of workloads, and the head that a backend sends."""
+"""Check, after the load, the whole responses that a load generator kept.
+
+Bodies must follow the rule of their workload. The heads that a proxy sends must equal those of its backend.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +13,7 @@ from httpbench.model import Measurement, Rule, SampledBodies
 
 PROBLEMS_MAX = 5
 DRAWN_MIN = 10
-"""Minimum number of rows for judging whether ids are random, because two may be equal by chance."""
+"""Minimum number of ids for judging whether they are random. Among fewer, equal ids may be chance."""
 
 
 VARYING = frozenset({"date", "connection"})
@@ -18,7 +21,7 @@ VARYING = frozenset({"date", "connection"})
 
 
 def with_sampled_bodies(measurement: Measurement, kept: Sequence[KeptResponse], direct: http.Response | None = None) -> Measurement:
-    """Return the measurement with the results of the kept responses; unchanged if there are none.
+    """Return the measurement with the results of checking the kept responses; unchanged if there are none.
 
     ``direct`` is a response of a proxy's backend, without the proxy.
     """
@@ -31,7 +34,7 @@ def with_sampled_bodies(measurement: Measurement, kept: Sequence[KeptResponse], 
 
 
 def _changes(one: KeptResponse, direct: http.Response | None) -> Iterator[str]:
-    """Yield how a proxy changed the head of a response."""
+    """Yield a sentence for each change that a proxy made to the head of a response."""
     if direct is None:
         return
     found = http.parsed(one.head, one.body)
@@ -52,7 +55,7 @@ def _problems(one: KeptResponse) -> list[str]:
 
 
 def _drawing_problems(kept: Sequence[KeptResponse]) -> Iterator[str]:
-    """Yield problems of ids of the table World that weren't drawn at random, for each workload of a mix separately."""
+    """Yield a problem for each workload of a mix whose ids from the table World weren't drawn at random."""
     for workload in {one.workload.name: one.workload for one in kept}.values():
         bodies = [one.body for one in kept if one.workload.name == workload.name and not _problems(one)]
         if workload.expect.rule in (Rule.WORLD, Rule.WORLDS):

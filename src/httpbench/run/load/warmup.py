@@ -1,7 +1,7 @@
 """Warm up a target, for a fixed time or until its throughput is steady.
 
-Until throughput is steady, httpbench-loadgen makes the load, whichever generator measures afterward, because only it reports while it runs.
-It is a separate process that ends with the warm-up. Its effect on the target remains, but its connections don't. The measuring generator
+Until throughput is steady, httpbench-loadgen makes the load, whichever generator measures afterward, because no other generator reports its
+throughput while it runs. This process ends with the warm-up: its effect on the target remains, but its connections don't. The measuring generator
 warms up its own connections in the fixed part of the warm-up.
 """
 
@@ -52,7 +52,7 @@ def warm_up_until_steady(
 ) -> Settling:
     """Load a target until it is steady, for at most the load's ``warmup_max_s`` minus its ``warmup_s``.
 
-    If the target dies, return early without steadiness; the measurement that follows reports the death. Raises :class:`LoadError` if the
+    If the target dies, return early; the caller reports the death. Raises :class:`LoadError` if the
     generator fails or hangs.
     """
     generator, own = place.native(), _warmup_job(job)
@@ -73,7 +73,7 @@ def warm_up_until_steady(
                 messages += [line for line in lines if generator.progress(line) is None]
             elif has_ended:
                 break
-        exits = tuple(running.exits())  # before the harness stops the rest
+        exits = tuple(running.exits())  # before ``stop()`` ends the generator
         running.stop()
     if exits and exits[0].code != 0 and death() is None:
         output = Output("", "\n".join([*messages, pending]), exits[0].code)
@@ -82,7 +82,7 @@ def warm_up_until_steady(
 
 
 def _warmup_job(job: Job) -> Job:
-    """Return the same load for the longest warm-up, evenly spaced; for a rising rate, its first step."""
+    """Return the job of the warm-up: the same load, evenly spaced, for the longest allowed time. A rising rate stays at its first step."""
     given = job.load
     assert given.warmup_max_s is not None
     rate = given.rate_from_rps or given.rate_rps

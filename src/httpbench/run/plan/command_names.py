@@ -1,4 +1,4 @@
-"""Name a command line after its program: the script that an interpreter runs, not the interpreter."""
+"""Name a command line after its program. If the program is an interpreter, name it after the script."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Named:
 
 @dataclass(frozen=True, slots=True)
 class _Interpreter:
-    """The syntax of an interpreter's command line. Each field has words separated by spaces."""
+    """The syntax of an interpreter's command line. Each field contains words separated by spaces."""
 
     names: str = ""
     """Options that take the program as their value."""
@@ -55,13 +55,13 @@ _INTERPRETERS = {
 }
 
 _VERSION = re.compile(r"[\d.]+$")
-"""Turns ``python3.11`` into ``python``."""
+"""The version at the end of a program's name, as in ``python3.11``."""
 _PLACEHOLDER = re.compile(r"\{[a-z]+\}")
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
 
 
 def named(command: str) -> Named:
-    """Return the program of a command line. A shell's ``cd x && A=1 exec ./server`` is ``server``."""
+    """Return the program of a command line. For the shell command ``cd x && A=1 exec ./server``, it is ``server``."""
     words = _without_prefix(_words(re.split(r"&&|;", command.strip().rstrip(";&"))[-1]))
     if not words:
         return Named("server", (), ())

@@ -1,7 +1,7 @@
 """Create targets from the command line: a command that serves on ``{port}``, the URL of a running server, or an image.
 
-They become the same frozen targets as those from a manifest, so a run treats them alike. Facts that a manifest would declare are unknown:
-they have no category, no upstream and no build.
+A run treats these targets like those from a manifest. Facts that only a manifest declares are unknown: these targets have no category, no
+upstream and no build.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from httpbench.run.plan.command_names import Named, named
 from httpbench.run.plan.isolated import isolated
 
 LANGUAGE = "command"
-"""Replaces the language in ids, so that they differ from those of manifests."""
+"""Replaces the language in ids, so that these ids differ from those of manifests."""
 
 PLACEHOLDERS = ("host", "port", "workers", "scratch")
 NAME_CHARACTERS_MAX = 40
@@ -33,7 +33,7 @@ class Servers:
     commands: Sequence[str] = ()
     urls: Sequence[str] = ()
     images: Sequence[str] = ()
-    """Each runs its own command in a container."""
+    """Container images, each of which runs its own command."""
     isolation: Isolation | None = None
     """Engine and limits of these containers."""
     names: Sequence[str] = ()
@@ -86,7 +86,7 @@ def targets_of(servers: Servers) -> list[Target]:
 
 
 def path_of(urls: Sequence[str]) -> str | None:
-    """Return the path in the URLs, if any. Raises :class:`UsageError` if there are several, because a workload has one path."""
+    """Return the path in the URLs, if any. Raises :class:`UsageError` if paths differ, because a workload has one path."""
     paths = {parts.path + (f"?{parts.query}" if parts.query else "") for parts in map(urlsplit, urls)} - {"", "/"}
     if len(paths) > 1:
         raise UsageError(f"the URLs have different paths: {', '.join(sorted(paths))}", hint="set one path with --path")
@@ -96,8 +96,8 @@ def path_of(urls: Sequence[str]) -> str | None:
 def names_of(servers: Servers) -> list[str]:
     """Return short, distinct names: the given ones, or names made from the commands.
 
-    A name consists of the program or script. If two are the same, it also contains the folders and words that differ; if nothing differs,
-    it ends with a number.
+    A name is that of the program or script. If two are equal, each also contains the folders and words that differ. If nothing differs, the
+    second one ends with a number.
     """
     given = [_slug(name) for name in servers.names]
     if "" in given:
@@ -113,7 +113,7 @@ def names_of(servers: Servers) -> list[str]:
 
 
 def _told_apart(program: Named, programs: Sequence[Named]) -> str:
-    """Return the program's name with those of its folders and words that not all programs of this name have."""
+    """Return the program's name, with those folders and words that some other program of the same name lacks."""
     alike = [other for other in programs if other.name == program.name]
     folders = [folder for folder in program.folders if not all(folder in other.folders for other in alike)]
     words = [word for word in program.words if not all(word in other.words for other in alike)]

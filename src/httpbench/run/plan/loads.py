@@ -1,4 +1,4 @@
-"""Build a load from the fields of a suite or of options, including the duration of a rising rate, a cap and a scale."""
+"""Build a load from the fields of a suite or of options: compute the duration of a rising rate, and apply a cap and a scale."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from httpbench.model import Load
 RATES = ("rate_rps", "rate_from_rps", "rate_step_rps")
 TIMES = ("duration_s", "warmup_s")
 STEP_GRAIN_S = 0.5
-"""A scaled step is a multiple of this, so that the generator's intervals divide it."""
+"""A scaled step is a multiple of this time, so that it contains a whole number of the generator's intervals."""
 
 
 def load_of(fields: Mapping[str, Any], *, scale: float = 1.0, cap_rps: float | None = None, as_typed: Collection[str] = ()) -> Load:
-    """Return a load from its ``fields``. ``duration_s`` is how long the highest rate is held.
+    """Return a load from its ``fields``. For a rising rate, the field ``duration_s`` is how long the highest rate is held.
 
-    ``scale`` multiplies rates and times, except those in ``as_typed``. Raises ``pydantic.ValidationError`` if the fields are invalid.
+    ``scale`` multiplies rates and times, except the fields in ``as_typed``. Raises ``pydantic.ValidationError`` if the fields are invalid.
     """
     values = {name: value for name, value in fields.items() if value is not None}
     if cap_rps is not None and values.get("rate_rps", 0) > cap_rps:

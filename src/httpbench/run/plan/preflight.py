@@ -17,14 +17,14 @@ from httpbench.run.plan.spec import RunSpec
 
 
 def refusals(spec: RunSpec) -> list[str]:
-    """Return a sentence for each part of the plan that the load generator or this machine can't do."""
+    """Return a sentence for each part of the plan that is impossible for the load generator or for this machine."""
     return list(_refused(spec))
 
 
 def without_refused(spec: RunSpec) -> tuple[RunSpec, list[str]]:
     """Return the run without impossible trials, and a sentence for each reason.
 
-    If no trial is possible, the run stays whole, and :func:`refusals` gives the reasons.
+    If no trial is possible, return the run unchanged; :func:`refusals` returns the reasons.
     """
     refused = _refused(spec)
     left_out = {planned.number for trials in refused.values() for planned in trials}
@@ -53,7 +53,7 @@ def _refused(spec: RunSpec) -> dict[str, list[TrialPlan]]:
 
 
 def _loads(trials: Sequence[TrialPlan]) -> str:
-    """Describe their loads: ``100 connections, 10,000 to 25,000 requests/s; 100 connections, 500 to 3,500 requests/s``."""
+    """Describe the loads of trials: ``100 connections, 10,000 to 25,000 requests/s; 100 connections, 500 to 3,500 requests/s``."""
     return "; ".join(dict.fromkeys(_words(planned.load) for planned in trials))
 
 
@@ -86,7 +86,7 @@ def require_programs(spec: RunSpec) -> None:
 
 
 def _require_commands(targets: Iterable[Target]) -> None:
-    """Check the user's commands, except those that another command or another PATH may provide."""
+    """Check that the user's commands exist, unless a preparation command or another ``PATH`` may provide them."""
     for target in targets:
         if target.language != LANGUAGE or not target.run or target.isolation or target.prepare or "PATH" in target.env:
             continue
@@ -97,9 +97,9 @@ def _require_commands(targets: Iterable[Target]) -> None:
 
 
 def with_warmup_of_its_own(spec: RunSpec) -> RunSpec:
-    """Return the same run with fixed warm-ups by its own load generators, if the native one is missing.
+    """Return the run with fixed warm-ups by its own load generators if the native load generator is missing.
 
-    Only the native one detects when throughput is steady. Without it, warm-ups last as long as they are allowed to.
+    Only the native one detects when throughput is steady. Without it, each warm-up has its maximum length.
     """
     if not any(isinstance(generator, LoadGenerator) for generator in spec.generators.values()) or spec.load_place.native() is not None:
         return spec

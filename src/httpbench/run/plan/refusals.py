@@ -11,7 +11,7 @@ from httpbench.model import Load, TrialPlan, Workload
 from httpbench.run.trial.start import HOST
 
 OPEN_FILES_SPARE = 64
-"""Files that a load generator opens in addition to its connections."""
+"""Number of files that a load generator may open in addition to its connections."""
 
 
 def server_refusal(generator: Tool, planned: TrialPlan, workload: Workload) -> str | None:

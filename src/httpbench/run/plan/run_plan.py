@@ -1,6 +1,6 @@
 """The plan of a run: all trials and their order.
 
-A round is one pass over all trials in a random order of its own. A slow minute of the machine therefore hits different targets in different
+A round contains one trial of each combination, in a random order of its own. A slow minute of the machine therefore hits different targets in different
 rounds, rather than the same target in all of them.
 """
 
@@ -27,7 +27,7 @@ class Matrix:
     own_loads: Mapping[str, Sequence[Load]] = field(default_factory=dict)
     """Loads of targets that can't sustain the common rates, by target id."""
     baseline: Target | None = None
-    """Measured in each round under every workload and load of the targets."""
+    """Target that is measured in each round under every workload and load of the other targets."""
     workers: int | None = None
     """Number of workers of targets that fill cores, or ``None`` for one per core."""
     serves: Callable[[Target, str], bool] = lambda target, workload: True
@@ -88,7 +88,7 @@ def make_plan(matrix: Matrix, cores_for: Callable[[Scaling], Cores], seed: int) 
 
 
 def _filling(scaling: Scaling) -> Scaling:
-    """Return the scaling of the baseline. For copies of a proxy, it is the same as for one proxy on the same cores."""
+    """Return the scaling of the baseline. Copies of a proxy and one proxy on the same cores have the same baseline."""
     return Scaling.MULTI if scaling is Scaling.PREFORK else scaling
 
 

@@ -18,11 +18,11 @@ SLICE_S = 0.25
 
 SLICE_S_MIN = 0.1
 SLICES_MIN = 4
-"""A shorter measurement has shorter slices."""
+"""Minimum number of slices. A short measurement has shorter slices rather than fewer."""
 
 
 class Interleave(StrEnum):
-    """How the targets of a table alternate."""
+    """Ways in which the targets of a table alternate."""
 
     AUTO = "auto"
     SLICES = "slices"
@@ -34,7 +34,7 @@ def with_slices(spec: RunSpec, interleave: Interleave, *, is_here: bool) -> RunS
 
     Args:
         spec: The run, complete except for its load hosts.
-        interleave: What the user chose. Raises :class:`UsageError` if slices were required and a table can't have them.
+        interleave: The user's choice. Raises :class:`UsageError` if slices were required and a table can't have them.
         is_here: Whether load generators run on this machine.
     """
     if interleave is Interleave.ROUNDS:
@@ -56,7 +56,7 @@ def slices_of(load: Load) -> int:
 
 
 def tables_of(trials: Sequence[TrialPlan]) -> list[list[TrialPlan]]:
-    """Return neighbors that take turns with each other, and each other trial alone."""
+    """Group neighboring trials whose targets take turns. Every other trial is a group of its own."""
     return [list(group) for _, group in groupby(trials, key=lambda one: (one.round, *_table(one)) if one.slices else one.number)]
 
 

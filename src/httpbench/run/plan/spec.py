@@ -32,12 +32,13 @@ class RunSpec:
     measures_noise: bool = False
     """Whether the plan consists of A/A pairs."""
     gates: tuple[Gate, ...] = ()
-    fails_if_inconclusive: bool = False
     """Gates for the targets, compared with the baseline."""
+    fails_if_inconclusive: bool = False
+    """Whether an inconclusive gate fails the run."""
     search: Search | None = None
-    """Chooses further trials after those of the plan."""
+    """Search that chooses further trials after those of the plan."""
     retries: int = 0
-    """How often a disturbed trial is repeated, at most. A search makes other trials instead."""
+    """Maximum number of repeats of a disturbed trial. A search makes other trials instead."""
     name: str | None = None
     tags: tuple[str, ...] = ()
     """Tags of the run."""

@@ -100,7 +100,7 @@ def _started_there(
 
 
 def _baseline(inputs: TrialInputs, backend: RunningTarget, scratch: Path, observer: Observer) -> Trial:
-    """Make a trial of the backend alone: the load goes to it directly, and the usage is its own."""
+    """Make a trial of the backend alone, under a direct load. The trial records its usage as the backend's."""
     planned, cores = inputs.plan, inputs.plan.cores
     own = cores.model_copy(update={"target": cores.backend, "backend": (), "shared": cores.backend_shared})
     as_target = replace(inputs, plan=planned.model_copy(update={"cores": own, "scaling": Scaling.MULTI}))
@@ -121,7 +121,7 @@ def requests_handled(backend: RunningTarget, path: str | None) -> int | None:
 
 
 def _proven(trial: Trial) -> Trial:
-    """Make the trial invalid if the backend handled fewer requests than the proxy gave responses, those of the warm-up included."""
+    """Make the trial invalid if the backend handled fewer requests than the proxy sent responses, including the warm-up."""
     handled, responses = trial.observed.backend_requests, trial.responses
     if handled is None or handled >= responses:
         return trial
@@ -129,7 +129,7 @@ def _proven(trial: Trial) -> Trial:
 
 
 def _explained(trial: Trial) -> Trial:
-    """Explain how the proxy may have caused wrong or missing responses."""
+    """Add an explanation to the trial if the proxy may have caused wrong or missing responses."""
     measurement = trial.measurement
     if measurement is None or trial.verdict.counts:
         return trial

@@ -1,4 +1,6 @@
-"""Check the contract of a proxy: first between two test ends, then in front of its backend under load, comparing bodies by hash."""
+"""Check the contract of a proxy: first between a test client and a test backend, then in front of its backend under load, comparing
+bodies by hash.
+"""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ HARMLESS_HEADERS = frozenset(
     )
 )
 PAIR_OPTIONS = {"--env": "=", "-H": ":", "--header": ":", "--headers": ":"}
-"""Options of httpbench and of load generators whose value is a pair, each with the mark between its name and its value."""
+"""Options of httpbench and of load generators whose value is a name and a value, each with the separator between the two."""
 Value = TypeVar("Value")
 USER_IN_URL = re.compile(r"(?<=://)[^/\s@'\"]+(?=@)")
 
@@ -88,7 +88,7 @@ def kept_run(run: Run, secrets: Secrets) -> Run:
 
 
 def kept_trial(trial: Trial, secrets: Secrets) -> Trial:
-    """Return the trial without secrets, with the sampled body cut."""
+    """Return the trial without secrets, with the body of its sampled response cut."""
     measured, commands, response = trial.measurement, trial.commands, secrets.out_of_all(trial.response)
     return trial.model_copy(
         update={
@@ -132,12 +132,12 @@ def _kept_expectation(expect: Expectation) -> Expectation:
 
 
 def _redacted_pairs(command: Sequence[str]) -> tuple[str, ...]:
-    """Return the command line with only the names in such options."""
+    """Return the command line with the values of the pairs in :data:`PAIR_OPTIONS` redacted."""
     return tuple(_redacted_word(before, word) for before, word in pairwise(("", *command)))
 
 
 def _redacted_word(before: str, word: str) -> str:
-    """Redact a word whose option is the word before it, or its own beginning."""
+    """Redact a word if such an option is the word before it or its own beginning."""
     option = "-H" if re.fullmatch(r"-[A-Za-z]*H", before) else before
     if option in PAIR_OPTIONS:
         return _redacted_pair(word, PAIR_OPTIONS[option])

@@ -21,7 +21,7 @@ ALIKE = {
     "cpus_allowed": "CPUs allowed",
     "cpu_quota_cores": "CPU quota",
 }
-"""Facts that must match, in addition to host, processor and tuning."""
+"""Facts that must match, in addition to host, processor and tuning, each with its name in warnings."""
 
 
 def pair(target: Target) -> tuple[Target, Target]:

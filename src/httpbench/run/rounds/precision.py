@@ -1,4 +1,4 @@
-"""Decide between rounds whether a run is precise enough to end before its plan does."""
+"""Decide between rounds whether a run is precise enough to end early."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from httpbench.stats.precision import Width, widest
 def is_enough(precision: Precision, baseline: str, planned: TrialPlan, trials: Sequence[Trial], observer: Observer) -> bool:
     """Return whether the run may end before the trial ``planned``, which begins a round.
 
-    The first time, warn if the rounds will be too few.
+    At the first check, warn if the maximum number of rounds won't be enough.
     """
     if planned.round < precision.rounds_min or trials[-1].plan.round == planned.round:
         return False

@@ -1,4 +1,4 @@
-"""Store a run trial by trial. If the store fails, the run continues, and each further trial tries again to store everything."""
+"""Store a run trial by trial. If the store fails, the run continues and tries again to store everything after each further trial."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Record:
         self._secrets = Secrets.of(spec.targets.values(), spec.workloads.values())
         self._outcome = Outcome(kept_run(_new_run(spec, built), self._secrets))
         self._clock = ClockCheck()
-        self._stored_trials: int | None = None  # not even the run itself is stored
+        self._stored_trials: int | None = None  # ``None`` until the run itself is stored
         try:
             if not spec.measures_noise and spec.load_place.is_here:  # the noise floor was measured with a local load
                 self._outcome.run = self._with_noise(self._outcome.run)
@@ -134,5 +134,5 @@ def _new_run(spec: RunSpec, built: Built) -> Run:
 
 
 def _common_folder(targets: Iterable[Target]) -> Path:
-    """Return the folder that contains all targets. Its commit stands for their sources."""
+    """Return the folder that contains all targets. Its git commit identifies their sources."""
     return Path(os.path.commonpath([target.folder for target in targets if target.run or target.url or target.isolation]))

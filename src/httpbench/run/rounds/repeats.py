@@ -12,8 +12,8 @@ from httpbench.run.plan.slices import tables_of
 def with_repeats(plan: Sequence[TrialPlan], made: Sequence[Trial], retries: int) -> Iterator[list[TrialPlan]]:
     """Yield the trials of the plan, and after each round its disturbed trials, at most ``retries`` times each.
 
-    Trials in slices come together with those that they take turns with, the others one by one. A round in slices repeats disturbed cycles
-    itself. ``made`` grows as the caller makes each trial.
+    Trials whose targets take turns come together, the others one by one. A round in slices repeats disturbed cycles itself. The caller adds
+    each trial that it makes to ``made``.
     """
     number = len(plan)
     for _, planned in groupby(plan, key=lambda one: one.round):

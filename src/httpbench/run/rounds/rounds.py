@@ -85,13 +85,13 @@ def _make_trials(spec: RunSpec, built: Built, record: Record, observer: Observer
 
 
 class _Making:
-    """Makes the trials of a run, one by one or the targets of a table in turns."""
+    """Makes the trials of a run: one by one, or in turns for the targets of a table."""
 
     def __init__(self, spec: RunSpec, built: Built, record: Record, observer: Observer):
         self._spec, self._built, self._record, self._observer = spec, built, record, observer
 
     def make(self, group: Sequence[TrialPlan]) -> None:
-        """Make and keep each trial of a group. A target that wasn't built fails."""
+        """Make and keep each trial of a group. The trial of a target that couldn't be built fails."""
         ready = []
         for planned in group:
             if error := self._build_error(planned):
@@ -171,7 +171,7 @@ def _upcoming(spec: RunSpec, made: Sequence[Trial]) -> Iterator[list[TrialPlan]]
 
 
 def _is_to_be_probed(target: Target, made: Sequence[Trial]) -> bool:
-    """Return whether to probe the target, once per run.
+    """Return whether to probe the target, which happens once per run.
 
     A server that was already running isn't probed, because malformed requests may set off alarms.
     """

@@ -1,4 +1,4 @@
-"""The trials of a search for the service level. The results so far determine the next trial."""
+"""The trials of a search for the highest rate that meets a service level. The results so far determine the next trial."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ FAILURES_MAX = 2
 
 
 def upcoming(search: Search, first: TrialPlan, made: Sequence[Trial]) -> Iterator[TrialPlan]:
-    """Yield further trials. ``made`` grows as they are measured. ``first`` is the closed loop that the search starts from.
+    """Yield the trials after ``first``, the closed loop from which the search starts. The caller adds each trial to ``made``.
 
-    The search ends before a trial that would take it beyond its time.
+    The search ends before a trial that would exceed its time limit.
     """
     began_s = time.monotonic()
     while (offer := _next_offer(search, made)) is not None:

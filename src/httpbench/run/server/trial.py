@@ -41,7 +41,7 @@ def _beside_database(inputs: TrialInputs, placed: Upstream, place: StartContext,
 
 
 def _judged(trial: Trial, workload: Workload) -> Trial:
-    """Make the trial invalid if the database did less work than the responses require, those of the warm-up included."""
+    """Make the trial invalid if the database did less work than the responses require, including those of the warm-up."""
     if trial.measurement is None or trial.database is None:
         return trial
     problem = counting_problem(workload, trial.responses, trial.database)

@@ -21,7 +21,7 @@ from httpbench.run.trial.steps import probed
 from httpbench.run.trial.verified import Verified, ends_in_time, stays_alive
 
 PROBE_LIMIT_S = 6.0
-"""No measurement depends on its speed, so there is time for the Date header to change and for slow responses."""
+"""Time limit for the probe, in seconds. No measurement waits for it, so the Date header may change and responses may be slow."""
 
 
 def verify(target: Target, scaling: Scaling, workload: Workload, folder: Path, cores: Cores, database: Upstream | None = None) -> Verified:

@@ -1,4 +1,4 @@
-"""A load generator that stays connected to its target for a whole round, and loads it in slices when it is told to."""
+"""A load generator that stays connected to its target for a whole round, and loads it in slices on command."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Found = TypeVar("Found")
 
 
 class SliceGenerator:
-    """A running load generator. ``death`` returns how its target ended, if it has; every wait ends early then, and returns ``None``."""
+    """A running load generator. ``death`` returns how its target ended, if it has; then every wait ends early and returns ``None``."""
 
     def __init__(
         self, generator: Native, job: Job, running: RunningHere, death: Callable[[], str | None], report: Callable[[Progress], None]
@@ -31,11 +31,11 @@ class SliceGenerator:
         self._messages: list[str] = []
 
     def connect(self) -> bool | None:
-        """Wait until it is connected."""
+        """Wait until the load generator is connected."""
         return self._wait(lambda line: self._generator.is_ready(line) or None, self._job.load.timeout_s)
 
     def warm_up(self, duration_s: float) -> SliceReport | None:
-        """Load the target for some time without counting it."""
+        """Load the target for some time without counting the responses."""
         self.running.order(f"warmup {duration_s * 1000:g}")
         return self._wait(self._generator.slice_report, duration_s + self._job.load.timeout_s)
 
@@ -49,7 +49,7 @@ class SliceGenerator:
         self.running.order("drop")
 
     def end(self) -> Output:
-        """End the load, and return the output."""
+        """End the load, and return the generator's output."""
         if self._death() is None:
             self.running.order("end")
             self._wait(lambda line: None, 0, until_end=True)
@@ -62,9 +62,9 @@ class SliceGenerator:
         return Output(self.running.stdout(), "\n".join([*self._messages, self._pending]), exits[0].code if exits else 0)
 
     def _wait(self, find: Callable[[str], Found | None], limit_s: float, *, until_end: bool = False) -> Found | None:
-        """Return what ``find`` finds in a line of standard error.
+        """Wait for a line of standard error in which ``find`` finds something, and return that. With ``until_end``, wait for the end.
 
-        Raises :class:`LoadError` if the generator ends first, unless that is awaited, or if it takes too long.
+        Raises :class:`LoadError` if the generator takes too long, or if it ends first without ``until_end``.
         """
         deadline = time.monotonic() + limit_s + SLACK_S
         while True:

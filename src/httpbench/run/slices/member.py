@@ -24,19 +24,22 @@ from httpbench.stats.slices import Slice, combined, is_disturbed
 from httpbench.stats.steady import is_warm
 
 LEAD_IN_S = 0.03
-"""Minimum length of the load before each window. Caches, clocks and sleeping threads recover in it after another target's slice."""
+"""Minimum lead-in, in seconds. During it, caches, CPU clocks and sleeping threads recover from another target's slice."""
 
 LEAD_IN_S_MAX = 0.25
-"""Maximum length. Between these limits, the lead-in is as long as the longest response of the warm-up. A target that is frozen never stands
-still at the start of its slice, so only stalls that fit into the lead-in are as likely at the start of the window as at any other time."""
+"""Maximum lead-in, in seconds. Between these limits, the lead-in is as long as the longest response of the warm-up.
+
+A target is frozen only when nothing is in flight, so its slice never starts during a stall. With this lead-in, stalls that are no longer than
+the lead-in are as likely at the beginning of the window as at any other time.
+"""
 
 LAST_WINDOWS = 5
-"""Number of windows of the warm-up whose longest response counts, so that one of a cold target doesn't."""
+"""Number of windows at the end of the warm-up whose longest response counts. Earlier responses are slow because the target is cold."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Started:
-    """A target that is warmed up, with its load generator connected."""
+    """A warmed-up target with its connected load generator."""
 
     ready: Ready
     settling: Settling | None
@@ -49,7 +52,7 @@ class _Started:
 class Member:
     """A target of the round. As a context manager, it ends everything that it started.
 
-    Errors end its part in the round: it takes no more turns, and its trial has the reason.
+    After an error, it takes no more turns, and its trial contains the reason.
     """
 
     def __init__(self, inputs: TrialInputs, observer: Observer):
@@ -136,7 +139,7 @@ class Member:
         return self._last is not None and is_disturbed(self._last, self.plan)
 
     def keep(self) -> None:
-        """Count the last slice."""
+        """Add the last slice to the results."""
         if self._last is not None:
             self._slices.append(self._last)
 
@@ -173,7 +176,7 @@ class Member:
 def _warmed_up(generator: SliceGenerator, load: Load) -> tuple[Settling | None, float]:
     """Warm the target up on the connections that will measure it, for a fixed time or until its throughput is steady.
 
-    Returns how it settled, if it could, and the length of its lead-in.
+    Returns how throughput settled, or ``None`` if the time was fixed, and the length of the lead-in in seconds.
     """
     reports: list[SliceReport] = []
 

@@ -14,7 +14,7 @@ def cycles(members: Sequence[T], seed: int) -> Iterator[list[T]]:
 
     Every second cycle is the reverse of the one before it, as in A B B A. A drift of the machine that is linear over both cycles then
     affects all targets alike, and each pair of neighbors occurs equally often in both directions. Each pair of cycles starts from a new
-    random order, so that no target always follows the same other one.
+    random order, so that no target always follows the same other target.
     """
     randomly = random.Random(seed)
     while True:

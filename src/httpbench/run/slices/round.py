@@ -1,9 +1,9 @@
 """Make a round in slices: start every target of a table, let them take turns, and end them.
 
-A slice of each target in turn is a cycle. Slices that are compared lie within a second of each other, so a machine that becomes slower or
+A cycle is one slice of every target. Slices that are compared lie within a second of each other, so a machine that becomes slower or
 faster affects all targets of the cycle alike. Pairing measurements in time is the idea of duet benchmarking (Bulej and others, "Duet
-benchmarking", ICPE 2020), and randomizing their order that of A. Abedi and T. Brecht ("Conducting repeatable experiments in highly variable
-cloud computing environments", ICPE 2017). Taking turns needs neither the second core of the former nor the restarts of the latter.
+benchmarking", ICPE 2020). Randomizing their order is the idea of A. Abedi and T. Brecht ("Conducting repeatable experiments in highly
+variable cloud computing environments", ICPE 2017). Taking turns needs neither the second core of the former nor the restarts of the latter.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ from httpbench.run.trial.frame import kept_to
 from httpbench.run.trial.inputs import TrialInputs
 
 MEMORY_LEFT_MIN = 0.2
-"""Share of the machine's memory that must be left after a target has started, for another one to start beside it."""
+"""Minimum share of the machine's memory that must be free for another target to start."""
 
 DROPS_AHEAD = 3
-"""Maximum number of dropped cycles beyond those that were kept, so that an interrupted run has results on a busy machine, too."""
+"""Maximum excess of dropped over kept cycles. It ensures that an interrupted run has results even on a busy machine."""
 
 
 def make_round(
@@ -34,9 +34,9 @@ def make_round(
     started: Callable[[TrialPlan], object],
     keep: Callable[[Trial], object],
 ) -> int:
-    """Make one trial of each target of a table, of as many as fit into memory, and return how many that were.
+    """Make a trial of each of a table's first targets, as many as fit into memory together, and return their number.
 
-    An interruption ends the turns. Targets with results are kept, and the interruption is raised.
+    An interruption ends the turns. Trials with results are kept, and then the interruption is raised.
 
     Args:
         group: The inputs of each trial, made when its target is started.
@@ -74,8 +74,9 @@ def make_round(
 def _take_turns(members: Sequence[Member], observer: Observer, *, accepts_disturbed: bool) -> None:
     """Let the targets take turns until every slice of the plan has been measured.
 
-    A cycle in which other programs disturbed a slice is dropped for all targets and repeated. On a machine that is never quiet, every
-    second cycle counts anyway, and the verdict reports the disturbance if it is large enough. The results play no part in this.
+    A cycle in which other programs disturbed a slice is dropped for all targets and repeated. On a machine that is never quiet,
+    every second cycle counts anyway, and the verdict reports the disturbance if it is large enough. Whether a cycle is dropped never depends
+    on its throughput or latency.
     """
     wanted, kept, dropped = members[0].plan.slices or 0, 0, 0
     for order in cycles(members, seed=members[0].plan.number):

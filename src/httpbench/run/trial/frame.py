@@ -1,4 +1,4 @@
-"""What every trial has around it: an empty folder, a harness that stays on its own cores, and a reason if the trial fails."""
+"""The frame of every trial: an empty folder, a harness that stays on its own cores, and a reason if the trial fails."""
 
 from __future__ import annotations
 

@@ -45,7 +45,7 @@ class TrialInputs:
     backend: Upstream | None = None
     """Server behind a proxy, or database of a server. ``None``: neither."""
     learned: Learned | None = None
-    """What an earlier trial of the run learned about this target."""
+    """Correct response that an earlier trial of the run learned from this target."""
     probes: bool = False
     """Whether to probe the target after the load."""
     accepts_disturbed: bool = False
@@ -53,7 +53,7 @@ class TrialInputs:
     load_place: LoadPlace = HERE
     """Place where load generators run."""
     failed_share_max: float | None = None
-    """Share of failed requests that the service level allows. ``None``: the default for valid trials."""
+    """Maximum share of failed requests that the service level allows. ``None``: the default for valid trials."""
 
     @property
     def address(self) -> str:

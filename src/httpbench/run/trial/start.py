@@ -48,7 +48,7 @@ RELEASE_LIMIT_S = 2.0  # the kernel closes the sockets of an io_uring some time 
 
 @dataclass(frozen=True, slots=True)
 class Reachable:
-    """A database, as its target reaches it."""
+    """The address and URL at which a target reaches its database."""
 
     host: str
     """Address."""
@@ -97,7 +97,7 @@ class RunningTarget:
     response: SampledResponse
     log: Path
     contained: ContainerRun | None = None
-    """How its container was started, and the limits in force."""
+    """Record of its container and of the limits in force."""
     there: ServerThere | None = None
     """Server on another host. ``None``: it runs on this machine."""
     argv: tuple[str, ...] = ()
@@ -155,7 +155,7 @@ class RunningTarget:
         ended = time.monotonic()
         while accepts(self.port, self.host):
             if time.monotonic() - ended > RELEASE_LIMIT_S:
-                # Everything below the guard is dead. Either the server escaped from it, or another program shared the port.
+                # Everything below the guard is dead. Either the server escaped from the guard, or another program shares the port.
                 raise StartError(f"port {self.port} still accepts connections: another program than the target was measured")
             time.sleep(0.01)
         return replace(stopped, port_held_s=time.monotonic() - ended)
@@ -222,7 +222,7 @@ class Inside:
 
 
 def filled(target: Target, place: StartContext, inside: Inside) -> tuple[tuple[str, ...], dict[str, str]]:
-    """Return the command line and environment of a target."""
+    """Return the command line and environment of a target, with their placeholders filled in."""
     values = {"host": inside.host, "port": str(inside.port), "workers": str(inside.workers), "scratch": inside.scratch}
     if place.backend is not None:
         values |= {"backend_host": place.backend[0], "backend_port": str(place.backend[1])}
@@ -271,7 +271,7 @@ def _in_container(
 
 
 def launch_of(target: Target, isolation: Isolation, scaling: Scaling, place: StartContext) -> tuple[Launch, int]:
-    """Return how to start its container, and the port that it listens on."""
+    """Return the launch of the target's container, and the port on which the target listens."""
     allowed = max(min(len(place.cores), math.ceil(isolation.cpus)), 1)
     workers = (place.workers or allowed) if scaling is Scaling.MULTI else 1
     if isolation.network is NetworkMode.HOST:
@@ -286,7 +286,7 @@ def launch_of(target: Target, isolation: Isolation, scaling: Scaling, place: Sta
 
 
 def container_command(target: Target, scaling: Scaling, place: StartContext) -> str | None:
-    """Return the shell command that would start its container; ``None`` if it runs as a process."""
+    """Return the shell command that would start the target's container; ``None`` if it runs as a process."""
     if target.isolation is None:
         return None
     launch, _ = launch_of(target, target.isolation, scaling, place)
@@ -343,7 +343,7 @@ def _hint(end: Exit) -> str | None:
 
 
 def _explained(error: StartError, tree: ProcessTree, address: str, port: int) -> StartError:
-    """Add what can be observed from outside about the missing response to the error."""
+    """Add observations that may explain the missing response to the error."""
     exits = tree.exits()
     is_served = accepts(port, address)
     places = listening(tree.guard_pid)

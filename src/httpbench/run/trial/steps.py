@@ -37,7 +37,7 @@ class Ready:
     polling: float | None
     """Number of its busy threads before the load. ``None``: unknown."""
     begin_s: float
-    """Time on the monotonic clock."""
+    """Time at which the preparation of the load began, in seconds of the monotonic clock."""
 
 
 def measure(
@@ -113,7 +113,8 @@ def concluded(ready: Ready, settling: Settling | None, under_load: UnderLoad, ob
 def _expected(inputs: TrialInputs, running: RunningTarget) -> tuple[Workload, Learned | None]:
     """Return the workload with its only correct response, and what was learned about it.
 
-    If any successful response is correct, the first three determine it. If they disagree, only the status of the first one does.
+    If the workload accepts any successful response, the first three responses determine the correct one. If they differ, only the status of
+    the first one counts.
     """
     workload = inputs.workload
     if workload.parts:
@@ -124,7 +125,7 @@ def _expected(inputs: TrialInputs, running: RunningTarget) -> tuple[Workload, Le
 
 
 def _expected_mix(workload: Workload, running: RunningTarget) -> Workload:
-    """Return the mix with the only correct response of each workload that has one."""
+    """Return the mix with the correct response of each workload whose response can be learned."""
     parts = []
     for part in workload.parts:
         found = http.learn(running.host, running.port, part.workload) if http.is_learned(part.workload) else None

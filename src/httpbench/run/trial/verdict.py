@@ -13,7 +13,7 @@ from httpbench.stats.verdict import judged
 
 
 def incidents_of(under_load: UnderLoad, problems: Sequence[str], stopped: Stopped) -> tuple[Reason, ...]:
-    """Return what went wrong apart from the measurement. ``problems``: problems of the response after the load."""
+    """Return everything that went wrong outside the measurement. ``problems`` are those of the response after the load."""
     incidents = []
     if under_load.death:
         incidents.append(Reason.of(ReasonKind.TARGET_DIED_UNDER_LOAD, death=under_load.death))

@@ -1,8 +1,8 @@
-"""End the processes of a tree when its keeper and its guard were killed at the same moment.
+"""End the processes of a tree after its keeper and its guard were killed at the same moment.
 
 The harness is the *child subreaper* above every keeper. When keeper and guard are gone, the processes they guarded become children of the
-harness. Their session tells them apart from the harness's other children, because each command of a tree starts a session of its own. A
-short command that prints a version also has its own session and may be ended too; its version is then unknown.
+harness. Each command of a tree starts its own session, which distinguishes these processes from the harness's other children. A short
+command that prints a version also has its own session and may be killed too; that version is then unknown.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ def adopt_orphans() -> None:
 
 
 def end_adopted(keepers: Collection[int]) -> None:
-    """Send SIGKILL until no adopted process is left. ``keepers`` belong to trees that still run and are left alone."""
+    """Send SIGKILL until no adopted process is left, except to ``keepers``, which belong to trees that still run."""
     deadline = time.monotonic() + guard.KILL_LIMIT_S
     while (left := _adopted(keepers)) and time.monotonic() < deadline:
         for pid in left:
@@ -33,7 +33,7 @@ def end_adopted(keepers: Collection[int]) -> None:
 
 
 def _adopted(keepers: Collection[int]) -> list[int]:
-    """Return the adopted processes. Zombies don't count: their children have a new parent by then."""
+    """Return the adopted processes. Zombies don't count, because they have ended and their children have a new parent."""
     own, found = os.getsid(0), []
     for child in psutil.Process().children():
         with contextlib.suppress(psutil.Error, ProcessLookupError):

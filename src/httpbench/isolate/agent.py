@@ -1,17 +1,21 @@
-"""The agent: a program that httpbench runs on a load host, over ssh, to start a load generator there and watch it.
+"""The agent: a program that httpbench runs on a load host over ssh. It starts a load generator there and samples it.
 
 It is a separate program (standard library only, Python 3.10 or newer) that ssh passes to the host's ``python3``; nothing is installed. The
-load generator runs below a :mod:`~httpbench.isolate.guard`. Everything ends when the agent's standard input closes, which happens when ssh
-or the harness ends, and when the harness has been silent for ``silence_s``, for example because the network is cut.
+load generator runs below a :mod:`~httpbench.isolate.guard`. Everything ends when the agent's standard input closes because ssh or the
+harness has ended, or when the harness has been silent for ``silence_s``, for example because the network is cut.
 
-The protocol is one JSON object per line in both directions. The first line in is ``{"agent": SOURCE, "modules": {NAME: SOURCE}, "task":
+The protocol is one JSON object per line in both directions. The harness first sends ``{"agent": SOURCE, "modules": {NAME: SOURCE}, "task":
 TASK}``. The task's ``do`` is one of these: ``look`` reads files and runs short commands, ``connect`` measures round trips to an address,
 ``install`` writes a program, ``port`` finds a free port, and ``run`` starts a program. All but ``run`` print one line, ``seen``, and end.
 ``run`` passes on the lines of the guard.
 
-More lines in: ``{"beat": N}``, which the agent echoes; ``{"mark": true}`` at the start of the measured window; ``{"close": true}`` at its
-end, which prints ``closed``; ``{"output": true}``, which prints the generator's standard output; and ``{"stop": GRACE_S}``, which goes to
-the guard.
+During ``run``, the harness sends these lines:
+
+- ``{"beat": N}``: a heartbeat, which the agent echoes.
+- ``{"mark": true}``: the measured window begins.
+- ``{"close": true}``: the measured window ends. The agent prints ``closed`` with its report.
+- ``{"output": true}``: the agent prints the generator's standard output.
+- ``{"stop": GRACE_S}``: the agent passes this on to the guard.
 """
 
 from __future__ import annotations
@@ -78,13 +82,13 @@ def open_files() -> int:
 
 
 def cache() -> str:
-    """Return httpbench's folder in the user's cache."""
+    """Return the path of httpbench's folder in the user's cache."""
     named = os.environ.get("XDG_CACHE_HOME", "")
     return os.path.join(named if os.path.isabs(named) else os.path.expanduser("~/.cache"), "httpbench")
 
 
 def printed(argv: list[str]) -> dict[str, Any]:
-    """Run a short command and return its exit code and both streams. The code is null if the command can't run here."""
+    """Run a short command and return its exit code and both streams. The code is ``None`` if the command can't run here."""
     try:
         done = subprocess.run(
             argv, capture_output=True, text=True, errors="replace", timeout=COMMAND_LIMIT_S, check=False, stdin=subprocess.DEVNULL
@@ -95,7 +99,7 @@ def printed(argv: list[str]) -> dict[str, Any]:
 
 
 def install(task: dict[str, Any]) -> dict[str, Any]:
-    """Write a program to httpbench's cache folder, then hash the file as stored."""
+    """Write a program to httpbench's cache folder, and return its path and the hash of the stored file."""
     folder = os.path.join(cache(), "programs")
     os.makedirs(folder, exist_ok=True)
     path = os.path.join(folder, task["name"])
@@ -104,7 +108,7 @@ def install(task: dict[str, Any]) -> dict[str, Any]:
         with os.fdopen(handle, "wb") as file:
             file.write(base64.b64decode(task["data"]))
         os.chmod(partial, 0o755)
-        os.replace(partial, path)  # a process that runs the old file keeps it
+        os.replace(partial, path)  # a process that runs the old file isn't affected
     except BaseException:
         os.unlink(partial)
         raise
@@ -113,7 +117,7 @@ def install(task: dict[str, Any]) -> dict[str, Any]:
 
 
 def connect(task: dict[str, Any]) -> dict[str, Any]:
-    """Measure round trips of one byte to an echo server, in µs, or return why the connection failed."""
+    """Return the times of one-byte round trips to an echo server, in µs, or why the connection failed."""
     times = []
     try:
         with socket.create_connection((task["address"], task["port"]), CONNECT_LIMIT_S) as stream:
@@ -131,7 +135,7 @@ def connect(task: dict[str, Any]) -> dict[str, Any]:
 
 
 def port(task: dict[str, Any]) -> dict[str, Any]:
-    """Return a free port of the address."""
+    """Return a free port on the task's address."""
     family = socket.AF_INET6 if ":" in task["address"] else socket.AF_INET
     with socket.create_server((task["address"], 0), family=family) as server:
         return {"port": server.getsockname()[1]}
@@ -187,7 +191,7 @@ def counters() -> dict[str, str]:
 
 
 class Session:
-    """A load generator below a guard, which ends with the connection to the harness."""
+    """A load generator below a guard. Both end with the connection to the harness."""
 
     def __init__(self, task: dict[str, Any], modules: dict[str, Any]):
         self._silence_s = task["silence_s"]
@@ -223,7 +227,7 @@ class Session:
             shutil.rmtree(self._scratch, ignore_errors=True)
 
     def _step(self) -> bool:
-        """Handle the next lines or take the next sample. Return false at the end."""
+        """Handle incoming lines and take the next sample. Return false when standard input has closed."""
         signal.setitimer(signal.ITIMER_REAL, 2 * self._silence_s)  # ends an agent that blocks on a write because the network is cut
         guard = self._guard.stdout.fileno()  # type: ignore[union-attr]
         ready, _, _ = select.select([0, *([] if self._has_ended else [guard])], [], [], SAMPLE_S)
@@ -231,7 +235,7 @@ class Session:
             data = os.read(source, 65_536)
             if not data and source == 0:
                 return False
-            if not data:  # the harness can still ask for the report
+            if not data:  # the guard has ended, but the harness can still ask for the report
                 self._has_ended = True
                 say("gone")
             *lines, self._pending[source] = (self._pending[source] + data).split(b"\n")
@@ -264,17 +268,17 @@ class Session:
         say(**event)
 
     def _tell(self, message: dict[str, Any]) -> None:
-        with contextlib.suppress(BrokenPipeError):  # the guard's end arrives as an event
+        with contextlib.suppress(BrokenPipeError):  # the guard has ended, which `_step` reports
             self._guard.stdin.write(json.dumps(message).encode() + b"\n")  # type: ignore[union-attr]
             self._guard.stdin.flush()  # type: ignore[union-attr]
 
 
 def loaded(sources: dict[str, str]) -> dict[str, Any]:
-    """Build modules from their sources. They are modules of httpbench that use only the standard library."""
+    """Build modules from their sources. These are modules of httpbench that use only the standard library."""
     found = {}
     for name, source in sources.items():
         module = types.ModuleType(f"httpbench_{name}")
-        sys.modules[module.__name__] = module  # dataclasses look their module up
+        sys.modules[module.__name__] = module  # the dataclass decorator looks up its module here
         exec(compile(source, name, "exec"), module.__dict__)
         found[name] = module
     return found

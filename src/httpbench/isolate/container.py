@@ -1,8 +1,8 @@
 """A container that stays in the foreground and is always removed.
 
 The guard watches the engine's client, so a container ends like a process: SIGTERM to the client reaches the program inside, and the client
-exits with the program's exit code. Nothing stays behind, for three reasons: the program ends, the container is removed by name, and a later
-run finds containers of a killed harness by their mark and label.
+exits with the program's exit code. Nothing stays behind: the program ends, the container is removed by name, and if the harness was
+killed, a later run finds the container by its mark and label.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from httpbench.isolate.tree import Command, ProcessTree, Stopped, tail
 from httpbench.model import ContainerRun
 
 CREATE_LIMIT_S = 60.0
-END_LIMIT_S = 5.0  # how long the engine's client may outlive its program
+END_LIMIT_S = 5.0  # how long the engine's client may outlive the program in the container
 REMOVE_LIMIT_S = 30.0  # long enough for a daemon to restart
 ENGINE_FAILED = (125, 126, 127)  # exit codes of ``run`` if the program inside never started
 ABSENT_CHECKS = 3  # the daemon may still be creating a container for a client that was killed
@@ -37,7 +37,7 @@ STATE = "{{.State.Pid}} {{.Image}} {{.State.OOMKilled}} {{.NetworkSettings.IPAdd
 
 @dataclass(frozen=True, slots=True)
 class EngineFreezer:
-    """The engine's commands that freeze a container. They take some 100 ms."""
+    """A freezer that uses the engine's commands, which take about 100 ms."""
 
     launch: Launch
     tree: ProcessTree
@@ -71,10 +71,10 @@ class Container(Freezable):
         self._stopped: Stopped | None = None
         self._death: str | None = None
         self._main_pids: tuple[int, ...] = ()
-        """The container's init and the program below it."""
+        """Process ids of the container's init and of the program below it."""
         self.image_id = ""
         self.address: str | None = None
-        """Its own address in the engine's network, or ``None`` in the host's network."""
+        """The container's own address in the engine's network, or ``None`` in the host's network."""
         name, *words = launch.labeled_command()
         argv = (command_line.program(launch.isolation.engine), *words)
         marks.mark(launch.isolation.engine, launch.name)
@@ -87,7 +87,7 @@ class Container(Freezable):
             raise
 
     def death(self) -> str | None:
-        """Return how it ended, or ``None`` if it still runs. Says so if memory ran out."""
+        """Return how the container ended, including whether memory ran out, or ``None`` if it still runs."""
         if self._is_frozen and any(map(freezer.has_ended, self._main_pids)):
             self.thaw()  # a frozen init can't report the end of its program
             self.tree.wait(END_LIMIT_S)
@@ -114,7 +114,7 @@ class Container(Freezable):
     def stop(self, grace_s: float) -> Stopped:
         """Send SIGTERM, wait for at most ``grace_s`` seconds, then remove the container. A frozen container is thawed first."""
         if self._stopped is None:
-            with contextlib.suppress(HttpbenchError):  # what can't be thawed is killed
+            with contextlib.suppress(HttpbenchError):  # a container that can't be thawed is killed
                 self.thaw()
             stopped = self.tree.stop(grace_s)
             ignored = ("its container",) if stopped.ignored_sigterm else ()
@@ -123,11 +123,11 @@ class Container(Freezable):
         return self._stopped
 
     def close(self) -> None:
-        """End and remove the container, at whatever stage. Raises :class:`ContainerError` if the engine doesn't remove it."""
+        """End and remove the container, whether or not it has started. Raises :class:`ContainerError` if the engine doesn't remove it."""
         if not self._removed:
             self._may_appear = not self.image_id and not self.tree.exits()
         with contextlib.suppress(HttpbenchError):
-            self.thaw()  # with version 1, not every engine can remove a frozen container
+            self.thaw()  # with control groups version 1, not every engine can remove a frozen container
         self.tree.kill()
         if not self._removed:
             self._remove()
@@ -165,9 +165,9 @@ class Container(Freezable):
         raise StartError(f"{engine} did not start the container within {CREATE_LIMIT_S:g} s", log_tail=tail(self._log))
 
     def _groups(self, engine: str) -> ControlGroups:
-        """Return its control groups.
+        """Return the container's control groups.
 
-        If this machine has no process with the id that the daemon reports, the process has ended or it runs on another machine.
+        If this machine has no process with the id that the daemon reports, the process has ended, or the daemon runs on another machine.
         """
         if groups := groups_of(self.pid):
             return groups
@@ -192,7 +192,7 @@ class Container(Freezable):
         return command_line.ask(engine, "inspect", "--type", "container", "--format", STATE, name).split()
 
     def _remove(self) -> None:
-        """Remove it by name. Wait for a daemon that restarts and for a container that the daemon is still creating."""
+        """Remove the container by name. Wait if the daemon is restarting or still creating the container."""
         engine, name = self.launch.isolation.engine, self.launch.name
         deadline = time.monotonic() + REMOVE_LIMIT_S
         checks = ABSENT_CHECKS if self._may_appear else 1

@@ -1,6 +1,6 @@
 """Run docker and podman through their command lines, which is the only way httpbench talks to a container engine.
 
-Users can paste every command. Each has a time limit, so that an engine that hangs doesn't hang the run.
+Users can paste every command into a shell. Each has a time limit, so that a hanging engine doesn't hang the run.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ ENVIRONMENT = (
     *("DOCKER_HOST", "DOCKER_CONTEXT", "DOCKER_CONFIG", "DOCKER_CERT_PATH", "DOCKER_TLS_VERIFY", "DOCKER_API_VERSION"),
     *("CONTAINER_HOST", "CONTAINERS_CONF", "CONTAINERS_STORAGE_CONF", "XDG_RUNTIME_DIR"),
 )
-"""Variables with which a user selects the engine's daemon."""
+"""Environment variables that select the engine's daemon."""
 
 PACKAGES = {Engine.DOCKER: "docker.io", Engine.PODMAN: "podman"}
 """Debian package of each engine."""

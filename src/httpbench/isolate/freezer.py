@@ -1,10 +1,12 @@
 """Freeze processes, so that none of them runs while another target is measured.
 
-A control group's freezer is the first choice: one write freezes also what is being forked and programs of other users, and parents and
-signal handlers see nothing of it. It requires a group that this user may change. Elsewhere every process gets SIGSTOP and later SIGCONT,
-which need no rights, but a parent gets SIGCHLD. Either way, an ``epoll_wait`` that was interrupted fails with EINTR after the thaw.
+A control group's freezer is the first choice: one write also freezes processes that are being forked and programs of other users, and
+neither parents nor signal handlers notice. It requires a group that this user may change. Otherwise, every process gets SIGSTOP and later
+SIGCONT. These signals need no special rights, but parents get SIGCHLD. Either way, an interrupted ``epoll_wait`` fails with EINTR after the
+thaw.
 
-The freezer of version 1 serves only containers, which are in such a group already: until it is thawed, SIGKILL ends nothing in it.
+The freezer of control groups version 1 is used only for containers, which are in such a group anyway: SIGKILL doesn't end a process in a
+frozen group of version 1.
 """
 
 from __future__ import annotations
@@ -24,7 +26,7 @@ from httpbench.host.control_groups import ControlGroups, groups_of
 from httpbench.host.kernel_files import read_text
 from httpbench.isolate import guard
 
-LIMIT_S = 2.0  # a busy program must get the CPU once before it stops, which takes a fifth of a second on an overloaded machine
+LIMIT_S = 2.0  # a program stops only once it gets the CPU, which takes a fifth of a second on an overloaded machine
 POLL_S = 0.0002
 HELD_S = 0.01
 """Time after which a process whose threads wait in the kernel (state D) counts as stopped, for example in ``vfork`` for a stopped child.
@@ -39,10 +41,10 @@ class Freezer(Protocol):
     """A way to freeze processes."""
 
     def freeze(self) -> None:
-        """Return once none of the processes runs. Raises :class:`FreezeError` and thaws them if one still runs after ``LIMIT_S``."""
+        """Freeze the processes and wait until none runs. If one still runs after ``LIMIT_S``, thaws all and raises :class:`FreezeError`."""
 
     def thaw(self) -> None:
-        """Let the processes go on."""
+        """Let the processes run again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,17 +85,17 @@ class GroupFreezer:
 
 @dataclass(slots=True)
 class SignalFreezer:
-    """SIGSTOP and SIGCONT to every process below one.
+    """A freezer that sends SIGSTOP and SIGCONT to every process below a root.
 
-    Parents stop before their children and go on after them, so that no parent that waits with WUNTRACED finds a stopped child.
+    Parents stop before their children and continue after them, so that a parent that waits with WUNTRACED never finds a stopped child.
     """
 
     root_pid: int
-    """Parent of the processes. It is not stopped itself."""
+    """Process id of the root, which isn't stopped itself."""
     _stopped: dict[int, None] = field(default_factory=dict)
-    """The processes that got SIGSTOP, in order. Any others were stopped before, and stay so."""
+    """The processes that got SIGSTOP, in order. A process that had stopped for another reason isn't among them and isn't continued."""
     _proved: set[int] = field(default_factory=set)
-    """The processes of which no thread can run its program."""
+    """The processes in which no thread can run program code."""
     _held_since: dict[int, float] = field(default_factory=dict)
 
     def freeze(self) -> None:
@@ -102,7 +104,7 @@ class SignalFreezer:
         try:
             while True:
                 found, running = self._scan()
-                # A stopped process can't fork, so nothing runs if a scan finds just the processes that had all stopped before it began.
+                # A stopped process can't fork. If a scan finds exactly the processes that had all stopped before it began, none can run.
                 if not running and found == proved:
                     return
                 proved = None if running else found
@@ -123,7 +125,7 @@ class SignalFreezer:
         self._held_since.clear()
 
     def _scan(self) -> tuple[set[int], list[int]]:
-        """Send SIGSTOP to every process that hasn't got it. Return all processes, and those that weren't stopped before this scan."""
+        """Send SIGSTOP to every process that hasn't got it. Return all processes, and those that hadn't stopped before this scan."""
         children = guard.lister()
         found: dict[int, None] = dict.fromkeys(children(self.root_pid) or ())
         pending, running = list(found), []
@@ -141,7 +143,7 @@ class SignalFreezer:
     def _stop(self, pid: int) -> None:
         if pid in self._stopped:
             return
-        self._stopped[pid] = None  # before the signal, so that a Ctrl-C in between can't leave it stopped
+        self._stopped[pid] = None  # before the signal, so that a Ctrl-C in between can't leave the process stopped
         try:
             os.kill(pid, signal.SIGSTOP)
         except ProcessLookupError:
@@ -151,7 +153,7 @@ class SignalFreezer:
             raise FreezeError(f"{guard.name_of(pid)} belongs to another user, so this user may not stop it") from None
 
     def _is_stopped(self, pid: int) -> bool:
-        """Return whether no thread of the process can run its program. A process that is gone counts as stopped."""
+        """Return whether no thread of the process can run program code. A process that is gone counts as stopped."""
         states = _states(pid)
         if not states <= STOPPED:
             if not states <= HELD or pid not in self._stopped:
@@ -203,9 +205,9 @@ class Freezable(ABC):
 
 
 def _states(pid: int) -> set[bytes]:
-    """Return the states of all threads of a process, as in ``/proc/PID/stat``."""
+    """Return the states of all threads of a process, as letters of ``/proc/PID/stat``. Empty if the process is gone."""
     first = _fields(pid, pid)
-    if first is None or first[THREADS_FIELD] in (b"0", b"1"):  # a zombie has none
+    if first is None or first[THREADS_FIELD] in (b"0", b"1"):  # a zombie has no threads
         return set() if first is None else {first[0]}
     try:
         tasks = [task.name for task in Path(f"/proc/{pid}/task").iterdir()]
@@ -215,7 +217,7 @@ def _states(pid: int) -> set[bytes]:
 
 
 def _fields(pid: int, task: int | str) -> list[bytes] | None:
-    """Return the fields of a thread's ``stat`` after its name, or ``None`` if it is gone."""
+    """Return the fields of a thread's ``stat`` after its name, or ``None`` if the thread is gone."""
     try:
         file = os.open(f"/proc/{pid}/task/{task}/stat", os.O_RDONLY)  # a file object takes a fifth longer
     except OSError:
@@ -230,7 +232,7 @@ def _fields(pid: int, task: int | str) -> list[bytes] | None:
 
 
 def has_ended(pid: int) -> bool:
-    """Return whether a process has ended, or will as soon as it is thawed because it was sent SIGKILL."""
+    """Return whether a process has ended, or will end once it is thawed because a SIGKILL is pending."""
     if _states(pid) <= ENDED:
         return True
     status = dict(line.split(":", 1) for line in (read_text(Path(f"/proc/{pid}/status")) or "").splitlines())
@@ -239,7 +241,10 @@ def has_ended(pid: int) -> bool:
 
 
 def of_container(groups: ControlGroups, others: Iterable[int]) -> Freezer | None:
-    """Return the freezer of a container, or ``None`` if its group may not be changed or freezing it would freeze ``others`` as well."""
+    """Return the freezer of a container's group.
+
+    Returns ``None`` if this user may not change the group, or if freezing it would also freeze a process of ``others``.
+    """
     file = groups.freezer()
     if file is None or any(found is None or groups.freezes(found) for found in map(groups_of, others)):
         return None
@@ -247,16 +252,16 @@ def of_container(groups: ControlGroups, others: Iterable[int]) -> Freezer | None
 
 
 def thaw_container(pid: int, container_id: str) -> None:
-    """Thaw a container that a killed harness may have left frozen. ``pid`` may belong to another machine's container."""
+    """Thaw a container that a killed harness may have left frozen. Does nothing if ``pid`` isn't a process of this container here."""
     groups = groups_of(pid) if pid else None
     file = groups.freezer() if groups else None
     if file and container_id in file.parent.name:
-        with contextlib.suppress(FreezeError):  # the engine reports what it can't remove
+        with contextlib.suppress(FreezeError):  # the engine reports a container that it can't remove
             GroupFreezer(file).thaw()
 
 
 def of_tree(guard_pid: int, group: str | None, commands: Iterable[int]) -> Freezer:
-    """Return the freezer for the processes below a guard. ``commands`` are those that it started and that still run."""
+    """Return the freezer for the processes below a guard. ``commands`` are the commands of the guard that still run."""
     if group is not None and os.access(file := Path(group) / "cgroup.freeze", os.W_OK) and set(commands) <= set(guard.members(group)):
         return GroupFreezer(file)
     return SignalFreezer(guard_pid)

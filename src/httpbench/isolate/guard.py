@@ -1,26 +1,27 @@
 """The guard: a small process between the harness and everything it starts, so that nothing outlives the harness.
 
-It is a separate program (``python -I -S guard.py``, standard library only). Each target, load generator and build has its own. The guard is
+The guard is a separate program (``python -I -S guard.py``, standard library only). Each target, load generator and build has its own. It is
 the *child subreaper* of everything below it: a daemon that detaches itself, or a worker whose parent died, becomes a child of the guard and
 can't escape. When the guard's standard input closes, even because the harness was killed, the guard kills all its descendants and ends. A
-parent-death signal wouldn't be enough: it reaches only direct children, and it fires when the *thread* that started them ends.
+parent-death signal wouldn't be enough: it reaches only direct children, and the kernel also sends it when the *thread* that started them
+ends.
 
 The guard itself may be killed, for example when memory runs out. It therefore has a *keeper*: its parent, a fork of the same program that
 only waits. If the guard dies, its processes become children of the keeper, which is a subreaper too and kills them. If the keeper dies, a
-pipe notifies the guard. If both are killed at once, the harness ends what is left (see ``adopted.py``). Processes survive only if all three
-are killed at once.
+pipe notifies the guard. If both are killed at once, the harness kills the remaining processes (see ``adopted.py``).
+Processes survive only if all three are killed at once.
 
-In a control group (version 2) that may be changed, the commands get a group of their own: ``cgroup.kill`` ends the whole group in one step,
-including set-uid programs, and ``cgroup.freeze`` freezes it (see ``freezer.py``). Keeper and guard hold a lock on the group's folder. A
-group without a lock was left behind by guards that were killed: the next guard kills its processes and removes it.
+If this user may change our own control group (version 2), the commands get a group of their own: ``cgroup.kill`` kills the whole group in
+one step, including set-uid programs, and ``cgroup.freeze`` freezes it (see ``freezer.py``). Keeper and guard hold a lock on the group's
+folder. If a group has no lock, its keeper and guard were killed, so the next guard kills its processes and removes it.
 
-The protocol is one JSON object per line in both directions. First line in: ``{"commands": [{"argv", "cwd", "env", "cpus", "stdin"}],
+The protocol is one JSON object per line in both directions. The guard first reads ``{"commands": [{"argv", "cwd", "env", "cpus", "stdin"}],
 "stdout": PATH, "stderr": PATH|null, "open_files": N}``. With ``null``, the commands inherit the guard's own standard error. If both paths
 are the same, the file is a log; when it grows large, only its end is kept. ``stdin`` is the path of a command's standard input, by default
-``/dev/null``. Later lines in: ``{"stop": GRACE_S}``. Lines out: ``started`` (with the guard's own process id and its commands' group) or
-``failed``, one ``exited`` for each command that ends, and ``stopped`` as the last line.
+``/dev/null``. Later, it reads ``{"stop": GRACE_S}``. It prints ``started`` (with its own process id and the commands' group) or ``failed``,
+then ``exited`` for each command that ends, and ``stopped`` as the last line.
 
-The guard stops a shell together with its process group, as a terminal does, because shells don't pass signals on.
+The guard sends SIGTERM to a shell's whole process group, because shells don't pass signals on.
 
 A guard takes about 15 ms to start and 10 MB of memory, most of which it shares with its keeper. It checks the log's size four times a
 second.
@@ -47,7 +48,7 @@ PR_SET_PDEATHSIG = 1
 PR_SET_CHILD_SUBREAPER = 36
 LOG_LIMIT_BYTES = 16 << 20
 LOG_KEPT_BYTES = 64 << 10
-LOG_CHECK_S = 0.25  # the output of a quarter of a second fits on any disk
+LOG_CHECK_S = 0.25  # a program's output in a quarter of a second fits on any disk
 SHELLS = ("sh", "bash", "dash", "zsh")
 CLONE_INTO_CGROUP = 0x200000000
 SYS_CLONE3 = 435
@@ -120,11 +121,11 @@ def send_signal(pid: int, number: int) -> None:
     try:
         os.kill(pid, number)
     except (ProcessLookupError, PermissionError):
-        pass  # it is gone, or it is a set-uid program, which `stop` reports if it survives
+        pass  # the process is gone, or it is a set-uid program, which `stop` reports if it survives
 
 
 def make_group() -> str | None:
-    """Create a control group below our own. Return ``None`` unless ours may be changed (version 2) and passes on no controllers."""
+    """Create a control group (version 2) below our own. Return ``None`` if ours may not be changed, or if it passes on controllers."""
     try:
         with open("/proc/self/cgroup") as file:
             own = next(line.rstrip("\n")[3:] for line in file if line.startswith("0::"))
@@ -136,7 +137,7 @@ def make_group() -> str | None:
         remove_abandoned(parent)
         group = f"{parent}/{GROUP_PREFIX}{os.getpid()}"
         os.mkdir(group)
-        if os.path.exists(f"{group}/cgroup.freeze") and lock(group) is not None:  # the lock ends with this process and its fork
+        if os.path.exists(f"{group}/cgroup.freeze") and lock(group) is not None:  # this process and its fork hold the lock until they end
             return group
         remove_group(group)
     except (OSError, StopIteration):
@@ -164,7 +165,7 @@ def remove_abandoned(parent: str) -> None:
         try:
             descriptor = lock(group)
         except OSError:
-            continue  # it was removed meanwhile
+            continue  # the group was removed in the meantime
         if descriptor is None:
             continue
         deadline = time.monotonic() + ABANDONED_LIMIT_S
@@ -178,7 +179,7 @@ def remove_abandoned(parent: str) -> None:
 
 
 def members(group: str) -> list[int]:
-    """Return the processes in a control group. Those of another PID namespace can't be named and are left out."""
+    """Return the processes in a control group. Processes of another PID namespace are left out, because they have no id in ours."""
     try:
         with open(f"{group}/cgroup.procs") as file:
             return [pid for pid in map(int, file) if pid]
@@ -198,7 +199,7 @@ def write_to(group: str, name: str, text: str) -> None:
         with open(f"{group}/{name}", "w") as file:
             file.write(text)
     except OSError:
-        pass  # signals also work, one process at a time
+        pass  # the caller also sends signals, one process at a time
 
 
 def end_all(group: str | None, reap: Callable[[], object]) -> list[str]:
@@ -290,16 +291,16 @@ class Guard:
         try:
             os.write(1, (json.dumps(event) + "\n").encode())
         except OSError:
-            pass  # the harness is gone, and the closed standard input will end the guard
+            pass  # the harness is gone, so standard input is closed, which will end the guard
 
     def start(self) -> str | None:
-        """Start every command. Returns why one couldn't start, or ``None``."""
+        """Start every command. Returns why a command couldn't start, or ``None``."""
         stdout = append_to(self.spec["stdout"])
         stderr = append_to(self.spec["stderr"]) if self.spec["stderr"] else 2
         if self.spec["stderr"] == self.spec["stdout"]:
             self.log = stdout
         for command in self.spec["commands"]:
-            reader, writer = os.pipe()  # close-on-exec: end of file means that the command is running
+            reader, writer = os.pipe()  # close-on-exec: end of file without data means that the command is running
             pid = fork_into(self.group)
             if pid == 0:
                 become(command, self.spec["open_files"], stdout, stderr, writer)
@@ -377,7 +378,7 @@ class Guard:
 
 
 def keep(guard: int, group: str | None) -> int:
-    """Wait for the guard and, if it was killed, end the processes that it guarded. Returns its exit code."""
+    """Wait for the guard and, if it was killed, end the processes that it guarded. Returns the guard's exit code."""
     nothing = os.open(os.devnull, os.O_RDWR)
     for descriptor in (0, 1, 2):
         os.dup2(nothing, descriptor)  # so that the harness notices the guard's end at once
@@ -404,7 +405,7 @@ def reaped() -> Iterator[tuple[int, int]]:
 
 def main() -> None:
     libc.prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
-    # The harness decides when to stop, so ignore a Ctrl-C that also reaches the guard.
+    # The harness decides when to stop, so the guard ignores a Ctrl-C.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
     group = make_group()
@@ -413,7 +414,7 @@ def main() -> None:
         os.close(keeper)
         sys.exit(keep(pid, group))
     os.close(held)
-    libc.prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)  # a fork doesn't inherit it
+    libc.prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)  # a fork doesn't inherit this setting
     guard(keeper, group)
 
 

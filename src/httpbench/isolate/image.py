@@ -13,7 +13,7 @@ from httpbench.model import Engine
 
 PULL_LIMIT_S = 600.0
 IMAGE_ID = re.compile(r"^ ?---> ([0-9a-f]{12})$", re.MULTILINE)
-"""Line that docker's first builder prints after each step."""
+"""Matches the line that docker's classic builder prints after each step."""
 
 
 def image_id(engine: Engine, image: str) -> str | None:
@@ -27,7 +27,7 @@ def image_id(engine: Engine, image: str) -> str | None:
 
 
 def familiar(image: str) -> str:
-    """Return a name as docker prints it: with a tag, and without the default registry."""
+    """Return the name of an image as docker prints it: with a tag, and without the default registry."""
     name = image.removeprefix("localhost/").removeprefix("docker.io/").removeprefix("library/")
     return name if ":" in name.rpartition("/")[2] or "@" in name else f"{name}:latest"
 
@@ -64,7 +64,7 @@ def remove_images(engine: Engine, label: str, keep: str) -> None:
 
 
 def remove_dangling(engine: Engine, build_log: Path) -> None:
-    """Remove the unnamed images that a build left behind: the intermediate stages of docker's first builder."""
+    """Remove the unnamed images that a build left behind: the intermediate stages of docker's classic builder."""
     ours = set(IMAGE_ID.findall(build_log.read_text(errors="replace")))
     for id_ in command_line.ask(engine, "images", "--quiet", "--filter", "dangling=true").split():
         if id_ in ours:

@@ -1,4 +1,4 @@
-"""Labels on httpbench's containers and images, to find and remove what a killed harness left behind."""
+"""Labels on httpbench's containers and images, which make it possible to remove those that a killed harness left behind."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def owner_label() -> str:
 
 
 def leftovers(engine: Engine) -> dict[str, int]:
-    """Return the ids of containers that outlived their harness, with the process ids of their inits (0: it doesn't run).
+    """Return the ids of containers that outlived their harness, each with the process id of its init (0: the container doesn't run).
 
     Raises :class:`ContainerError` if the engine doesn't respond.
     """
@@ -37,7 +37,7 @@ def leftovers(engine: Engine) -> dict[str, int]:
 
 
 def is_gone(label: str) -> bool:
-    """Return whether the process in a label has ended. A process in another namespace is invisible from here and counts as running."""
+    """Return whether the process in a label has ended. A process in another namespace is invisible to us and counts as running."""
     try:
         boot_id, namespace, pid, start_ticks = label.split("/")
         known = Owner(boot_id, int(pid), int(start_ticks))
@@ -49,7 +49,7 @@ def is_gone(label: str) -> bool:
 
 
 def _namespace() -> str:
-    """Return the process namespace, because a process id is unique only within one."""
+    """Return the PID namespace of this process. A process id is unique only within a namespace."""
     try:
         return Path("/proc/self/ns/pid").readlink().name
     except OSError:

@@ -11,7 +11,7 @@ from httpbench.isolate.labels import OWNER, RUN, owner_label
 from httpbench.model import Isolation
 
 SCRATCH = "/scratch"
-"""Empty in-memory folder inside the container."""
+"""Path of an empty in-memory folder inside the container."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,10 +23,10 @@ class Launch:
     cpuset: tuple[int, ...]
     """Logical CPUs that the container may use."""
     argv: tuple[str, ...] = ()
-    """Command to run inside. Empty: the image's own command."""
+    """Command to run inside the container. Empty: the image's own command."""
     env: Mapping[str, str] = field(default_factory=dict)
     passed_env: Mapping[str, str] = field(default_factory=dict)
-    """Variables with values that must not appear in the command line."""
+    """Environment variables whose values must not appear in the command line."""
     mounts: Mapping[str, str] = field(default_factory=dict)
     """Read-only files and folders of this machine, by absolute path inside the container."""
     run_id: str | None = None

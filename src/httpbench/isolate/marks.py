@@ -1,7 +1,7 @@
-"""Marks in the user's state folder, each with the name of a container that may exist and the harness that started it.
+"""Marks: files in the user's state folder that each name a container that may exist and the harness that started it.
 
 A mark is written before its container starts and deleted after the container is removed. A mark without a living harness means that a
-container may have been left behind. If there are no such marks, no engine needs to be asked.
+container may have been left behind. If there are no such marks, httpbench doesn't need to ask any engine.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from httpbench.paths import user_folder
 
 
 def mark(engine: Engine, name: str) -> None:
-    """Record a container before it starts. If the mark can't be written, only the container's label identifies its harness."""
+    """Record a container before it starts. If the mark can't be written, only the container's label leads to its harness."""
     with contextlib.suppress(OSError, UsageError):
         folder = _folder()
         folder.mkdir(parents=True, exist_ok=True)
@@ -49,7 +49,7 @@ def _left() -> Iterator[tuple[Path, Engine]]:
     except (OSError, UsageError):
         return
     for path in paths:
-        with contextlib.suppress(OSError, ValueError):  # another harness deletes it, or it isn't a mark
+        with contextlib.suppress(OSError, ValueError):  # another harness has deleted the mark, or the file isn't a mark
             engine, _, label = path.read_text().partition(" ")
             if is_gone(label):
                 yield path, Engine(engine)

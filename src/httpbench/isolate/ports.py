@@ -1,6 +1,6 @@
-"""Ports to listen on.
+"""Choose and check ports for servers.
 
-They are chosen below the kernel's ephemeral range. Otherwise, the kernel could assign a port to a load generator's connection between the
+Ports are chosen below the kernel's ephemeral range. Otherwise, the kernel could assign a port to a load generator's connection between the
 check and the server's start.
 """
 
@@ -32,7 +32,7 @@ def ephemeral_ports() -> range:
 def is_free(port: int, host: str = "127.0.0.1") -> bool:
     """Return whether a server could listen on the port.
 
-    SO_REUSEPORT is off, because it would silently share a port with another program.
+    The check doesn't set SO_REUSEPORT, which would let it share the port with another program.
     """
     with socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET) as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # a connection in TIME_WAIT doesn't occupy a port

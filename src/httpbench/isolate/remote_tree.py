@@ -1,7 +1,7 @@
 """A load generator on another host, with the same interface as a local :class:`~httpbench.isolate.tree.ProcessTree`.
 
-The agent there runs it below a guard and ends everything when this side is gone or silent. Both sides send heartbeats several times a
-second, because neither a cut network nor a suspended host closes the connection.
+The agent on that host runs the load generator below a guard, and ends everything when the harness is gone or silent. Both sides
+send heartbeats several times a second, because neither a cut network nor a suspended host closes the connection.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from httpbench.isolate.tree import GUARD, GUARD_GONE, Exit
 
 BEAT_S = 0.25
 SILENCE_S = 2.0
-"""Silence after which each side considers the other lost."""
+"""Silence after which each side considers the other lost, in seconds."""
 SILENCE_STEP_S = 0.2
-"""Maximum silence that one check can add, so that a suspended harness doesn't blame the host."""
+"""Maximum silence that one check can add, in seconds, so that a suspended harness doesn't blame the host."""
 START_LIMIT_S = 20.0
 REPLY_LIMIT_S = 20.0
 END_LIMIT_S = 5.0
@@ -39,18 +39,18 @@ class RemoteCommand:
 
     argv: tuple[str, ...]
     placeholder: str
-    """Text in ``argv`` that stands for the folder."""
+    """Text in ``argv`` that stands for the path of this folder."""
     files: Mapping[str, str]
     """Content of the folder, by file name."""
     cpus: Sequence[int]
-    """Logical CPUs that it may use on that host."""
+    """Logical CPUs that the program may use on that host."""
 
 
 class RemoteTree:
     """A running command and all processes that it starts. Use as a context manager: leaving it ends everything."""
 
     def __init__(self, connection: SshConnection, command: RemoteCommand, modules: Mapping[str, Path]):
-        """Start the command. ``modules`` are the sources that the agent samples processes with.
+        """Start the command. ``modules`` are the source files of the modules with which the agent samples processes.
 
         Raises :class:`StartError` or :class:`LostHostError`.
         """
@@ -92,13 +92,13 @@ class RemoteTree:
 
     @property
     def events(self) -> int:
-        """File descriptor that becomes readable when there is news: then call :meth:`exits`."""
+        """File descriptor that becomes readable when the agent prints a line. Call :meth:`exits` then."""
         assert self._agent.stdout is not None
         return self._agent.stdout.fileno()
 
     def exits(self) -> list[Exit]:
         """Return the command's exit, if it has ended. Raises :class:`LostHostError` if the other host is gone or silent."""
-        self._silent_s += min(time.monotonic() - self._looked_at, SILENCE_STEP_S)  # a suspended harness couldn't listen
+        self._silent_s += min(time.monotonic() - self._looked_at, SILENCE_STEP_S)  # a suspended harness couldn't hear anything
         while self._read(0):
             pass
         self._looked_at = time.monotonic()
@@ -164,7 +164,7 @@ class RemoteTree:
         return self._replies[reply]
 
     def _read(self, timeout_s: float) -> bool:
-        """Process incoming lines. Return false if none came in time. Raises :class:`LostHostError` at the end of the connection."""
+        """Process incoming lines. Return false if no data came in time. Raises :class:`LostHostError` at the end of the connection."""
         ready, _, _ = select.select([self.events], [], [], max(timeout_s, 0))
         if not ready:
             return False
@@ -193,7 +193,7 @@ class RemoteTree:
         number = 0
         while not self._ended.wait(BEAT_S):
             number += 1
-            with contextlib.suppress(LostHostError):  # the reader will notice
+            with contextlib.suppress(LostHostError):  # the thread that reads reports the loss
                 self._send({"beat": number})
 
     def _send(self, message: Mapping[str, Any]) -> None:
@@ -206,7 +206,7 @@ class RemoteTree:
                 raise self._lost("ended") from None
 
     def _lost(self, how: str) -> LostHostError:
-        """Return the error with its first cause, and drop the connection so that the next load generator gets a new one."""
+        """Return the error with the first cause of the loss. Also drop the connection, so that the next load generator gets a new one."""
         if self._loss is None:
             self._loss = LostHostError(f"the connection to load host {self._connection.host} was lost: it {how}")
         if threading.current_thread() is not self._beats:

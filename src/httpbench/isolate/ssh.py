@@ -1,8 +1,8 @@
 """One ssh connection to a host, shared by all programs that run there, so that ssh asks for a password only once.
 
 The system's ``ssh`` does all the work: ports, keys and jump hosts come from the user's own configuration. ``HTTPBENCH_SSH`` replaces the
-command, for example with ``ssh -F FILE``. The connection's first process is its master. It lasts as long as its standard input is open, so
-it always ends with the harness. If the connection is lost, httpbench reconnects once, without prompting.
+command, for example with ``ssh -F FILE``. The first ssh process is the connection's master. It runs only while its standard input
+is open, so it always ends with the harness. If the connection is lost, httpbench reconnects once, without prompting.
 """
 
 from __future__ import annotations
@@ -28,17 +28,17 @@ AGENT = Path(__file__).with_name("agent.py")
 READY = "httpbench-ready"
 HELD_OPEN = f"echo {READY}; exec cat >/dev/null"
 LOGIN_LIMIT_S = 120.0
-"""Long enough for someone to type a password."""
+"""Time limit for connecting, in seconds: long enough for the user to type a password."""
 AGAIN_LIMIT_S, RETRY_S = 15.0, 1.0
-"""Time to reconnect, since a cut network may come back, and the pause between attempts."""
+"""Time limit for reconnecting, because a cut network may come back, and the pause between attempts, in seconds."""
 END_LIMIT_S = 3.0
 SOCKET_FOLDER_MAX = 60
-"""The kernel allows 107 bytes for a socket's path, and ssh appends some."""
+"""Maximum length of the temporary folder's path. The kernel allows 107 bytes for a socket's path, and ssh appends some."""
 
 START = (
     'import sys,json;m=json.loads(sys.stdin.buffer.readline());exec(compile(m["agent"],"agent","exec"),{"__name__":"__main__","MESSAGE":m})'
 )
-"""Program for the other host's python3: it reads the agent's source from the first line of its input and runs it."""
+"""Program for python3 on the other host. It reads the agent's source from the first line of its input and runs the agent."""
 
 OPTIONS = (
     *("ServerAliveInterval=1", "ServerAliveCountMax=3", "ConnectTimeout=10", "ClearAllForwardings=yes", "ForwardAgent=no"),
@@ -60,7 +60,7 @@ REFUSALS = (
     ),
     (r"could not resolve|name or service not known", "unknown host {host}", "write it as for ssh, such as user@host"),
 )
-"""What ssh prints, the error to show for it, and its hint."""
+"""Patterns of ssh's output, each with the error to show and its hint."""
 
 
 class SshConnection:
@@ -80,7 +80,7 @@ class SshConnection:
         self.is_gone = False
 
     def open(self) -> None:
-        """Connect. ssh may ask for a password or a passphrase. Raises :class:`UsageError` with ssh's message if that fails."""
+        """Connect. ssh may ask for a password or a passphrase. Raises :class:`UsageError` with ssh's message if the connection fails."""
         if said := self._connect(LOGIN_LIMIT_S):
             usual = f"ssh cannot connect to {self.host}: {_last_line(said)}", f"make `ssh {self.host} true` work first"
             message, hint = _refusal(said, self.host) or usual
@@ -112,13 +112,13 @@ class SshConnection:
             start_new_session=True,
         )
         assert agent.stdin is not None
-        with contextlib.suppress(BrokenPipeError):  # its exit explains why
+        with contextlib.suppress(BrokenPipeError):  # the agent's exit code explains why
             agent.stdin.write(json.dumps({"agent": AGENT.read_text(encoding="utf-8"), **message}).encode() + b"\n")
             agent.stdin.flush()
         return agent
 
     def ask(self, task: Mapping[str, Any], limit_s: float = 60.0) -> dict[str, Any]:
-        """Give the agent a task with one line of output and return that line.
+        """Give the agent a task that prints one line, and return that line.
 
         Raises :class:`LostHostError`, or :class:`UsageError` if the agent refuses.
         """
@@ -161,7 +161,7 @@ class SshConnection:
         errors = self._folder / "errors"
         words = self._words(*options, "-o", "ControlMaster=yes", "-o", "ControlPersist=no")
         with errors.open("wb") as stderr:
-            # The harness decides when to end it, so it ignores a Ctrl-C. It keeps the terminal so that it can ask for a password.
+            # The harness decides when to end the master, so the master ignores a Ctrl-C. It keeps the terminal to ask for a password.
             self._master = subprocess.Popen(
                 ["sh", "-c", 'trap "" INT; exec "$@"', "sh", *words, HELD_OPEN],
                 stdin=subprocess.PIPE,
@@ -187,7 +187,7 @@ class SshConnection:
         return True
 
     def _end(self, limit_s: float) -> int | None:
-        """End the master within ``limit_s`` seconds, or kill it. Returns its exit code, or ``None`` if there is none."""
+        """End the master within ``limit_s`` seconds, or kill it. Returns its exit code, or ``None`` if there is no master."""
         master, self._master = self._master, None
         return end(master, limit_s) if master else None
 
@@ -197,7 +197,7 @@ class SshConnection:
 
 
 def end(process: subprocess.Popen[bytes], limit_s: float) -> int:
-    """Close the pipes of a process and wait for at most ``limit_s`` seconds, then kill it. Returns its exit code."""
+    """Close the pipes of a process, wait for at most ``limit_s`` seconds, and kill it if it still runs. Returns its exit code."""
     for pipe in (process.stdin, process.stdout, process.stderr):
         if pipe is not None:
             with contextlib.suppress(OSError):

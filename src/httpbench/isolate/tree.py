@@ -1,7 +1,7 @@
 """Start commands under a guard and stop them, leaving nothing behind.
 
 One :class:`ProcessTree` contains one or more commands that belong together (a server with its workers, or one copy per core) and every
-process that they start. :mod:`httpbench.isolate.guard` explains why none can escape.
+process that they start. :mod:`httpbench.isolate.guard` explains why no process can escape.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ KERNEL_COUNTERS = Path("/proc/vmstat")
 GUARD = Path(__file__).with_name("guard.py")
 GUARD_GONE = "the guard of a process tree was killed before the processes that it guards: out of memory, or by another program"
 GUARD_START_LIMIT_S = 20.0  # an interpreter may start slowly on a busy machine
-LINE_MAX = 500  # characters shown of a log line
+LINE_MAX = 500  # maximum number of characters shown of a log line
 GUARD_END_LIMIT_S = 10.0  # longer than the guard itself waits for killed processes
-PORT_HELD_S_MAX = 0.5  # the kernel needs less to close the sockets of a program that has ended
+PORT_HELD_S_MAX = 0.5  # the kernel needs less time to close the sockets of a program that has ended
 CRASHES = (signal.SIGABRT, signal.SIGBUS, signal.SIGFPE, signal.SIGILL, signal.SIGSEGV)
 
 
@@ -53,7 +53,7 @@ class Command:
 
 @dataclass(frozen=True, slots=True)
 class Exit:
-    """The end of a command: its index in the tree's commands, and its exit code (negative: the signal)."""
+    """The end of a command, with the command's index in the tree and its exit code (negative: the signal that killed it)."""
 
     index: int
     code: int
@@ -82,11 +82,11 @@ class Stopped:
     crashes: tuple[Exit, ...] = ()
     """Commands that crashed on SIGTERM."""
     port_held_s: float = 0.0
-    """How long the port accepted connections after the last process had ended."""
+    """How long the port still accepted connections after the last process had ended."""
 
     @property
     def problem(self) -> Reason | None:
-        """The problem with the way it ended, or ``None``."""
+        """The problem with the way the tree ended, or ``None``."""
         if self.crashes:
             return Reason.of(ReasonKind.CRASHED_ON_SIGTERM, exit=str(self.crashes[0]))
         if self.ignored_sigterm:
@@ -105,7 +105,7 @@ class ProcessTree(Freezable):
     """The keepers of all running trees."""
 
     def __init__(self, commands: Sequence[Command], *, stdout: Path, stderr: Path | None = None):
-        """Start the commands. Output is appended to both files. Without ``stderr``, :attr:`stderr` is a pipe to read.
+        """Start the commands, and append their output to the files. Without ``stderr``, :attr:`stderr` is a pipe with their standard error.
 
         Raises :class:`StartError` if a command can't be executed.
         """
@@ -115,7 +115,7 @@ class ProcessTree(Freezable):
         self._guard_pid: int | None = None
         self._out_of_memory_before = out_of_memory_kills()
         adopt_orphans()
-        self._guard = subprocess.Popen(  # this process is the keeper; its child is the guard
+        self._guard = subprocess.Popen(  # the new process is the keeper, and its child is the guard
             [sys.executable, "-I", "-S", str(GUARD)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
@@ -153,7 +153,7 @@ class ProcessTree(Freezable):
 
     @property
     def guard_pid(self) -> int:
-        """The parent of all processes. It is not part of the measurement."""
+        """Process id of the guard, the parent of all commands. The guard itself isn't measured."""
         assert self._guard_pid is not None
         return self._guard_pid
 
@@ -165,12 +165,12 @@ class ProcessTree(Freezable):
 
     @property
     def events(self) -> int:
-        """File descriptor that becomes readable when a command has ended: then call :meth:`exits`."""
+        """File descriptor that becomes readable when a command has ended. Call :meth:`exits` then."""
         assert self._guard.stdout is not None
         return self._guard.stdout.fileno()
 
     def exits(self) -> list[Exit]:
-        """Return the exits of commands so far."""
+        """Return the exits of the commands that have ended so far."""
         while self._stopped is None and (event := self._next_event(0)) is not None:
             self._note(event)
         return self._exits
@@ -190,7 +190,7 @@ class ProcessTree(Freezable):
         return str(exits[0]) if exits else None
 
     def stop(self, grace_s: float = 2.0) -> Stopped:
-        """Send SIGTERM, wait for at most ``grace_s`` seconds, then send SIGKILL. Raises :class:`StopError` if even that fails.
+        """Send SIGTERM, wait for at most ``grace_s`` seconds, then send SIGKILL. Raises :class:`StopError` if a process survives SIGKILL.
 
         A frozen tree is thawed first, so that its programs receive the SIGTERM.
         """
@@ -199,7 +199,7 @@ class ProcessTree(Freezable):
         immortal: list[str] = []
         try:
             ended_before = len(self.exits())
-            with contextlib.suppress(FreezeError):  # what can't be thawed is killed
+            with contextlib.suppress(FreezeError):  # processes that can't be thawed are killed
                 self.thaw()
             self._continue()
             self._send({"stop": grace_s})
@@ -225,7 +225,7 @@ class ProcessTree(Freezable):
                 with contextlib.suppress(BrokenPipeError):  # closing flushes unsent data
                     pipe.close()
         self._continue()
-        for pid in (self._guard_pid, self._guard.pid):  # a stuck guard is killed first: its keeper then kills the rest
+        for pid in (self._guard_pid, self._guard.pid):  # kill a stuck guard first, because its keeper then kills the rest
             try:
                 self._guard.wait(GUARD_END_LIMIT_S)
             except subprocess.TimeoutExpired:

@@ -37,7 +37,7 @@ __all__ = [
 
 GENERATORS: dict[str, LoadGenerator] = {generator.name: generator for generator in (Native(), Wrk(), Hey(), Autocannon(), PerfGauge())}
 TIMERS: dict[str, Timer] = {found.name: found for found in (NativeTimer(), Hyperfine())}
-"""Timers replace the load generator if the target is a client, which makes its own load."""
+"""Timers by name. They replace the load generator if the target is a client, which makes its own load."""
 
 Found = TypeVar("Found", bound=Tool)
 

@@ -1,17 +1,17 @@
 """The adapter for autocannon: JavaScript on Node.js in a closed loop, with pipelining.
 
-It prints its result as JSON. Its source code shows these pitfalls:
+autocannon prints its result as JSON. According to its source code, it has these pitfalls:
 
 - It records whole milliseconds, rounded down. Faster responses all count as 0 ms, so we leave out values below 1 ms.
-- Its minimum ignores 0 ms. Up to 100,000 responses, its lowest percentile is the fastest response: unless that is 0 ms, the minimum is
-  right, and we keep it.
-- A closed connection leaves its requests in a queue. They aren't errors, and later responses are timed from when those requests were sent.
+- Its minimum ignores 0 ms. With up to 100,000 responses, its lowest percentile is the fastest response. If that isn't 0 ms, the minimum is
+  correct, and we keep it.
+- A closed connection leaves its requests in a queue. They don't count as errors, and later responses are timed from their send times.
   We count them as sent but never answered, and leave out the latencies.
-- ``-R`` sends the requests of each second in one burst, and corrects latencies as if every connection had a request due each millisecond,
+- ``-R`` sends the requests of each second in one burst, and corrects latencies as if each connection had a request due every millisecond,
   whatever the rate.
 - ``-D`` reconnects after a number of responses, and doesn't count the last response of each connection.
-- Its per-second values treat each sample as one second, even if it came late. We therefore compute throughput from the duration.
-- Each worker takes an equal share of the connections, rounded down, and samples its own seconds.
+- Its per-second values treat each sample as one second, even if the sample came late. We therefore compute throughput from the duration.
+- Each worker gets an equal share of the connections, rounded down, and samples its own seconds.
 """
 
 from __future__ import annotations
@@ -28,15 +28,15 @@ from httpbench.load.tool import Installation
 from httpbench.model import Distribution, Measurement, OverSeconds, PerSecond, Requests, Requirement
 
 LOCKED = Path(__file__).with_name("npm")
-"""The npm package: ``package.json`` and its lock file, with a hash of each dependency."""
+"""Folder of the npm package: ``package.json`` and its lock file, with a hash of each dependency."""
 
 METHODS = frozenset({"GET", "POST", "PUT", "DELETE", "CONNECT", "OPTIONS", "TRACE", "PATCH"})
 RESOLUTION_US = 1000.0
 BODY_BYTES_MAX = 100_000
-"""Longest body that is passed on a command line."""
+"""Maximum length of a body that is passed on a command line."""
 
 COUNT_OF_LOWEST = 100_000
-"""Number of samples up to which the percentile 0.001 is the lowest sample."""
+"""Maximum number of samples at which the percentile 0.001 is the lowest sample."""
 WARNINGS_MAX = 5
 
 NOTES = (
@@ -76,9 +76,9 @@ class _Count(ReportPart):
 class _Result(ReportPart):
     duration: float
     samples: int
-    """Seconds, summed over the workers."""
+    """Number of seconds that were sampled, summed over the workers."""
     errors: int
-    """Includes timeouts."""
+    """Number of errors, including timeouts."""
     timeouts: int
     mismatches: int
     statuses: dict[int, _Count] = Field(validation_alias="statusCodeStats")
@@ -202,7 +202,7 @@ def _errors(result: _Result, job: Job, completed: int) -> dict[str, int]:
 
 
 def _times(told: _Latency) -> Distribution:
-    """Return the latencies, without values below autocannon's resolution and percentiles with too few samples."""
+    """Return the latencies without values below autocannon's resolution and without percentiles that have too few samples beyond them."""
     values = {name: value * 1000 for name, value in told.model_dump(exclude={"count", "p0_001"}, exclude_none=True).items()}
     stddev = values.pop("stddev", None)
     if told.count > COUNT_OF_LOWEST or not told.p0_001:

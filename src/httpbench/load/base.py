@@ -1,8 +1,8 @@
-"""The interface of a load generator's adapter: refuse a load or return its command line, and parse the output.
+"""The interface of a load generator's adapter, which refuses a load or returns a command line, and parses the output.
 
 Adapters start no processes. They turn a ``Job`` into an argv and the ``Output`` of a finished process into a ``Measurement``. This makes
-them testable with recorded outputs and lets the caller decide where and on which cores the generator runs. The drawback: output is parsed
-only after the generator has ended, so a killed generator has no measurement.
+them testable with recorded outputs, and lets the caller decide on which host and which cores the generator runs. As a drawback, a generator
+that is killed has no measurement, because output is parsed only after the generator has ended.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ class Job:
     workload: Workload
     load: Load
     cpus: tuple[int, ...]
-    """Logical CPUs that the generator may use. Empty: not restricted."""
+    """Logical CPUs that the generator may use. Empty: any."""
     scratch: Path
-    """Existing folder for scripts, body files and outputs. It is kept until ``measurement`` has returned."""
+    """Existing folder for scripts, body files and outputs. It must exist until ``measurement`` has returned."""
     interval_s: float | None = None
     """Length of the reported intervals, or ``None`` for a length that suits the load. Only the native generator uses it."""
     in_slices: bool = False
-    """Whether to wait for orders on standard input, each for one slice. Only the native generator can."""
+    """Whether to wait for orders on standard input, each for one slice. Only the native generator can do this."""
 
     @property
     def threads(self) -> int:
@@ -42,11 +42,11 @@ class Job:
 
     @property
     def status(self) -> int:
-        """The expected status, or 200 if any success is correct."""
+        """The expected status, or 200 if the workload accepts any success."""
         return self.workload.expect.status or 200
 
     def write(self, name: str, text: str) -> Path:
-        """Write a file to ``scratch`` and return its absolute path. Files avoid the limits and the quoting of command lines."""
+        """Write a file to ``scratch`` and return its absolute path. Unlike command lines, files need no quoting and can be long."""
         path = (self.scratch / name).absolute()
         path.write_bytes(text.encode())
         return path
@@ -57,12 +57,12 @@ class KeptResponse:
     """A whole response received during the load."""
 
     workload: Workload
-    """The workload of its request. In a mix, it is one of the parts."""
+    """Workload of the request. In a mix, it is one of the parts."""
     head: str
     body: str
     """The body without transfer coding."""
     truncated: bool
-    """Whether the body was longer than the kept part."""
+    """Whether ``body`` is only the first part of the body."""
 
 
 class Phase(StrEnum):
@@ -78,7 +78,7 @@ class Progress:
 
     phase: Phase
     elapsed_s: float
-    """Time since the start of the phase."""
+    """Time since the start of the phase, in seconds."""
     throughput_rps: float | None = None
     p50_us: float | None = None
     p99_us: float | None = None
@@ -86,24 +86,24 @@ class Progress:
 
 @dataclass(frozen=True, slots=True)
 class SliceReport:
-    """What a generator reports after a slice, once nothing is in flight."""
+    """A generator's report after a slice, once nothing is in flight."""
 
     duration_s: float
-    """Length of the window."""
+    """Length of the window, in seconds."""
     completed: int
     """Correct responses within the window."""
     outside: int
     """Correct responses before and after the window."""
     throughput_rps: float
     drain_us: float
-    """Time from the end of the window to the last response."""
+    """Time from the end of the window to the last response, in µs."""
     p50_us: float | None = None
     p99_us: float | None = None
     max_us: float | None = None
 
     @property
     def counted_share(self) -> float:
-        """Share of the responses that count, 0 to 1."""
+        """Share of the slice's responses that count because they arrived within the window, from 0 to 1."""
         everything = self.completed + self.outside
         return self.completed / everything if everything else 1.0
 
@@ -123,7 +123,7 @@ class Output:
 
     @property
     def tail(self) -> str:
-        """The last lines of both streams, standard error last, to explain a failure."""
+        """The last lines of both streams, standard error last. They explain a failure."""
         lines = [line for stream in (self.stdout, self.stderr) for line in stream.strip().splitlines()]
         return "\n".join(lines[-LOG_TAIL_LINES:])
 
@@ -132,15 +132,15 @@ class LoadGenerator(Tool):
     """A program that generates a load."""
 
     warms_up_itself: bool
-    """Whether it warms up in the measuring process, on the same connections. Otherwise, ``argv(job, warmup=True)`` runs first."""
+    """Whether the generator warms up in the measuring process, on the same connections. If not, ``argv(job, warmup=True)`` runs first."""
     slack_s: float = 15.0
     """Time for connecting, reporting and ending, in addition to the load's own time."""
     counts_headers: bool = False
-    """Whether its count of received bytes includes headers."""
+    """Whether the generator's count of received bytes includes headers."""
     mixes: bool = False
-    """Whether it can send several kinds of requests in one load."""
+    """Whether the generator can send several kinds of requests in one load."""
     latency_meaning: str
-    """One sentence, shown beside its latencies."""
+    """One sentence that defines the generator's latencies. Reports show it beside them."""
 
     @abstractmethod
     def refuses(self, job: Job) -> str | None:
@@ -148,7 +148,7 @@ class LoadGenerator(Tool):
 
     @abstractmethod
     def argv(self, job: Job, *, warmup: bool) -> tuple[str, ...]:
-        """Return the command line. May write files to ``job.scratch``. ``warmup``: for the separate run before the measured one."""
+        """Return the command line, of the separate warm-up with ``warmup``. May write files to ``job.scratch``."""
 
     def progress(self, line: str) -> Progress | None:
         """Parse a line of standard error. Returns ``None`` if it reports no progress, which is true of most generators."""

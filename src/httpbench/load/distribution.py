@@ -13,11 +13,11 @@ from httpbench.quantiles import Integers, Samples, figures_us, samples_of
 
 HISTOGRAM_MAX_NS = 2 * 3600 * 10**9  # twice the longest timeout of a load
 HISTOGRAM_DIGITS = 3
-EXACT_BITS = 11  # a histogram of three digits has a bucket for each value below 2**11
+EXACT_BITS = 11  # a histogram with three digits has a bucket for each value below 2**11
 
 
 def distribution(values_ns: Integers, counts: Integers | None = None) -> Distribution:
-    """Return the distribution of times in ns, in any order, each occurring ``counts`` times (by default once)."""
+    """Return the distribution of times in ns, in any order. ``counts`` is how often each time occurs (default: once)."""
     return described(samples_of(values_ns, counts))
 
 
@@ -29,9 +29,9 @@ def described(samples: Samples) -> Distribution:
 
 
 def _encoded(samples: Samples) -> str:
-    """Encode as HdrHistogram V2, compressed, base64.
+    """Encode samples as HdrHistogram V2, compressed, base64.
 
-    Values in the same slot are recorded together, as there are few slots but many samples.
+    Samples in the same slot are recorded in one call, because there are few slots but many samples.
     """
     histogram = HdrHistogram(1, HISTOGRAM_MAX_NS, HISTOGRAM_DIGITS)
     values = samples.lowest.astype(np.int64)

@@ -1,9 +1,9 @@
 """The adapter for hey: Go's HTTP client in a closed loop, with one goroutine per connection.
 
-hey prints its report with any Go template. Ours prints counts and samples as JSON instead of values rounded to 0.1 ms. Its pitfalls:
+hey can print its report with any Go template. Our template prints counts and samples as JSON, without rounding to 0.1 ms. hey's pitfalls:
 
 - Its requests/s include errors; we count from the statuses.
-- It keeps latencies and statuses of only the first million responses, and only counts the rest.
+- It keeps the latencies and statuses of the first million responses, and merely counts the rest.
 - It ignores errors while it reads a body, so a truncated response counts as complete.
 """
 
@@ -25,14 +25,14 @@ from httpbench.model import Distribution, Measurement, Requests, Requirement
 
 KEPT_RESULTS = 1_000_000
 KEPT_CONNECTIONS = 500
-"""Maximum number of idle connections that hey keeps open. A load with more would measure connecting."""
+"""Maximum number of idle connections that hey keeps open. A load with more connections would measure connecting."""
 
 TEMPLATE = (
     '{"total_ns":{{jsonify .Total}},"results":{{.NumRes}},"statuses":{{jsonify .StatusCodeDist}},"errors":{{jsonify .ErrorDist}},'
     '"latencies_s":{{jsonify .Lats}},"connects_s":[{{$comma := ""}}{{range .ConnLats}}'
     '{{if .}}{{$comma}}{{jsonify .}}{{$comma = ","}}{{end}}{{end}}]}'
 )
-"""``ConnLats`` is 0 for a request over an existing connection."""
+"""Template for a report as JSON. ``ConnLats`` is 0 for a request over an existing connection."""
 
 ERROR_KINDS = (
     (re.compile(r"connection refused"), "connect_refused"),
@@ -44,7 +44,7 @@ ERROR_KINDS = (
     (re.compile(r"malformed|bad Content-Length|too many transfer encodings|unsupported transfer encoding"), "invalid_response"),
     (re.compile(r"tls: |x509: "), "tls"),
 )
-"""Go's error message and our name for it. The first match counts. Go's messages contain addresses, so they can't be names themselves."""
+"""Patterns of Go's error messages, which contain addresses, each with our kind of error. The first match counts."""
 
 NOTES = (
     "hey does not check bodies; a truncated one counts as complete.",
@@ -59,9 +59,9 @@ class _Result(BaseModel):
 
     total_ns: int
     results: int
-    """Requests that ended, including errors."""
+    """Number of requests that ended, including errors."""
     statuses: dict[int, int] | None
-    """Statuses of the responses that were kept."""
+    """Counts of the statuses of the responses that hey kept."""
     errors: dict[str, int]
     latencies_s: list[float]
     connects_s: list[float]
@@ -76,7 +76,7 @@ class Hey(LoadGenerator):
     )
 
     def version_of(self, program: str, run: Run) -> str:
-        """Ask Debian's package manager, because hey doesn't print its version. ``unknown`` if it isn't from a package."""
+        """Ask Debian's package manager, because hey doesn't print its version. Returns ``unknown`` if hey isn't from a package."""
         if Path(program).parent != Path("/usr/bin"):
             return "unknown"
         version = run(("dpkg-query", "--show", "--showformat", "${Version}", Path(program).name)).strip()
@@ -105,7 +105,7 @@ class Hey(LoadGenerator):
         if not load.keepalive:
             options.append("-disable-keepalive")
         for key, value in request.headers.items():
-            # Go takes the host from its own option and ignores the header.
+            # Go's HTTP client ignores a Host header. hey has an option for it.
             options += ["-host", value] if key.lower() == "host" else ["-H", f"{key}: {value}"]
         if request.body:
             options += ["-D", str(job.write("body", request.body))]
@@ -153,8 +153,8 @@ def _errors(result: _Result) -> Counter[str]:
 def _judged(result: _Result, completed: int, expected: int) -> tuple[int, int, int]:
     """Count the responses with the expected status, another status, and an unknown status.
 
-    Statuses after the first million are unknown. If the first million are all correct, the rest count as correct, and a note says so. If
-    some are wrong, the rest stay unknown.
+    Statuses after the first million are unknown. If the first million are all correct, the rest count as correct, and a note reports this.
+    If some are wrong, the rest stay unknown.
     """
     statuses = result.statuses or {}
     correct = statuses.get(expected, 0)

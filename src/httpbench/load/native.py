@@ -1,7 +1,8 @@
-"""The adapter for the native load generator, ``httpbench-loadgen``: closed and open loop, checks every response, keeps whole histograms.
+"""The adapter for the native load generator, ``httpbench-loadgen``.
 
-It warms up on the connections that it then measures, reports each change of phase immediately, and prints one JSON document with the schema
-``httpbench-loadgen/1``. Keys without a place in a ``Measurement`` are ignored.
+It makes closed and open loops, checks every response, and keeps whole histograms. It warms up on the connections that it then measures,
+reports each change of phase immediately, and prints one JSON document with the schema ``httpbench-loadgen/1``. Keys without a place in a
+``Measurement`` are ignored.
 """
 
 from __future__ import annotations
@@ -22,11 +23,11 @@ from httpbench.quantiles import decoded, percentiles_us, recorded
 PROGRAM = "httpbench-loadgen"
 SCHEMA = "httpbench-loadgen/1"
 SAMPLE_S_MIN, SAMPLES = 0.1, 100
-"""How often each thread keeps a whole response: ten times a second, or a hundred times in a long measurement."""
+"""Minimum time between two whole responses that a thread keeps, in seconds, and number of them in a long measurement."""
 SHORT_S, SHORT_INTERVAL_S = 5.0, 0.1
 EXIT_MEASURED, EXIT_FAILED, EXIT_TERMINATED, EXIT_INTERRUPTED = 0, 1, 143, 130
 STALL_SHARE_MIN = 0.01
-"""Share of the measured time from which a pause of the generator is mentioned in a note."""
+"""Minimum share of the measured time at which a note mentions that the generator was stopped."""
 
 PROGRESS, SLICE = TypeAdapter(Progress), TypeAdapter(SliceReport)
 Event = TypeVar("Event", Progress, SliceReport)
@@ -65,7 +66,7 @@ class _Generator(ReportPart):
     threads: tuple[_Thread, ...] = ()
     stalled_us: float = 0
     engine_fallback: str | None = None
-    """Why it used epoll instead of io_uring."""
+    """Reason for using epoll instead of io_uring, if it did."""
 
 
 class _Report(ReportPart):
@@ -85,9 +86,9 @@ class _Report(ReportPart):
     generator: _Generator
     interrupted: bool = False
     failure: str | None = None
-    """Why the program ended the run early."""
+    """Reason for ending the run early, if it did."""
     censored: int = 0
-    """Requests with times that are only lower bounds in the distributions."""
+    """Number of requests whose times in the distributions are only lower bounds."""
     unfinished_s: float = 0
     """Sum of the ages of the requests that were unfinished at the end."""
 
@@ -226,9 +227,9 @@ def _stated(part: MixPart) -> dict[str, object]:
 
 
 def _sample_s(job: Job) -> float | None:
-    """Return how often to keep a whole response for checks that only the harness can make: rules, and heads that a proxy passes on.
+    """Return the time between two whole responses to keep, in seconds, or ``None`` to keep none.
 
-    ``None``: never.
+    The harness checks kept responses for what the load generator can't: rules of workloads, and heads that a proxy passes on.
     """
     is_checked_later = job.workload.has_unchecked_bodies or job.workload.backend is not None
     return max(SAMPLE_S_MIN, job.load.duration_s / SAMPLES) if is_checked_later else None
@@ -249,7 +250,7 @@ def _rate(load: Load) -> list[str]:
 
 
 def _interval_option(job: Job) -> list[str]:
-    """Return the option for the interval length. Short measurements have short ones, as a few long ones can't show steady throughput."""
+    """Return the option for the interval length. Short measurements get short intervals, because a few can't show steady throughput."""
     if job.load.step_s is not None:
         return ["--interval", f"{interval_ms(job.load)}ms"]
     interval_s = job.interval_s or (SHORT_INTERVAL_S if job.load.duration_s < SHORT_S else None)
@@ -257,7 +258,7 @@ def _interval_option(job: Job) -> list[str]:
 
 
 def _recorded(load: Load, report: _Report) -> list[RecordedInterval]:
-    """Return the intervals with their histograms if the load has steps, which are built from them."""
+    """Return the intervals with their histograms if the load has steps, which are built from these intervals."""
     if load.step_s is None:
         return []
     found = []

@@ -1,15 +1,15 @@
-"""The adapter for perf-gauge: a closed loop, or a rate that its clients try to keep.
+"""The adapter for perf-gauge: a closed loop, or a rate that its clients try to reach.
 
-It prints a report for humans, which we parse: counts, rates, and times in whole µs, or in hundredths of a millisecond if all are at least
-one millisecond. Its pitfalls:
+perf-gauge prints a text report, which we parse. It contains counts, rates, and times in whole µs, or in hundredths of a millisecond if all
+are at least one millisecond. The pitfalls of perf-gauge:
 
-- The clock of a request starts after the rate limiter. The time that a late request waited before that is not reported (coordinated
-  omission), so with a rate we report these as service times.
-- Each client gets an equal share of the rate and sends it in bursts that it rounds down: 500 requests/s from 8 clients become about 370. As
-  with every generator, missing the rate makes the trial invalid.
+- The clock of a request starts after the rate limiter. The time that a late request waited before that is missing (coordinated
+  omission), so we report these times as service times even with a rate.
+- Each client gets an equal share of the rate and sends it in bursts, whose size it rounds down: 500 requests/s from 8 clients become about
+  370. As with every generator, missing the rate makes the trial invalid.
 - A request that times out ends the whole measurement and isn't counted.
 - It doesn't check bodies.
-- Its published lock file contains a crate that current compilers refuse, so we build it with newer dependencies.
+- Its published lock file contains a crate that current compilers reject, so we build perf-gauge with newer dependencies.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from httpbench.model import Arrivals, Distribution, Measurement, Requests, Requi
 
 VERSION = "0.1.20"
 WHOLE_SHARE = 0.95
-"""A measurement that lasted for a smaller share of its duration was ended by a timeout."""
+"""Minimum share of the requested duration. If a measurement was shorter, a timeout ended it."""
 
 UNITS_US = {"µs": 1.0, "ms": 1000.0}
 
@@ -53,7 +53,7 @@ class PerfGauge(LoadGenerator):
     )
 
     def installation(self) -> Installation:
-        # Without --locked: the versions in its lock file don't compile with current compilers (traitobject 0.1.0).
+        # Without --locked, because traitobject 0.1.0 in its lock file doesn't compile with current compilers.
         argv = ("cargo", "install", f"perf-gauge@{VERSION}", "--root", str(self.folder))
         return Installation(argv, Requirement(program="cargo", install="https://rustup.rs"), self.folder)
 
@@ -102,7 +102,7 @@ class PerfGauge(LoadGenerator):
             duration_s=duration_s,
             requests=Requests(completed=sum(statuses.values()), ok=ok),
             errors=errors,
-            bytes_received=None,  # perf-gauge rounds them to two digits
+            bytes_received=None,  # perf-gauge rounds this number to two digits
             throughput_rps=ok / duration_s,
             service_time_us=_times(output, requests),
             notes=NOTES,
@@ -143,12 +143,12 @@ def _summary(output: Output, expected: int) -> tuple[dict[int, int], dict[str, i
 
 
 def _times(output: Output, count: int) -> Distribution | None:
-    """Return the times of all requests. Omits percentiles with fewer than ten samples beyond them, although perf-gauge prints them."""
+    """Return the times of all requests, without the percentiles that perf-gauge prints even if too few samples lie beyond them."""
     block = re.search(r"^Latency:\n(.*?)(\n\n|\Z)", output.stdout, re.M | re.S)
     if block is None or count == 0:
         return None
     lines = re.findall(r"^([\w.]+)\s*:\s*([\d.]+)(µs|ms)", block[1], re.M)
-    # Its words become our names of fields, such as "p99.9" → "p99_9" and "StdDev" → "stddev".
+    # Convert perf-gauge's labels to our field names, such as "p99.9" → "p99_9" and "StdDev" → "stddev".
     told = {word.lower().replace(".", "_"): float(value) * UNITS_US[unit] for word, value, unit in lines}
     if not told:
         raise LoadError("perf-gauge's report cannot be read: its Latency has no known line", log_tail=output.tail)

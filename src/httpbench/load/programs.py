@@ -1,4 +1,4 @@
-"""Find our programs that aren't written in Python, or explain how to build a missing one."""
+"""Find those of our programs that aren't written in Python, or explain how to build a missing one."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from pathlib import Path
 from httpbench.errors import RequirementError
 
 OVERRIDE = "HTTPBENCH_PROGRAMS"
-"""Environment variable with a folder that is searched first, to measure with another build of a program."""
+"""Environment variable that names a folder to search first. It makes it possible to measure with another build of a program."""
 
 
 def locate(name: str) -> str | None:
-    """Return its path: in that folder, beside the command, in a checkout's build or in PATH. Returns ``None`` if it is in none of them."""
+    """Return the path of a program: in the folder of ``OVERRIDE``, beside Python, in a checkout's build or in ``PATH``; else ``None``."""
     folders = (os.environ.get(OVERRIDE), Path(sys.executable).parent, Path(__file__).resolve().parents[3] / "target" / "release")
     places = (Path(folder) / name for folder in folders if folder)
     found = next((str(path) for path in places if path.is_file()), None)

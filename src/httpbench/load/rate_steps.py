@@ -1,7 +1,7 @@
-"""The steps of a rising rate: the generator's intervals, merged into one distribution per rate.
+"""Compute the steps of a rising rate by merging the generator's intervals into one distribution per rate.
 
-A step's percentiles come from the merged histograms of its intervals, never from the intervals' percentiles. :func:`interval_ms` makes the
-intervals divide a step evenly, so that no interval belongs to two rates. This costs about a millisecond per interval.
+A step's percentiles come from the merged histograms of its intervals, never from the intervals' percentiles. :func:`interval_ms` chooses
+intervals that divide a step evenly, so that no interval belongs to two rates. Merging takes about a millisecond per interval.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from httpbench.model import Interval, Level, Load, Step
 from httpbench.quantiles import Samples, together
 
 INTERVALS_MS = (250, 200, 125, 100)
-"""Lengths in order of preference. The load generator accepts all of them."""
+"""Interval lengths in order of preference. The load generator accepts all of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +34,7 @@ def interval_ms(load: Load) -> int | None:
 
 
 def steps(load: Load, intervals: Sequence[RecordedInterval]) -> tuple[Step, ...]:
-    """Return the result of each offered rate. Empty if the load has only one rate. A stopped generator has fewer steps."""
+    """Return the result of each offered rate. Empty if the load has only one rate. Steps that a stopped generator didn't reach are missing."""
     if load.step_s is None:
         return ()
     return tuple(_step(level, own) for level in load.levels if (own := [part for part in intervals if _within(part.interval, level)]))

@@ -1,6 +1,6 @@
 """Adapters for timers, which run a program once and report the times of the whole process.
 
-Like load generators, the adapters start nothing: they return a command line and parse the report that it writes to a file.
+Like the adapters of load generators, they start no processes: they return a command line and parse the report that it writes to a file.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ PROGRAM = "httpbench-timer"
 
 @dataclass(frozen=True, slots=True)
 class Timed:
-    """The result of a program that has ended."""
+    """The result of timing a program that has ended."""
 
     code: int
-    """Its exit code. Negative: the signal that ended it."""
+    """Exit code of the program. Negative: the signal that ended it."""
     timing: Timing
 
     def __str__(self) -> str:
@@ -36,7 +36,7 @@ class Timer(Tool):
     """A program that times other programs."""
 
     meaning: str
-    """One sentence, shown beside its times."""
+    """One sentence that defines the timer's times. Reports show it beside them."""
 
     @abstractmethod
     def argv(self, command: Sequence[str], report: Path, output: Path) -> tuple[str, ...]:
@@ -91,7 +91,7 @@ class _HyperfineReport(ReportPart):
 
 
 class Hyperfine(Timer):
-    """hyperfine with one run at a time, so that runs of different targets can alternate and each run proves its work."""
+    """The adapter for hyperfine, one run at a time, so that runs of different targets can alternate and the work of each run is proven."""
 
     name = "hyperfine"
     requirement = Requirement(
@@ -107,6 +107,6 @@ class Hyperfine(Timer):
         (told,) = parsed(_HyperfineReport, report, "hyperfine's report").results
         code = told.exit_codes[0]
         peak = told.memory_usage_byte[0] if told.memory_usage_byte else None
-        if code is None:  # it was killed; hyperfine doesn't report the signal
+        if code is None:  # the program was killed; hyperfine doesn't report the signal
             raise LoadError("was killed by a signal")
         return Timed(code, Timing(wall_s=told.mean, user_s=told.user, system_s=told.system, rss_bytes_peak=peak))

@@ -22,11 +22,11 @@ class Installation:
     """Instructions to install a program into the user's cache, without root."""
 
     argv: tuple[str, ...]
-    """The command."""
+    """The installation command."""
     requires: Requirement
-    """The program that the command starts with."""
+    """The program that the command runs."""
     folder: Path
-    """The folder that it installs into."""
+    """The folder into which the command installs the program."""
     files: tuple[Path, ...] = ()
     """Files to copy into ``folder`` before the command runs."""
 
@@ -70,7 +70,7 @@ class Tool(ABC):
 
     @property
     def folder(self) -> Path:
-        """The folder in which ``httpbench setup`` installs it."""
+        """The folder into which ``httpbench setup`` installs the program."""
         return user_folder("XDG_CACHE_HOME", ".cache") / "load-generators" / self.name
 
     def installation(self) -> Installation | None:
@@ -78,7 +78,7 @@ class Tool(ABC):
         return None
 
     def program(self) -> str:
-        """Return the path, on the load host if there is one. Raises ``LoadError`` with the installation command if it is missing."""
+        """Return the program's path, on the load host if there is one. If it is missing, raises ``LoadError`` with an installation command."""
         path = self.there.path if self.there else self.locate()
         if path is None:
             raise LoadError(f"load generator {self.name} is not installed", hint=f"httpbench setup --load-generator {self.name}")
@@ -94,9 +94,9 @@ class Tool(ABC):
 
 
 def printed(argv: tuple[str, ...]) -> str:
-    """Return the output of a short command on both streams. Empty if it can't start or doesn't end.
+    """Return the output of a short command on both streams. Empty if the command can't start or doesn't end.
 
-    The exit code doesn't matter: wrk prints its version and fails.
+    The exit code doesn't matter, because wrk fails after printing its version.
     """
     done = capture(argv)
     return done.stdout + done.stderr if done else ""

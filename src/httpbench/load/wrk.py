@@ -1,11 +1,11 @@
-"""The adapter for wrk: a closed loop over epoll with one request, or one pipelined batch, in flight on each connection.
+"""The adapter for wrk: a closed loop on epoll with one request, or one pipelined batch, in flight on each connection.
 
-wrk reports most results through a Lua script (``wrk.lua``), which runs before and after the load and costs nothing during it. Its pitfalls:
+wrk reports most results through a Lua script (``wrk.lua``), which runs before and after the load and costs nothing during it. wrk's pitfalls:
 
 - It back-fills its histogram after the run: a response that took more than twice a connection's mean time between requests adds samples
-  that were never measured. They distort every closed-loop result and make pipelined results useless, so we remove them.
+  that were never measured. These samples distort every result and make pipelined results useless, so we remove them.
 - It counts a timeout only when the late response arrives. A server that never responds shows as missing throughput, not as errors.
-- It only distinguishes statuses below 400 from others, and doesn't check bodies.
+- It distinguishes only between statuses below 400 and all others, and doesn't check bodies.
 """
 
 from __future__ import annotations
@@ -114,7 +114,7 @@ class Wrk(LoadGenerator):
 
 
 def _as_wrk_spells(header: str) -> str:
-    """Return the header as wrk expects it. It looks for ``Host`` in exactly this spelling, and adds its own beside any other."""
+    """Return the header's name as wrk expects it. wrk recognizes only the spelling ``Host``, and otherwise adds a second Host header."""
     return "Host" if header.lower() == "host" else header
 
 
@@ -131,7 +131,7 @@ def _parse(output: Output) -> _Result:
 
 
 def _latencies(result: _Result, job: Job) -> Distribution | None:
-    """Return the latencies without back-filled samples, or ``None`` if the histogram doesn't add up, so as not to show invented values."""
+    """Return the latencies without back-filled samples, or ``None`` if the counts don't add up and may still contain such samples."""
     if result.latencies_us is None:
         return None
     pairs = np.array(result.latencies_us, dtype=np.int64).reshape(-1, 2)
@@ -148,10 +148,11 @@ def _latencies(result: _Result, job: Job) -> Distribution | None:
 
 
 def _without_back_fill(filled: Integers, expected: int) -> Integers:
-    """Undo wrk's ``stats_correct``. Both tables contain the count of each latency in µs.
+    """Undo wrk's ``stats_correct``. The table and the result contain the count of each latency in µs.
 
     For a latency n ≥ 2e, where e is the expected time between requests, wrk adds its count at n−e, n−2e, … down to just above e. Above e,
-    each count therefore became the sum of itself and all counts at multiples of e beyond it, which is itself plus the *filled* count at +e.
+    each filled count is therefore the original count at n plus all original counts at n+e, n+2e, …, which is the original count at n plus
+    the *filled* count at n+e.
     """
     counts = filled.copy()
     if expected > 0:

@@ -1,4 +1,4 @@
-"""CPU time and memory of a target and of the load generator, over time."""
+"""Measure the CPU time and memory of targets and load generators over time, and what else the machine did meanwhile."""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
-"""Find how many connections a listening socket queues until the server accepts them: its argument to ``listen()``, capped by the kernel.
+"""Read how many connections a listening socket can queue until the server accepts them.
 
-This asks the kernel over a netlink socket, like ``ss -ltn`` for its column Send-Q; see sock_diag(7). It works without root.
+This is the server's argument to ``listen()``, capped by the kernel. The kernel reports it over a netlink socket, also without root, as in the
+column Send-Q of ``ss -ltn``; see sock_diag(7).
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ DONE, ERROR = 3, 2
 LISTENING = 1 << 10  # the bit of TCP_LISTEN
 TIMEOUT_S = 0.5
 HEADER = struct.Struct("=IHHII")
-REQUEST = struct.Struct("=BBBBI48x")  # inet_diag_req_v2 without a socket, which selects all sockets
+REQUEST = struct.Struct("=BBBBI48x")  # inet_diag_req_v2 that names no socket, which selects all of them
 QUEUES_AT = 60
 """Offset of ``idiag_wqueue`` in ``inet_diag_msg``: for a listening socket, the length of its queue (net/ipv4/tcp_diag.c)."""
 

@@ -1,4 +1,4 @@
-"""Read the speeds of physical network links, and the rates that ``tc`` limits links to.
+"""Read the speeds of physical network links, and the rate limits that ``tc`` has set on links.
 
 The agent of a load host uses this module too, so it needs only the standard library.
 """
@@ -13,12 +13,12 @@ import subprocess
 
 LINKS = pathlib.Path("/sys/class/net")
 SPEEDS = "*/device/net/*/speed"
-"""Speeds of physical links in Mbit/s, or -1 if unknown. Virtual links have no device; some of them report a speed that means nothing."""
+"""Files with the speeds of physical links in Mbit/s, or -1 if unknown. Virtual links, some of which report fake speeds, have no device."""
 
 SHAPERS = ("tc", "-json", "qdisc", "show")
 SHAPERS_LIMIT_S = 5.0
 SYSTEM_FOLDERS = "/usr/local/sbin:/usr/sbin:/sbin"
-"""Folders that are in the PATH of root only."""
+"""Folders that only root has in ``PATH``."""
 
 
 def read() -> dict[str, str]:

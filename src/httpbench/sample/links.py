@@ -1,6 +1,6 @@
-"""How full the machine's network links were: their bytes per second against their speed or the rate that ``tc`` limits them to.
+"""Compute how full the machine's network links were: their traffic relative to their speed or to a rate limit of ``tc``.
 
-A full link makes every program look idle. Loopback and other virtual links have no speed, so only a rate limit can fill them.
+Behind a full link, every program looks idle. Loopback and other virtual links have no speed, so they are full only at a rate limit.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ class LinkLimits:
     """Capacities of the links, by interface, in bit/s."""
 
     physical: Mapping[str, float]
-    """In each direction."""
+    """Speeds of physical links, in each direction."""
     shaped: Mapping[str, float]
-    """Rates that ``tc`` limits sending to."""
+    """Rate limits of ``tc`` on sending."""
 
 
 def limits(texts: Mapping[str, str]) -> LinkLimits:
@@ -51,7 +51,7 @@ def fullest_link(before: str, after: str, elapsed_s: float, limits: LinkLimits) 
 
 
 def _shaped(shapers: str) -> Iterator[tuple[str, float]]:
-    """Yield the rate limits of tbf, netem and cake, with their interfaces."""
+    """Yield each rate limit of tbf, netem or cake with its interface."""
     try:
         disciplines = json.loads(shapers or "[]")
     except ValueError:
@@ -75,5 +75,5 @@ def _counters(text: str) -> dict[str, tuple[tuple[int, int], tuple[int, int]]]:
 
 
 def _bits_per_s(before: tuple[int, int], after: tuple[int, int], elapsed_s: float) -> tuple[float, float]:
-    """Return bits and packets per second."""
+    """Return the bits and the packets per second."""
     return (8 * (after[0] - before[0]) / elapsed_s, (after[1] - before[1]) / elapsed_s)

@@ -1,7 +1,7 @@
-"""The kernel's network counters over a period: retransmitted segments, refused connections, dropped packets, full links.
+"""Read the kernel's network counters over a period: retransmitted segments, refused connections, dropped packets, full links.
 
-This reads four small files at each end of the period. The counters cover the whole network namespace, including other programs: they show
-that the network had problems, but not whose.
+This reads four small files at each end of the period. The counters cover the whole network namespace, including other programs. They show
+that the network had problems, but not which program had them.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from httpbench.sample.tree import content
 
 PROC_NET = Path("/proc/net")
 DROPPED_COLUMN = 1
-"""Column of ``softnet_stat``, which has one line per CPU, in hexadecimal (net/core/net-procfs.c)."""
+"""Column of dropped packets in ``softnet_stat``, which has a line of hexadecimal numbers per CPU (net/core/net-procfs.c)."""
 
 
 FILES = ("snmp", "netstat", "softnet_stat", "dev")
 
 
 class NetworkMeter:
-    """Counts since the last ``mark()``, or since its creation. Counters that the kernel doesn't report are ``None``."""
+    """A meter of the network since the last ``mark()``, or since its creation. Counters that the kernel doesn't report are ``None``."""
 
     def __init__(self, folder: Path = PROC_NET):
         self._folder = folder
@@ -43,7 +43,7 @@ class NetworkMeter:
 
 
 def network(before: Mapping[str, str], after: Mapping[str, str], elapsed_s: float, capacities: LinkLimits) -> Network:
-    """Return the counts between two readings of the files, by name. Files that some containers hide are empty."""
+    """Return the counts between two readings of ``FILES``. The text of a file is empty if a container hides it."""
     first, last = _counters(before), _counters(after)
     counts = {name: last[name] - count for name, count in first.items() if name in last}
     return Network(**counts, fullest_link=fullest_link(before["dev"], after["dev"], elapsed_s, capacities))
@@ -63,7 +63,7 @@ def _counters(files: Mapping[str, str]) -> dict[str, int]:
 
 
 def _pairs(text: str, name: str) -> dict[str, int]:
-    """Parse a protocol's counters: the first line contains the names, the second line the values."""
+    """Parse a protocol's counters. The first line contains the names, the second line the values."""
     lines = [line.split() for line in text.splitlines() if line.startswith(f"{name}:")]
     if len(lines) != 2:
         return {}

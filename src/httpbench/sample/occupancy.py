@@ -1,9 +1,10 @@
 """Measure how busy each core was over a period, whichever programs ran there.
 
-The time that neither the target nor the load generator used was used by other programs.
+Busy time that neither the target nor the load generator used was used by other programs.
 
-This reads ``/proc/stat`` once at each end of the period; the kernel counts in ticks of 10 ms. Interrupt time is separate: the kernel's
-configuration decides whether network work in interrupts is also charged to a process, so it must not look like another program's.
+This reads ``/proc/stat`` once at each end of the period; the kernel counts in ticks of 10 ms. Interrupt time is separate. It includes
+network work for our own programs, so it must not look like another program's time. Whether the kernel also charges it to a process depends on
+the kernel's configuration.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ STAT = Path("/proc/stat")
 
 
 class OccupancyMeter:
-    """Counts since the last ``mark()``, or since its creation."""
+    """A meter of each core's busy time since the last ``mark()``, or since its creation."""
 
     def __init__(self, cpus: Collection[int], stat: Path = STAT):
         self._cpus = sorted(set(cpus))
@@ -48,7 +49,7 @@ def occupancy(before: str, after: str, elapsed_s: float, cpus: Iterable[int]) ->
 
 
 def _ticks(stat: str) -> dict[int, dict[str, int]]:
-    """Return each CPU's ticks for processes, for interrupts, and stolen by the hypervisor (proc(5), /proc/stat)."""
+    """Return each CPU's ticks: in processes, in interrupts, and stolen by the hypervisor (proc(5), /proc/stat)."""
     found = {}
     for line in stat.splitlines():
         name, *rest = line.split()

@@ -1,9 +1,9 @@
 """Count the threads of a process tree that are busy without any requests.
 
 This looks at the state of each thread. A polling thread is running or ready to run at any moment, however busy the machine is; a thread
-that waits for a request sleeps. Other work, such as start-up or garbage collection, ends sooner or later, but polling doesn't. There are
-therefore several short periods, of which the least busy one counts. The first quiet period ends the measurement, which for most programs is
-the first.
+that waits for a request sleeps. Other work, such as start-up or garbage collection, ends sooner or later, but polling doesn't. Therefore,
+there are several short periods, of which the least busy one counts. A quiet period ends the measurement. For most programs, the first period
+is quiet.
 """
 
 from __future__ import annotations
@@ -16,16 +16,16 @@ from httpbench.sample.tree import content, descendants, numbers
 PERIODS = 4
 LOOKS = 5
 PAUSES_S = (0.005, 0.015)
-"""Pauses between two looks. Their length varies because a program with a timer of the same length could be busy at every look."""
+"""Minimum and maximum pause before a look, in seconds. It varies, because a program whose timer has the same period could be busy at every look."""
 
 QUIET_MAX = 0.25
-"""Busy threads up to which a period is quiet: one look of five may coincide with a timer or a log message."""
+"""Maximum mean number of busy threads in a quiet period: one look of five may coincide with a timer or a log message."""
 
 RUNS = b"R"
 
 
 def polling_threads(root_pid: int) -> float | None:
-    """Return the mean number of busy threads below ``root_pid`` in the least busy period, or ``None`` if none was seen."""
+    """Return the mean number of busy threads below ``root_pid`` in the least busy period, or ``None`` if no thread was seen."""
     least: float | None = None
     for _ in range(PERIODS):
         looks = [_busy_threads(root_pid) for _ in range(LOOKS)]

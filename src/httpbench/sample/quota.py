@@ -1,7 +1,8 @@
-"""Measure how often a CPU quota stopped a program: the throttled periods of its control groups, for both versions of the interface.
+"""Measure how often a CPU quota stopped a program, by the throttled periods of its control groups (version 1 or 2).
 
-A quota of any group between a process and the root applies, so all are read and the most throttled one counts. This reads a few small files
-at each end of the period. A throttled group stops all its programs, so the result shows that a quota was reached, but not by whom.
+Every group between a process and the root can have a quota, so all are read, and the most throttled one counts. This reads a few small files
+at each end of the period. A throttled group stops all its programs, so the result shows that a quota was reached, but not which
+program used it up.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from httpbench.model import SharedQuota
 
 
 class QuotaMeter:
-    """Counts since the last ``mark()``, or since its creation. ``pids``: processes of one program."""
+    """A meter of throttled periods since the last ``mark()``, or since its creation. ``pids`` are the processes of one program."""
 
     def __init__(self, pids: Iterable[int] = (), root: Path = Path("/")):
         self._root = root
@@ -27,13 +28,13 @@ class QuotaMeter:
         self._before = [(level, counts) for level in limited.values() if (counts := _counts(level))]
 
     def throttled_share(self) -> float | None:
-        """Return the share of a quota's periods that exhausted it, 0 to 1, or ``None`` without a quota or without use of one."""
+        """Return the share of periods that exhausted a quota, 0 to 1, or ``None`` if there is no quota or no period began."""
         shares = [share for level, before in self._before if (share := _share(before, _counts(level))) is not None]
         return max(shares, default=None)
 
 
 class SharedQuotaMeter:
-    """The quota of a process's control groups, which all programs in them share. Counts since the last ``mark()``."""
+    """A meter of the quota that a process shares with all programs in its control groups, since the last ``mark()``."""
 
     def __init__(self, root: Path = Path("/"), pid: int | str = "self"):
         self._root = root
@@ -45,7 +46,7 @@ class SharedQuotaMeter:
         self._before = list(self._read())
 
     def read(self) -> SharedQuota | None:
-        """Return the quota of the most throttled group, or ``None`` without a quota or if the kernel doesn't report the use."""
+        """Return the quota of the most throttled group, or ``None`` if there is no quota or the kernel doesn't report its use."""
         elapsed_s = max(time.monotonic() - self._begin_s, 1e-3)
         found = []
         for level, before, used_before_s in self._before:

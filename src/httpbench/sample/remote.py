@@ -1,6 +1,6 @@
-"""Convert an agent's report on a load generator, and on its host, to the same values as for a local one.
+"""Convert an agent's report on a load generator and its host to the values that a local load generator would have.
 
-The agent reads but doesn't interpret, because it runs on hosts without our libraries. It samples processes with the modules ``tree`` and
+The agent reads kernel files but doesn't interpret them, because it runs on hosts without our libraries. It samples processes with the modules ``tree`` and
 ``threads``, and reads the capacities of links with ``link_limits``.
 """
 
@@ -22,7 +22,7 @@ AGENT_MODULES: Mapping[str, Path] = {name: Path(__file__).with_name(f"{name}.py"
 
 @dataclass(frozen=True, slots=True)
 class SeenThere:
-    """A load generator's usage in the measured window, and the activity of its whole host in that time."""
+    """A load generator's usage in the measured window, and the activity of its whole host during that time."""
 
     usage: Usage
     occupancy: tuple[CoreOccupancy, ...]
@@ -31,7 +31,7 @@ class SeenThere:
 
 
 def seen_there(report: Mapping[str, Any], cpus: Sequence[int]) -> SeenThere:
-    """Parse the agent's output at the end of the window. ``cpus`` are those that the load generator could use."""
+    """Parse the agent's output at the end of the window. ``cpus`` are the CPUs that the load generator could use."""
     series = SampleSeries(0.0)
     series.memory(*report["first"])
     for at_s, cpu_s, rss_bytes, processes in report["samples"]:

@@ -1,12 +1,12 @@
 """Measure the CPU time and memory of a process tree over time.
 
-CPU time comes from the kernel's counters for each process. Ended processes are included: the kernel adds the time of a process that was
-waited for to its parent's counters, and orphans become children of the root. One kind of time is lost: for children of a parent that
-ignores ``SIGCHLD``, time counts only up to the last sample. A new process is found up to half a second late; then all its time counts. The
-kernel counts the time of a process with several threads in ticks of 10 ms, which is 1% of a core over a window of one second.
+CPU time comes from the kernel's counters for each process. Ended processes are included: the kernel adds the time of a process to its
+parent's counters when the parent waits for it, and orphans become children of the root. One kind of time is lost: for children of a parent
+that ignores ``SIGCHLD``, time counts only up to the last sample. The sampler finds a new process after up to half a second, and then all its
+time counts. The kernel counts the time of a process with several threads in ticks of 10 ms, which is 1% of a core over a window of one second.
 
 RSS is read together with CPU time, from per-CPU counters that may lag by a few hundred kB. PSS and exact RSS are read about once a second
-(less often beyond some 100 MB) and at the end, because counting pages delays the process (see
+(less often beyond about 100 MB) and at the end, because counting pages delays the process (see
 :meth:`httpbench.sample.tree.Process.memory`).
 
 Sampling ten processes ten times a second takes less than 1% of a core (``benchmarks/sampler.py``).
@@ -28,11 +28,11 @@ from httpbench.sample.tree import TICKS_PER_S, Reading, Tree, descendants
 RESCAN_S = 0.5  # listing the tree costs more than reading it
 PAGES_S = 1.0
 ROUNDING_TICKS = 2.0
-"""Ticks by which the time of a tree may fall by rounding, when a process ends and its parent's counter takes over its time. A larger fall
-is a loss."""
+"""Maximum decrease of a tree's time by rounding, in ticks, when a process ends and its time moves to its parent's counter. A larger decrease
+means that time was lost."""
 SEEN_CPU_SHARE_MIN = 0.9
-"""Minimum share of the CPU time for which the threads must be known before their wait counts as that of the whole tree. In a server
-that forks for each connection, the wait of ended processes is lost."""
+"""Minimum share of the CPU time that known threads must account for. Otherwise, the waiting time of the tree is unknown. In a server that forks
+for each connection, for example, the waiting time of ended processes is lost."""
 PAGES_SHARE = 0.0015  # maximum share of the time that is spent on counting pages
 
 
@@ -43,9 +43,9 @@ class Current:
     cpu_cores: float
     """CPU use over about the last second, in cores."""
     rss_bytes: int
-    """Resident memory, summed over its processes."""
+    """Resident memory, summed over the program's processes."""
     throttled_share: float | None = None
-    """Share of a CPU quota's periods that throttled it since the window began, or ``None`` without a quota."""
+    """Share of a CPU quota's periods in which the program was throttled since the window began, or ``None`` without a quota."""
 
     def __str__(self) -> str:
         """Return text such as ``87% CPU, 12 MB`` or, if a quota was reached, ``50% CPU (throttled 41%), 12 MB``."""
@@ -54,13 +54,13 @@ class Current:
 
 
 class TreeSampler:
-    """Samples all processes below ``root_pid``, without the root itself: a child subreaper that waits for all orphans.
+    """Samples all processes below ``root_pid``. The root, a child subreaper that waits for all orphans, isn't included.
 
     Call ``start()`` once, ``mark()`` when the measured window begins (by default at the start), and ``stop()`` once. A thread takes a
     sample every ``interval_s`` seconds. With ``groups``, processes and CPU time are those of the control groups of a container, whose first
-    process is ``root_pid``. If the tree ends, in part or as a whole, that isn't an error. Threads are read at both ends of the window. With
-    ``threads_often``, they are also read with each sample. The cost grows with the number of threads, so this is only for programs
-    that end with the window.
+    process is ``root_pid``. It isn't an error if some or all of the processes end. Threads are read at both ends of the window. With
+    ``threads_often``, they are also read with each sample. This costs time for each thread, so it is only for programs that end with the
+    window.
     """
 
     def __init__(self, root_pid: int, interval_s: float = 0.1, *, threads_often: bool = False, groups: ControlGroups | None = None):
@@ -132,7 +132,7 @@ class TreeSampler:
         )
 
     def _wait_cores_mean(self, cpu_s: float) -> float | None:
-        """Return the wait of all threads, in cores, or ``None`` if too many of them ended unseen."""
+        """Return the waiting time of all threads per second, in cores, or ``None`` if too many of them ended unseen."""
         is_whole = self._threads.ran_s >= SEEN_CPU_SHARE_MIN * cpu_s - ROUNDING_TICKS / TICKS_PER_S
         return self._threads.wait_cores_mean if is_whole else None
 
@@ -166,7 +166,7 @@ class TreeSampler:
         return reading if self._groups is None else replace(reading, ticks=self._ticks_of_groups(self._groups))
 
     def _ticks_of_groups(self, groups: ControlGroups) -> float:
-        """Return the time of everything that ever ran in the container. If it is gone, keep the last known values."""
+        """Return the CPU time of everything that ever ran in the container. If the container is gone, keep the last known values."""
         if (cpu_s := groups.cpu_s()) is not None:
             self._group_ticks = cpu_s * TICKS_PER_S
             self._group_peak_bytes = groups.memory_bytes_peak() or self._group_peak_bytes

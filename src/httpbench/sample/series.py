@@ -1,7 +1,7 @@
-"""Samples of a process tree over a measured window, in bounded memory: peaks, means and totals of all samples, and at most 600 for charts.
+"""Collect samples of a process tree over a measured window: peaks, means and totals of all, and at most 600 samples for charts.
 
-Beyond that, neighboring samples are merged in pairs (times add up, the larger memory stays), so an hour takes as much memory as a minute,
-at a lower resolution. The CPU peak is over a whole second, as in ``top``: the kernel counts in ticks of 10 ms, which can make a tenth of a
+When there are 600, neighboring samples are merged in pairs (times add up, the larger memory stays). An hour therefore takes as much memory as a
+minute, at a lower resolution. The CPU peak is over a whole second, as in ``top``: the kernel counts in ticks of 10 ms, which can make a tenth of a
 second look a fifth busier than it was.
 """
 
@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from httpbench.model import Sample, Usage
 
 KEPT = 600
-PEAK_WINDOW_S = 0.95  # one second, with some tolerance for early samples
+PEAK_WINDOW_S = 0.95  # one second, minus some tolerance for early samples
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ class _Slice:
 
 
 class SampleSeries:
-    """A window that began at ``begin_s`` of a monotonic clock."""
+    """The samples of a window that began at ``begin_s`` of a monotonic clock."""
 
     def __init__(self, begin_s: float):
         self._begin_s = begin_s
@@ -63,7 +63,7 @@ class SampleSeries:
         self._stride = 1
 
     def add(self, at_s: float, cpu_s: float, rss_bytes: int, processes: int, throttled_s: float | None = None) -> None:
-        """Add a sample: CPU and throttled time since the previous one (negative counts as 0), and the current memory and processes."""
+        """Add a sample: CPU and throttled time since the previous one (negative counts as 0), and the current memory and number of processes."""
         throttled_s = None if throttled_s is None else max(throttled_s, 0.0)
         sample = _Slice(self._end_s, at_s, max(cpu_s, 0.0), rss_bytes, processes, throttled_s)
         self._end_s = at_s
@@ -81,12 +81,12 @@ class SampleSeries:
                 self._stride *= 2
 
     def memory(self, rss_bytes: int, processes: int) -> None:
-        """Add memory and processes only to the peaks."""
+        """Take memory and a number of processes into account for the peaks only."""
         self._rss_bytes_peak = max(self._rss_bytes_peak, rss_bytes)
         self._processes_peak = max(self._processes_peak, processes)
 
     def pages(self, rss_bytes: int, pss_bytes: int) -> None:
-        """Add memory that was counted page by page. Zero if unknown."""
+        """Add memory that was counted page by page. ``pss_bytes`` is 0 if unknown."""
         self._rss_bytes_peak = max(self._rss_bytes_peak, rss_bytes)
         self._pss_bytes_peak = max(self._pss_bytes_peak, pss_bytes)
         self._pss_bytes_sum += pss_bytes

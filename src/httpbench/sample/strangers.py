@@ -1,11 +1,11 @@
-"""Find other programs that used CPU time over a period, to report what disturbed a trial.
+"""Find other programs that used CPU time during a period, to report what disturbed a trial.
 
-This reads ``/proc/PID/stat`` of every process once at each end of the period. :mod:`httpbench.sample.occupancy` knows exactly how much of
-the measured cores other programs took; this module finds out which programs. A process is ours if it descends from the harness. Processes
+This reads ``/proc/PID/stat`` of every process once at each end of the period. :mod:`httpbench.sample.occupancy` measures exactly how
+much of the measured cores other programs used; this module finds out which programs they were. A process is ours if it descends from the harness. Processes
 that began and ended within the period leave only the time that was added to their parent's counters.
 
 The kernel reports only the CPUs that a process may use and the last CPU of each of its threads. Processes that can't have run on the
-watched CPUs are left out. The cost per process of the machine is about 10 µs at the beginning and 20 µs at the end.
+watched CPUs are left out. This takes about 10 µs for each process of the machine at the beginning and 20 µs at the end.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from httpbench.sample.tree import TICKS_PER_S, content, numbers
 
 PROC = "/proc"
 USED_TICKS_MIN = 2
-"""The kernel counts in ticks, so a single tick may stand for a hundredth of its length."""
+"""Minimum number of ticks for a process to be reported. A single tick may stand for a run of a hundredth of its length."""
 KEPT = 16
 THREADS_MAX = 64
 """Maximum number of threads per process to look up CPUs for."""
 OWN_GENERATIONS = 2
-"""The harness, its keepers and their guards. Programs started by guards are the programs of the run."""
+"""Number of generations below the harness that belong to it: its keepers and their guards. Guards start the programs of the run."""
 KERNEL_THREAD = 0x00200000
 """PF_KTHREAD, one of the flags of a process."""
 
@@ -63,7 +63,7 @@ class _Process:
 
 
 class StrangerMeter:
-    """Counts since the last ``mark()``, or since its creation.
+    """A meter of strangers' CPU time since the last ``mark()``, or since its creation.
 
     ``cpus`` are the watched CPUs. Descendants of the process ``harness`` and of ``roots`` are ours.
     """
@@ -80,7 +80,7 @@ class StrangerMeter:
         self._before = self._read()
 
     def read(self) -> Others:
-        """Return the strangers since the mark. Processes that end in the meantime aren't an error."""
+        """Return the strangers since the mark. It isn't an error if processes end in the meantime."""
         elapsed_s = max(time.monotonic() - self._begin_s, 1 / TICKS_PER_S)
         before = {pid: _Process.of(pid, stat) for pid, stat in self._before.items()}
         after = {pid: _Process.of(pid, stat) for pid, stat in self._read().items()}
@@ -116,7 +116,7 @@ class StrangerMeter:
                 )
 
     def _cpus_of(self, process: _Process) -> Iterator[int]:
-        """Yield the last CPU of each of its threads."""
+        """Yield the last CPU of each thread of a process."""
         yield process.cpu
         folder = f"{self._proc}/{process.pid}/task"
         for thread in numbers(folder)[:THREADS_MAX] if process.threads > 1 else ():
@@ -124,7 +124,7 @@ class StrangerMeter:
                 yield _Process.of(thread, stat).cpu
 
     def _read(self) -> dict[int, bytes]:
-        """Read the stat file of each process. Parsing comes later, because this may happen during a measurement."""
+        """Read the stat file of each process. Parsing is left for later, because this may run during a measurement."""
         return {pid: stat for pid in numbers(self._proc) if (stat := content(f"{self._proc}/{pid}/stat"))}
 
 
@@ -135,7 +135,7 @@ class _Used:
     now: _Process
     own_ticks: int
     reaped_ticks: int
-    """Time of children that ended and that the process waited for in the period."""
+    """Time of children that the process waited for during the period after they ended."""
     cpu_before: int
 
     @property
@@ -144,14 +144,14 @@ class _Used:
 
     @classmethod
     def between(cls, before: _Process | None, now: _Process) -> _Used:
-        """Return the difference, or all of its time if it is new or if its process id belonged to another process before."""
+        """Return the difference, or all time of a process that is new or whose id belonged to another process before."""
         if before is None or before.start_ticks != now.start_ticks:
             return cls(now, now.own_ticks, now.reaped_ticks, now.cpu)
         return cls(now, now.own_ticks - before.own_ticks, now.reaped_ticks - before.reaped_ticks, before.cpu)
 
 
 def _generations(processes: Mapping[int, _Process], roots: Mapping[int, int]) -> dict[int, int]:
-    """Return the descendants of roots with their distances. ``roots`` contains the first distances."""
+    """Return the roots and their descendants, each with its generation. ``roots`` contains the generations of the roots."""
     children: dict[int, list[int]] = {}
     for process in processes.values():
         children.setdefault(process.parent, []).append(process.pid)
@@ -167,7 +167,7 @@ def _generations(processes: Mapping[int, _Process], roots: Mapping[int, int]) ->
 
 
 def _allowed(pid: int) -> frozenset[int]:
-    """Return the CPUs that its first thread may use. Empty if it is gone."""
+    """Return the CPUs that the first thread of a process may use. Empty if the process is gone."""
     try:
         return frozenset(os.sched_getaffinity(pid))
     except OSError:

@@ -1,9 +1,9 @@
 """Measure how long each thread ran, and how long it was ready to run but waited for a CPU.
 
-A single busy thread is hidden in its process's average, but its own time shows it. Likewise, a program that a quota, a neighbor or its
-priority keeps off the CPU looks idle by its CPU time, but its waiting time shows it. The kernel keeps both times for each thread
-(``/proc/PID/task/TID/schedstat``, in ns) until the thread ends, so anything after the last look is unknown. A look costs about 10 µs per
-thread.
+The CPU time of a process hides a single busy thread, but the time of each thread shows it. Likewise, a program that a quota, another program
+or its priority keeps off the CPU looks idle by its CPU time, but its waiting time shows this. The kernel keeps both times for each thread
+(``/proc/PID/task/TID/schedstat``, in ns) until the thread ends, so the times after the last look are unknown. A look takes about 10 µs
+per thread.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from dataclasses import dataclass
 NS_PER_S = 1e9
 
 SEEN_SHARE_MIN = 0.5
-"""Minimum share of the time since ``begin`` that a thread must have lived to be the fullest. Short bursts don't count."""
+"""Minimum share of the time since ``begin`` during which a thread must have existed to count as the fullest. Short bursts don't count."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +26,7 @@ class _Times:
 
 
 class Threads:
-    """All threads of the processes given at each look, since the last ``begin``."""
+    """The times, since the last ``begin``, of all threads of the processes given at each look."""
 
     def __init__(self) -> None:
         self._first: dict[int, _Times] = {}
@@ -52,14 +52,14 @@ class Threads:
 
     @property
     def wait_cores_mean(self) -> float | None:
-        """Mean number of waiting threads, each from the beginning until last seen, or ``None`` if the kernel doesn't report it."""
+        """Mean number of threads that were ready but waiting for a CPU, or ``None`` if the kernel doesn't report it."""
         if self.count is None:
             return None
         return sum((times.waited_ns - first.waited_ns) / NS_PER_S / seen_s for first, times, seen_s in self._since_begin())
 
     @property
     def ran_s(self) -> float:
-        """CPU time of all threads until last seen, in seconds. Less than that of their processes if threads ended unseen."""
+        """CPU time of all threads until each was last seen, in seconds. If threads ended unseen, it is less than that of their processes."""
         return sum(times.ran_ns - first.ran_ns for first, times, _ in self._since_begin()) / NS_PER_S
 
     @property
@@ -72,7 +72,7 @@ class Threads:
         return max((times.ran_ns - first.ran_ns) / NS_PER_S / seen_s for first, times, seen_s in lasting)
 
     def _since_begin(self) -> list[tuple[_Times, _Times, float]]:
-        """Return each thread's times at the beginning and when last seen, and the seconds from the beginning to then."""
+        """Return each thread's times at the beginning and when it was last seen, and the seconds in between."""
         return [
             (self._first.get(thread, _Times()), times, seen_s - self._begin_s)
             for thread, (times, seen_s) in self._last.items()

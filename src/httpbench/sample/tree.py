@@ -1,8 +1,8 @@
 """The processes below a root, and the kernel's counters for each.
 
-``/proc/PID/stat`` is kept open and read again with one system call, at half the cost of open, read and close. An open file also belongs to
-its process: if another process gets the same process id, reading fails. It counts in ticks of 10 ms, which a process for one connection may
-never reach, so processes with one thread are also read from ``/proc/PID/schedstat``.
+``/proc/PID/stat`` is kept open and read again with one system call, in half the time of open, read and close. An open file also belongs to
+its process: if another process gets the same process id, reading fails. The file counts in ticks of 10 ms, and a process that serves one
+connection may never use that much. Therefore, the time of a process with one thread is also read from ``/proc/PID/schedstat``.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ ROLLUP_BYTES = 4096  # enough for some twenty short lines
 ATTEMPTS = 4
 ZOMBIE = b"Z"
 KERNEL_LISTS_CHILDREN = os.path.exists(f"/proc/self/task/{os.getpid()}/children")  # noqa: PTH110
-"""False for kernels without CONFIG_PROC_CHILDREN."""
+"""Whether the kernel lists the children of a thread. False without CONFIG_PROC_CHILDREN."""
 
 
 def descendants(root_pid: int) -> list[int]:
     """Return every process below ``root_pid``, parents before their children, without the root itself.
 
-    The kernel may miss a child if a sibling ends during the listing. Call again if all of them are required.
+    The kernel may miss a child if a sibling ends during the listing. Call this again if all of them are required.
     """
     return _below(root_pid, _children if KERNEL_LISTS_CHILDREN else children_by_parent().get)
 
@@ -50,12 +50,12 @@ def children_by_parent() -> dict[int, list[int]]:
 
 
 def _children(pid: int) -> list[int]:
-    """Return its children, thread by thread, because each thread has its own."""
+    """Return the children of a process, thread by thread, because each thread has its own children."""
     return [int(child) for task in numbers(f"/proc/{pid}/task") for child in content(f"/proc/{pid}/task/{task}/children").split()]
 
 
 def numbers(folder: str) -> list[int]:
-    """Return the processes or threads that a folder of ``/proc`` lists. Empty if it is gone."""
+    """Return the processes or threads that a folder of ``/proc`` lists. Empty if the folder is gone."""
     try:
         return [int(name) for name in os.listdir(folder) if name.isdigit()]  # noqa: PTH208  (a third of the time of Path.iterdir)
     except OSError:
@@ -76,7 +76,7 @@ class Counters:
     """The contents of ``/proc/PID/stat`` for a process at one moment."""
 
     own_ticks: float
-    """User and system time of all its threads, including ended ones: in nanoseconds if it has one thread, otherwise in whole ticks."""
+    """User and system time of all its threads, including ended ones. With one thread, exact to the nanosecond; otherwise whole ticks."""
     reaped_ticks: int
     """User and system time of ended descendants that were waited for."""
     rss_bytes: int
@@ -101,7 +101,7 @@ class Process:
         data = os.pread(self._stat, STAT_BYTES, 0)
         fields = data[data.rindex(b")") + 2 :].split(None, 22)
         own_ticks: float = int(fields[11]) + int(fields[12])
-        if fields[17] == b"1":  # the file describes the first thread only
+        if fields[17] == b"1":  # ``schedstat`` describes the first thread only
             own_ticks = max(own_ticks, self._first_thread_ticks())
         return Counters(
             own_ticks=own_ticks,
@@ -111,9 +111,9 @@ class Process:
         )
 
     def memory(self) -> tuple[int, int]:
-        """Return RSS and PSS in bytes, counted page by page. Raises ``PermissionError`` if the kernel hides them from us.
+        """Return RSS and PSS in bytes, counted page by page. Raises ``PermissionError`` if the kernel hides them.
 
-        The process can't map or unmap memory while the kernel counts, which takes about 0.1 ms per 10 MB.
+        While the kernel counts, about 0.1 ms per 10 MB, the process can't map or unmap memory.
         """
         with open(f"/proc/{self.pid}/smaps_rollup", "rb", buffering=0) as file:  # noqa: PTH123  (half the time of Path)
             lines = file.read(ROLLUP_BYTES).splitlines()
@@ -133,7 +133,7 @@ class Process:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """The resources that a tree used up to one moment."""
+    """The CPU time that a tree has used so far, with its current memory and number of processes."""
 
     ticks: float
     rss_bytes: int
@@ -141,7 +141,7 @@ class Reading:
 
 
 class Tree:
-    """The known processes below a root, without the root itself: a child subreaper that waits for all orphans."""
+    """The known processes below a root. The root, a child subreaper that waits for all orphans, isn't included."""
 
     def __init__(self, root_pid: int):
         self.known: dict[int, Process] = {}
@@ -149,13 +149,13 @@ class Tree:
         self._reaped_ticks = 0
 
     def find(self, pids: Iterable[int]) -> None:
-        """Add new processes. Known ones stay until they can't be read, because a listing may miss processes."""
+        """Add new processes. Known processes stay until they can't be read, because a listing may miss some."""
         for pid in pids:
             if pid not in self.known and (process := _opened(pid)):
                 self.known[pid] = process
 
     def read(self) -> Reading:
-        """Return a consistent reading. Retries if a process ended during it, because its time would have moved to its parent unnoticed."""
+        """Return a consistent reading. Retries if a process ended meanwhile, because its time may have moved to a parent that was already read."""
         for _ in range(ATTEMPTS):
             ticks: float = self._ticks_of_root()
             rss_bytes = processes = 0
@@ -180,7 +180,7 @@ class Tree:
             process.close()
 
     def _ticks_of_root(self) -> int:
-        """Return the time of ended children that the root waited for, without its own. If it is gone, return the last known value."""
+        """Return the time of ended children that the root waited for, without the root's own. If the root is gone, return the last known value."""
         if self._root:
             with contextlib.suppress(OSError):
                 self._reaped_ticks = self._root.counters().reaped_ticks

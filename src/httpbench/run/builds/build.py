@@ -1,8 +1,8 @@
 """Build a target in a copy of its folder, and record what it was built from.
 
 A build never writes to the sources: a checkout stays clean, and an installed package may be read-only. The copy is kept and updated before
-each build, so that compilers can build incrementally. The receipt contains a fingerprint of the sources and of the build's commands. File times
-don't count, because they are meaningless in a fresh clone.
+each build, so that compilers can build incrementally. The receipt contains a fingerprint of the sources and of the build's commands. File
+times don't count, because they are meaningless in a fresh clone.
 """
 
 from __future__ import annotations

@@ -44,7 +44,8 @@ class ClientRun:
 def run_client(client: Client, url: str, requests: int, scratch: Path) -> ClientRun:
     """Run the client once, in the folder ``scratch``.
 
-    Raises :class:`StartError` if it can't start, :class:`TargetDiedError` if it doesn't end in time, and :class:`LoadError` if the timer fails.
+    Raises :class:`StartError` if it can't start, :class:`TargetDiedError` if it doesn't end in time, and :class:`LoadError` if the timer
+    fails.
     """
     own = scratch / f"run-{requests}"
     own.mkdir()

@@ -1,8 +1,8 @@
 """Warm up a target, for a fixed time or until its throughput is steady.
 
 Until throughput is steady, httpbench-loadgen makes the load, whichever generator measures afterward, because no other generator reports its
-throughput while it runs. This process ends with the warm-up: its effect on the target remains, but its connections don't. The measuring generator
-warms up its own connections in the fixed part of the warm-up.
+throughput while it runs. This process ends with the warm-up: its effect on the target remains, but its connections don't. The
+measuring generator warms up its own connections in the fixed part of the warm-up.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The plan of a run: all trials and their order.
 
-A round contains one trial of each combination, in a random order of its own. A slow minute of the machine therefore hits different targets in different
-rounds, rather than the same target in all of them.
+A round contains one trial of each combination, in a random order of its own. A slow minute of the machine therefore hits different targets
+in different rounds, rather than the same target in all of them.
 """
 
 from __future__ import annotations

@@ -29,8 +29,8 @@ LEAD_IN_S = 0.03
 LEAD_IN_S_MAX = 0.25
 """Maximum lead-in, in seconds. Between these limits, the lead-in is as long as the longest response of the warm-up.
 
-A target is frozen only when nothing is in flight, so its slice never starts during a stall. With this lead-in, stalls that are no longer than
-the lead-in are as likely at the beginning of the window as at any other time.
+A target is frozen only when nothing is in flight, so its slice never starts during a stall. With this lead-in, stalls that are no longer
+than the lead-in are as likely at the beginning of the window as at any other time.
 """
 
 LAST_WINDOWS = 5

@@ -75,8 +75,8 @@ def _take_turns(members: Sequence[Member], observer: Observer, *, accepts_distur
     """Let the targets take turns until every slice of the plan has been measured.
 
     A cycle in which other programs disturbed a slice is dropped for all targets and repeated. On a machine that is never quiet,
-    every second cycle counts anyway, and the verdict reports the disturbance if it is large enough. Whether a cycle is dropped never depends
-    on its throughput or latency.
+    every second cycle counts anyway, and the verdict reports the disturbance if it is large enough. Whether a cycle is dropped never
+    depends on its throughput or latency.
     """
     wanted, kept, dropped = members[0].plan.slices or 0, 0, 0
     for order in cycles(members, seed=members[0].plan.number):

@@ -78,7 +78,7 @@ class Tool(ABC):
         return None
 
     def program(self) -> str:
-        """Return the program's path, on the load host if there is one. If it is missing, raises ``LoadError`` with an installation command."""
+        """Return the program's path, on the load host if there is one. Raises ``LoadError`` with a hint if the program is missing."""
         path = self.there.path if self.there else self.locate()
         if path is None:
             raise LoadError(f"load generator {self.name} is not installed", hint=f"httpbench setup --load-generator {self.name}")

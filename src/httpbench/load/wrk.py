@@ -1,6 +1,7 @@
 """The adapter for wrk: a closed loop on epoll with one request, or one pipelined batch, in flight on each connection.
 
-wrk reports most results through a Lua script (``wrk.lua``), which runs before and after the load and costs nothing during it. wrk's pitfalls:
+wrk reports most results through a Lua script (``wrk.lua``), which runs before and after the load and costs nothing during it. wrk's
+pitfalls:
 
 - It back-fills its histogram after the run: a response that took more than twice a connection's mean time between requests adds samples
   that were never measured. These samples distort every result and make pipelined results useless, so we remove them.

@@ -1,7 +1,7 @@
 """Measure how often a CPU quota stopped a program, by the throttled periods of its control groups (version 1 or 2).
 
-Every group between a process and the root can have a quota, so all are read, and the most throttled one counts. This reads a few small files
-at each end of the period. A throttled group stops all its programs, so the result shows that a quota was reached, but not which
+Every group between a process and the root can have a quota, so all are read, and the most throttled one counts. This reads a few small
+files at each end of the period. A throttled group stops all its programs, so the result shows that a quota was reached, but not which
 program used it up.
 """
 

@@ -1,7 +1,7 @@
 """Convert an agent's report on a load generator and its host to the values that a local load generator would have.
 
-The agent reads kernel files but doesn't interpret them, because it runs on hosts without our libraries. It samples processes with the modules ``tree`` and
-``threads``, and reads the capacities of links with ``link_limits``.
+The agent reads kernel files but doesn't interpret them, because it runs on hosts without our libraries. It samples processes with the
+modules ``tree`` and ``threads``, and reads the capacities of links with ``link_limits``.
 """
 
 from __future__ import annotations

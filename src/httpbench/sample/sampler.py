@@ -2,8 +2,9 @@
 
 CPU time comes from the kernel's counters for each process. Ended processes are included: the kernel adds the time of a process to its
 parent's counters when the parent waits for it, and orphans become children of the root. One kind of time is lost: for children of a parent
-that ignores ``SIGCHLD``, time counts only up to the last sample. The sampler finds a new process after up to half a second, and then all its
-time counts. The kernel counts the time of a process with several threads in ticks of 10 ms, which is 1% of a core over a window of one second.
+that ignores ``SIGCHLD``, time counts only up to the last sample. The sampler finds a new process after up to half a second, and then all
+its time counts. The kernel counts the time of a process with several threads in ticks of 10 ms, which is 1% of a core over a window of one
+second.
 
 RSS is read together with CPU time, from per-CPU counters that may lag by a few hundred kB. PSS and exact RSS are read about once a second
 (less often beyond about 100 MB) and at the end, because counting pages delays the process (see
@@ -28,11 +29,11 @@ from httpbench.sample.tree import TICKS_PER_S, Reading, Tree, descendants
 RESCAN_S = 0.5  # listing the tree costs more than reading it
 PAGES_S = 1.0
 ROUNDING_TICKS = 2.0
-"""Maximum decrease of a tree's time by rounding, in ticks, when a process ends and its time moves to its parent's counter. A larger decrease
-means that time was lost."""
+"""Maximum decrease of a tree's time by rounding, in ticks, when a process ends and its time moves to its parent's counter. A larger
+decrease means that time was lost."""
 SEEN_CPU_SHARE_MIN = 0.9
-"""Minimum share of the CPU time that known threads must account for. Otherwise, the waiting time of the tree is unknown. In a server that forks
-for each connection, for example, the waiting time of ended processes is lost."""
+"""Minimum share of the CPU time that known threads must account for. Otherwise, the waiting time of the tree is unknown. In a server that
+forks for each connection, for example, the waiting time of ended processes is lost."""
 PAGES_SHARE = 0.0015  # maximum share of the time that is spent on counting pages
 
 

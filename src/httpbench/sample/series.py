@@ -1,8 +1,8 @@
 """Collect samples of a process tree over a measured window: peaks, means and totals of all, and at most 600 samples for charts.
 
-When there are 600, neighboring samples are merged in pairs (times add up, the larger memory stays). An hour therefore takes as much memory as a
-minute, at a lower resolution. The CPU peak is over a whole second, as in ``top``: the kernel counts in ticks of 10 ms, which can make a tenth of a
-second look a fifth busier than it was.
+When there are 600, neighboring samples are merged in pairs (times add up, the larger memory stays). An hour therefore takes as much memory
+as a minute, at a lower resolution. The CPU peak is over a whole second, as in ``top``: the kernel counts in ticks of 10 ms, which can make
+a tenth of a second look a fifth busier than it was.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ class SampleSeries:
         self._stride = 1
 
     def add(self, at_s: float, cpu_s: float, rss_bytes: int, processes: int, throttled_s: float | None = None) -> None:
-        """Add a sample: CPU and throttled time since the previous one (negative counts as 0), and the current memory and number of processes."""
+        """Add a sample: CPU and throttled time since the previous one (negative counts as 0), current memory and number of processes."""
         throttled_s = None if throttled_s is None else max(throttled_s, 0.0)
         sample = _Slice(self._end_s, at_s, max(cpu_s, 0.0), rss_bytes, processes, throttled_s)
         self._end_s = at_s

@@ -1,8 +1,8 @@
 """Find other programs that used CPU time during a period, to report what disturbed a trial.
 
-This reads ``/proc/PID/stat`` of every process once at each end of the period. :mod:`httpbench.sample.occupancy` measures exactly how
-much of the measured cores other programs used; this module finds out which programs they were. A process is ours if it descends from the harness. Processes
-that began and ended within the period leave only the time that was added to their parent's counters.
+This reads ``/proc/PID/stat`` of every process once at each end of the period. :mod:`httpbench.sample.occupancy` measures exactly how much
+of the measured cores other programs used; this module finds out which programs they were. A process is ours if it descends from the
+harness. Processes that began and ended within the period leave only the time that was added to their parent's counters.
 
 The kernel reports only the CPUs that a process may use and the last CPU of each of its threads. Processes that can't have run on the
 watched CPUs are left out. This takes about 10 µs for each process of the machine at the beginning and 20 µs at the end.

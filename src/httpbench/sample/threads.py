@@ -1,9 +1,9 @@
 """Measure how long each thread ran, and how long it was ready to run but waited for a CPU.
 
-The CPU time of a process hides a single busy thread, but the time of each thread shows it. Likewise, a program that a quota, another program
-or its priority keeps off the CPU looks idle by its CPU time, but its waiting time shows this. The kernel keeps both times for each thread
-(``/proc/PID/task/TID/schedstat``, in ns) until the thread ends, so the times after the last look are unknown. A look takes about 10 µs
-per thread.
+The CPU time of a process hides a single busy thread, but the time of each thread shows it. Likewise, a program that a quota, another
+program or its priority keeps off the CPU looks idle by its CPU time, but its waiting time shows this. The kernel keeps both times for each
+thread (``/proc/PID/task/TID/schedstat``, in ns) until the thread ends, so the times after the last look are unknown. A look takes about 10
+µs per thread.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ class Threads:
 
     @property
     def ran_s(self) -> float:
-        """CPU time of all threads until each was last seen, in seconds. If threads ended unseen, it is less than that of their processes."""
+        """CPU time of all threads until each was last seen, in seconds. Less than that of their processes if threads ended unseen."""
         return sum(times.ran_ns - first.ran_ns for first, times, _ in self._since_begin()) / NS_PER_S
 
     @property

@@ -155,7 +155,7 @@ class Tree:
                 self.known[pid] = process
 
     def read(self) -> Reading:
-        """Return a consistent reading. Retries if a process ended meanwhile, because its time may have moved to a parent that was already read."""
+        """Return a consistent reading. Retries if a process ended, because its time may have moved to a parent that was already read."""
         for _ in range(ATTEMPTS):
             ticks: float = self._ticks_of_root()
             rss_bytes = processes = 0
@@ -180,7 +180,7 @@ class Tree:
             process.close()
 
     def _ticks_of_root(self) -> int:
-        """Return the time of ended children that the root waited for, without the root's own. If the root is gone, return the last known value."""
+        """Return the time of ended children that the root waited for, without the root's own, or the last known value if the root is gone."""
         if self._root:
             with contextlib.suppress(OSError):
                 self._reaped_ticks = self._root.counters().reaped_ticks

@@ -1,4 +1,4 @@
-"""Load generators on other hosts. A run starts them through one interface, wherever they are."""
+"""Load generators on other hosts. A run starts all load generators through the same interface, wherever they run."""
 
 from __future__ import annotations
 

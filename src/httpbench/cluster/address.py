@@ -1,4 +1,4 @@
-"""The address at which load hosts reach this machine, and the round trip from there."""
+"""The address at which load hosts reach this machine, and the round trips from there."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Route:
     """The route from this machine to another host, or to itself."""
 
     source: str
-    """The address of this machine that the packets carry."""
+    """Address of this machine that packets on the route carry."""
     destination: str
 
     @property
@@ -37,7 +37,7 @@ class Route:
 
 
 def route_to(name: str) -> Route:
-    """Return the route to a host name or address. Raise :class:`UsageError` if there is none."""
+    """Return the route to a host name or address. Raise :class:`UsageError` if there is no route."""
     try:
         places = socket.getaddrinfo(name, DISCARD_PORT, type=socket.SOCK_DGRAM)
     except OSError:
@@ -74,7 +74,7 @@ def address_for(load_hosts: Mapping[str, str], given: str | None) -> str:
         given: The value of ``--host``, if any.
 
     Raises:
-        UsageError: No such address, or the routes to the load hosts leave from different addresses.
+        UsageError: ``given`` is not a usable address, or the routes to the load hosts leave from different addresses.
     """
     if given is not None:
         return _checked(given)
@@ -143,7 +143,7 @@ def _checked(given: str) -> str:
 
 @contextmanager
 def _echo_server(address: str, port: int | None) -> Iterator[int]:
-    """Run a server that echoes one connection; yield its port."""
+    """Run a server that echoes the bytes of one connection; yield its port."""
     family = socket.AF_INET6 if ":" in address else socket.AF_INET
     try:
         server = socket.create_server((address, port or 0), family=family)

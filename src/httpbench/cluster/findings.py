@@ -1,4 +1,4 @@
-"""Findings on a load host, and on the network in between, that will disturb a measurement."""
+"""Find everything on a load host, and on the network to it, that will disturb a measurement."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from httpbench.host.mirror import mirrored
 from httpbench.model import RoundTrips
 
 JITTER_SHARE_MAX, JITTER_US_MIN = 0.25, 50.0
-"""Accepted delay of the median round trip: as a share of the fastest one, and in µs."""
+"""Maximum jitter of round trips: as a share of the fastest round trip, and in µs. The larger one applies."""
 OFFLOADS = ("tcp-segmentation-offload", "generic-receive-offload")
 
 
 def findings_of(load_host: SshLoadHost) -> list[Finding]:
-    """Return all findings, worst first, prefixed with the name of the load host. Nothing is changed there."""
+    """Return all findings, the worst first, prefixed with the name of the load host. This changes nothing on the load host."""
     name = load_host.host.name
     with tempfile.TemporaryDirectory(prefix="httpbench-") as folder:
         root = mirrored(load_host.seen["files"], Path(folder))
@@ -51,7 +51,7 @@ def _round_trips(trips: RoundTrips) -> Iterator[Finding]:
 
 
 def _link(load_host: SshLoadHost, root: Path) -> Iterator[Finding]:
-    """Yield findings on the interfaces at both ends of the route, if they are known."""
+    """Yield findings on the network interfaces at both ends of the route, if both are known."""
     (route,) = load_host.seen["printed"]
     addresses, own = host.capture(("ip", "-o", "address")), re.escape(load_host.host.address)
     match_there = re.search(r"\bdev (\S+)", route["stdout"])
@@ -74,7 +74,7 @@ def _link(load_host: SshLoadHost, root: Path) -> Iterator[Finding]:
 
 
 def _offloads(load_host: SshLoadHost, there: str, here: str) -> Iterator[Finding]:
-    """Yield a finding if the devices leave segmentation to the kernel, and ``ethtool`` is installed."""
+    """Yield a finding on whether network devices leave segmentation to the kernel, if ``ethtool`` is installed."""
     printed = host.capture(("ethtool", "-k", here))
     task = {"do": "look", "files": [], "programs": [], "commands": [["ethtool", "-k", there]]}
     (printed_there,) = load_host.connection.ask(task)["printed"]
@@ -87,7 +87,7 @@ def _offloads(load_host: SshLoadHost, there: str, here: str) -> Iterator[Finding
 
 
 def _speed(mbit: Mapping[str, int]) -> Iterator[Finding]:
-    """Yield a finding on the link speed. A virtual device has none."""
+    """Yield a finding on the link speed, unless the devices are virtual and have no speed."""
     if not mbit:
         return
     slowest = min(mbit.values())

@@ -1,6 +1,6 @@
-"""The load generators on a load host: their paths, their versions, and the installation of the native one.
+"""Find the load generators on a load host and their versions, and install the native one.
 
-The native one is copied as a single file without shared libraries, which runs on any Linux of its architecture.
+The native load generator is copied as a single file without shared libraries, which runs on any Linux of its architecture.
 """
 
 from __future__ import annotations
@@ -36,11 +36,11 @@ BUILD = f"cargo build --release --locked --package {PROGRAM}"
 def found_there(
     connection: SshConnection, seen: Mapping[str, Any], generators: Iterable[LoadGenerator], install: Callable[[str], None] | None = None
 ) -> dict[str, LoadGenerator]:
-    """Find the load generators on a load host, by name. The native one is included whenever it is there.
+    """Find the load generators on a load host, by name. The native one is included if the host has it, even if the run doesn't use it.
 
     Args:
         connection: The connection to the load host.
-        seen: The report of its agent.
+        seen: The report of the load host's agent.
         generators: The load generators of the run.
         install: Install the native one if it is missing, and pass progress messages to this function.
 
@@ -74,7 +74,7 @@ def _own(connection: SshConnection, seen: Mapping[str, Any], install: Callable[[
         return None
     here = Path(programs.require(PROGRAM))
     version = load.get(NATIVE).version()
-    name = f"{PROGRAM}-{_digest(here.read_bytes())[:NAME_DIGITS]}"  # names the local build, even if its portable form is copied
+    name = f"{PROGRAM}-{_digest(here.read_bytes())[:NAME_DIGITS]}"  # the name identifies the local build, even if its portable form is copied
     kept, in_path = f"{seen['cache']}/programs/{name}", seen["programs"].get(PROGRAM)
     if _version(connection, kept) == version:
         return Found(kept, version)
@@ -92,7 +92,7 @@ def _own(connection: SshConnection, seen: Mapping[str, Any], install: Callable[[
 
 
 def _installed(connection: SshConnection, program: Path, name: str, version: str) -> str:
-    """Copy the native load generator; return its path there. Raise :class:`UsageError` if it is damaged or does not run."""
+    """Copy the native load generator to the load host; return its path. Raise :class:`UsageError` if it is damaged or doesn't run."""
     data = program.read_bytes()
     task = {"do": "install", "name": name, "data": base64.b64encode(data).decode()}
     written = connection.ask(task, INSTALL_LIMIT_S)
@@ -121,27 +121,27 @@ def _other(connection: SshConnection, seen: Mapping[str, Any], generator: LoadGe
 
 
 def _version(connection: SshConnection, path: str) -> str | None:
-    """Return the version of a program there, or ``None`` if it does not run."""
+    """Return the version of a program on the load host, or ``None`` if the program does not run."""
     text = _printed(connection, (path, "--version"))
     return first_version(text) if text else None
 
 
 def _printed(connection: SshConnection, argv: tuple[str, ...]) -> str:
-    """Return the output of a short command there, or nothing if it cannot run."""
+    """Return the output of a short command on the load host, or an empty text if it can't run."""
     (printed,) = connection.ask({"do": "look", "files": [], "programs": [], "commands": [list(argv)]})["printed"]
     return "" if printed["code"] in (None, 126, 127) else f"{printed['stdout']}{printed['stderr']}"
 
 
 def portable(program: Path, machine: str, say: Callable[[str], None]) -> Path:
-    """Return the file to copy to a host of an architecture.
+    """Return the file to copy to a host with a given architecture.
 
-    In a checkout it is built now; an installed package includes it. Otherwise it is ``program`` itself, which requires the C library of
-    this machine.
+    In a checkout, the file is built now. An installed package includes it. Otherwise, it is ``program`` itself, which requires the C
+    library of this machine.
 
     Args:
         program: The native load generator of this machine.
         machine: The architecture, such as ``x86_64``.
-        say: Gets a message before a long build.
+        say: Is called with a message before a long build.
 
     Raises:
         UsageError: There is no file for the architecture.

@@ -21,11 +21,11 @@ from httpbench.model import LoadHost, LoadHostUse, RoundTrips, Target, Usage
 from httpbench.sample.remote import AGENT_MODULES, seen_there
 
 SCRATCH = "/scratch-of-the-backend"
-"""Placeholder for the scratch folder of a backend there."""
+"""Placeholder for the scratch folder of a backend on the load host."""
 WITH_ITS_LOG = 'PATH="$PATH:/usr/local/sbin:/usr/sbin:/sbin" exec "$@" 2>&1'
-"""Script that runs a backend: its program may be in a folder that only root has in PATH, and both streams go to one log."""
+"""Script that runs a backend. The program may be in a folder that only root has in ``PATH``, and both streams go to one log."""
 OUTPUT = ".out"
-"""Suffix of files in a scratch folder with the output of load generators."""
+"""Suffix of the files in a scratch folder that contain the output of load generators."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,13 +35,13 @@ class SshLoadHost:
     connection: SshConnection
     host: LoadHost
     generators: Mapping[str, LoadGenerator]
-    """Load generators there, by name."""
+    """Load generators on the load host, by name."""
     seen: Mapping[str, Any] = field(repr=False)
-    """Report of the agent there, with kernel files."""
+    """Report of the load host's agent, with kernel files."""
     own_address: str
     """Address of the load host itself, as this machine reaches it."""
     backend_cores: int = 0
-    """Physical cores of the backend there. 0 if it runs on this machine."""
+    """Number of physical cores of a backend on the load host. 0: the backend runs on this machine."""
 
     is_here: ClassVar[bool] = False
 
@@ -75,8 +75,8 @@ class SshLoadHost:
         """Start the backend on its own cores, and stop it at the end of the block.
 
         Args:
-            fill: Returns command and environment for an address, port, number of workers and scratch folder.
-            folder: Files of the backend, which are copied while it runs.
+            fill: Returns the command and environment for an address, port, number of workers and scratch folder.
+            folder: Files of the backend, which are on the load host while it runs.
         """
         self.connection.require()
         port = self.connection.ask({"do": "port", "address": self.own_address})["port"]
@@ -97,7 +97,7 @@ class RemoteServer:
         self.log, self.stop = tree.stdout, tree.stop
 
     def death(self) -> str | None:
-        """Return how it ended, if it has. Raise :class:`~httpbench.errors.LostHostError` if its host is lost. Call it often."""
+        """Return how the server ended, if it has. Raise :class:`~httpbench.errors.LostHostError` if its host is lost. Call this often."""
         exits = self._tree.exits()
         return str(exits[0]) if exits else None
 
@@ -106,10 +106,10 @@ class RemoteServer:
 
 
 class RemoteSampler:
-    """The resource usage of a server on a load host, as its agent measures it."""
+    """A sampler of a server on a load host, whose agent takes the samples."""
 
     current = None
-    """The current usage is not known here."""
+    """``None``, because the current usage isn't known on this machine."""
 
     def __init__(self, tree: RemoteTree, cpus: Sequence[int]):
         self._tree, self._cpus = tree, cpus
@@ -150,15 +150,15 @@ def connected(
     install: Callable[[str], None] | None = None,
     backend: Target | None = None,
 ) -> Iterator[SshLoadHost]:
-    """Connect to a load host and check it, until the block ends.
+    """Connect to a load host and check it. The connection lasts until the block ends.
 
     Args:
-        name: The host, as ssh takes it.
+        name: The host, written as for ssh.
         generators: The load generators of the run.
         address: Address of this machine, if given.
         port: Port of the targets, if given.
         install: Install the native load generator if it is missing, and pass progress messages to this function.
-        backend: The backend of proxies, if it runs there.
+        backend: The backend of proxies, if it runs on the load host.
 
     Raises:
         UsageError: There is no connection, no route or no load generator.
@@ -181,7 +181,7 @@ def connected(
 def described(
     name: str, address: str, trips: RoundTrips, seen: Mapping[str, Any], found: Mapping[str, LoadGenerator], *, with_backend: bool
 ) -> tuple[LoadHost, int]:
-    """Return the load host as it is stored, and the number of cores of its backend: half of them, rounded down."""
+    """Return the load host as it is stored, and the number of cores for a backend there: half of them, rounded down."""
     cpus: tuple[int, ...] = tuple(seen["cpus"])
     with tempfile.TemporaryDirectory(prefix="httpbench-") as folder:
         root = mirrored(seen["files"], Path(folder))

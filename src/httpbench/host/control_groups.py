@@ -2,7 +2,8 @@
 
 With version 1, a process has one group per controller; with version 2, it has a single group. ``/proc/PID/cgroup`` lists them as paths
 below the root of their hierarchy, and ``/proc/self/mountinfo`` lists where each hierarchy is mounted and which of its folders is the root.
-A group that has ended has no files. Every group between a process and the root can limit the process, so limits are read from all of them.
+A group that was removed has no files. Every group between a process and the root can limit the process, so limits are read from all of
+them.
 """
 
 from __future__ import annotations
@@ -67,22 +68,22 @@ class ControlGroups:
         return min((limit for level in self.levels() if (limit := _cpus_of(level.folder("cpu"))) is not None), default=None)
 
     def memory_bytes(self) -> int | None:
-        """Return the memory limit: the lowest between the group and the root, or ``None`` without a limit."""
+        """Return the memory limit in bytes: the lowest between the group and the root, or ``None`` without a limit."""
         name = "memory.max" if self.version == 2 else "memory.limit_in_bytes"
         limits = (read_int(level.folder("memory") / name) for level in self.levels())  # "max" isn't a number
         return min((limit for limit in limits if limit and limit < UNLIMITED_BYTES), default=None)
 
     def memory_bytes_peak(self) -> int | None:
-        """Return the group's peak memory, including page cache, or ``None`` if the kernel doesn't report it."""
+        """Return the group's peak memory in bytes, including page cache, or ``None`` if the kernel doesn't report it."""
         return read_int(self.folder("memory") / ("memory.peak" if self.version == 2 else "memory.max_usage_in_bytes"))
 
     def cpuset(self) -> tuple[int, ...]:
-        """Return the logical CPUs that its processes may use. Empty: unknown."""
+        """Return the logical CPUs that the group's processes may use. Empty: unknown."""
         names = ("cpuset.cpus.effective",) if self.version == 2 else ("cpuset.effective_cpus", "cpuset.cpus")
         return next((cpus for name in names if (cpus := cpu_list(read_text(self.folder("cpuset") / name) or ""))), ())
 
     def oom_kills(self) -> int | None:
-        """Return how many of its processes the kernel killed because memory ran out, or ``None`` if the kernel doesn't report it."""
+        """Return how many of the group's processes the kernel killed for lack of memory, or ``None`` if the kernel doesn't report it."""
         name = "memory.events" if self.version == 2 else "memory.oom_control"
         return _pairs(self.folder("memory") / name).get("oom_kill")
 
@@ -96,12 +97,12 @@ class ControlGroups:
         return next((file for file in files if os.access(file, os.W_OK)), None)
 
     def freezes(self, other: ControlGroups) -> bool:
-        """Return whether freezing this group also freezes another one, because they are the same or that is below this one."""
+        """Return whether freezing this group also freezes ``other``, because both are the same group or ``other`` is below this group."""
         own, folder = self.folder("freezer"), other.folder("freezer")
         return own == folder or own in folder.parents
 
     def folder(self, *controllers: str) -> Path:
-        """Return the folder of the first controller that is mounted, or a path that doesn't exist."""
+        """Return the group's folder for the first of these controllers that is mounted, or a path that doesn't exist."""
         return next((self.folders[name] for name in controllers if name in self.folders), Path("/nonexistent"))
 
     def _counts(self) -> dict[str, int]:
@@ -139,7 +140,7 @@ def _groups(text: str, mounted: Mapping[str, tuple[str, Path]]) -> ControlGroups
 
 
 def _mounted(root: Path) -> Iterator[tuple[str, tuple[str, Path]]]:
-    """Yield each controller with the mounted folder of its hierarchy and its mount point. Version 2 has the empty name."""
+    """Yield each controller with the mounted folder of its hierarchy and its mount point. The name is empty for version 2."""
     for line in (read_text(root / "proc/self/mountinfo") or "").splitlines():
         left, _, right = line.partition(" - ")
         kind, _, options = right.split(" ", 2)

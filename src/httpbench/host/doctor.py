@@ -1,4 +1,4 @@
-"""Find anything on this machine that will disturb a measurement, and how to fix it.
+"""Find everything on this machine that will disturb a measurement, and how to fix it.
 
 This only reads files and changes nothing. Most of the time goes into watching other processes.
 """
@@ -26,7 +26,7 @@ from httpbench.model import Scaling
 
 PAUSE_S = 0.3
 COSTLY = ("spectre_v2", "meltdown", "mds", "retbleed", "spec_rstack_overflow", "spec_store_bypass", "l1tf", "tsx_async_abort")
-"""Vulnerabilities whose mitigations cost time in each system call."""
+"""Vulnerabilities whose mitigations make each system call slower."""
 
 TICKS_PER_S = os.sysconf("SC_CLK_TCK")
 LOAD_PER_CORE = 0.1
@@ -39,11 +39,11 @@ MEBIBYTE = 1 << 20
 CLOSED_SHARE_MAX = 0.25
 """Maximum share of the local ports in TIME_WAIT before a run."""
 IO_URING_SETUP = 425
-"""The number of this system call, the same on all architectures except Alpha."""
+"""Number of the system call ``io_uring_setup``, which is the same on all architectures except Alpha."""
 
 
 def examine(topology: Topology | None = None, root: Path = Path("/"), pause_s: float = PAUSE_S) -> list[Finding]:
-    """Return all findings, the worst first. Features that this machine lacks, such as a governor, have none."""
+    """Return all findings, the worst first. There are none for features that this machine lacks, such as a governor."""
     cores = read_topology(root) if topology is None else topology
     return worst_first(
         (
@@ -199,7 +199,7 @@ def _processes(root: Path) -> dict[int, _Process]:
 
 
 def _ticks(root: Path) -> list[int]:
-    """Return the first line of /proc/stat: ticks of all CPUs together, by kind of use."""
+    """Return the numbers in the first line of /proc/stat: ticks of all CPUs together, by kind of use."""
     return [int(word) for word in (read_text(root / "proc/stat") or "cpu").partition("\n")[0].split()[1:]]
 
 
@@ -239,9 +239,9 @@ def _io_uring(root: Path) -> Iterator[Finding]:
 
 
 def _is_refused() -> bool:
-    """Return whether something other than the switch refuses io_uring.
+    """Return whether something other than the kernel's switch refuses io_uring.
 
-    The call has no arguments. If io_uring is allowed, it therefore fails with a different error.
+    The call passes no valid arguments, so it also fails if io_uring is allowed, but with a different error.
     """
     library = ctypes.CDLL(None, use_errno=True)
     return library.syscall(IO_URING_SETUP, 0, None) == -1 and ctypes.get_errno() in (errno.EPERM, errno.EACCES)

@@ -21,11 +21,11 @@ class Finding:
     why: str
     """The effect on a measurement."""
     do: str | None = None
-    """A command or a sentence, or ``None`` if there is nothing to do."""
+    """The fix, as a command or a sentence, or ``None`` if there is nothing to do."""
 
 
 def judged(name: str, is_fine: bool, what: str, why: str, do: str, otherwise: Severity = "warning") -> Finding:
-    """Return an ``ok`` finding without a fix, or a finding of severity ``otherwise`` with one."""
+    """Return a finding: ``ok`` without a fix if ``is_fine``, else of severity ``otherwise`` with the fix ``do``."""
     return Finding(name, "ok", what, why) if is_fine else Finding(name, otherwise, what, why, do)
 
 

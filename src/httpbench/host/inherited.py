@@ -1,4 +1,4 @@
-"""The environment variables that programs inherit from the harness: only those that lead to a toolchain.
+"""The environment variables that programs inherit from the harness: only those that help to find a toolchain.
 
 Everything else (tokens, credentials, addresses of internal services) stays with the harness. A target declares additional variables in
 ``env``, and ``httpbench run --env`` passes them to a command. docs/reliability.md lists the names.
@@ -15,7 +15,7 @@ EVERYWHERE = (
     *("ASDF_DATA_DIR", "ASDF_DIR", "CARGO_HOME", "DOTNET_ROOT", "GEM_HOME", "GEM_PATH", "GOROOT", "JAVA_HOME", "LD_LIBRARY_PATH"),
     *("MISE_DATA_DIR", "NVM_DIR", "PYENV_ROOT", "PYENV_VERSION", "RBENV_ROOT", "RUSTUP_HOME", "RUSTUP_TOOLCHAIN", "SDKMAN_DIR"),
 )
-"""Variables that lead to the user's files and to the runtimes of languages."""
+"""Variables that point to the user's files and to the runtimes of languages."""
 
 PROXIES = ("ALL_PROXY", "HTTPS_PROXY", "HTTP_PROXY", "NO_PROXY", "all_proxy", "http_proxy", "https_proxy", "no_proxy")
 CERTIFICATES = (
@@ -32,16 +32,16 @@ CACHES = (
 )
 COMPILERS = ("CC", "CFLAGS", "CPATH", "CXX", "CXXFLAGS", "LDFLAGS", "LIBRARY_PATH", "PKG_CONFIG_PATH")
 BUILDS = (*PROXIES, *CERTIFICATES, *REGISTRIES, *CACHES, *COMPILERS)
-"""Variables that lead a build to package registries and caches. An address among them may contain a password."""
+"""Variables that configure package registries, caches and compilers for a build. The address of a registry may contain a password."""
 
 
 def for_targets() -> dict[str, str]:
-    """Return the variables for every program that the harness starts."""
+    """Return the variables that every program gets from the harness."""
     return _those_set(EVERYWHERE)
 
 
 def for_builds() -> dict[str, str]:
-    """Return the variables for commands that build a target or print a version."""
+    """Return the variables that commands for builds and versions get from the harness."""
     return _those_set((*EVERYWHERE, *BUILDS))
 
 

@@ -1,4 +1,4 @@
-"""Small readers for kernel files. A missing fact is ``None``, never an error."""
+"""Small functions that read kernel files. They return ``None`` for a missing fact rather than raising an error."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Another host's kernel files, copied to a folder that the same functions then read as their root."""
+"""Copy another host's kernel files to a folder, which the functions of this package can then read as their root."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 LIMITS = ("cpu.max", "memory.max", "cpu.cfs_quota_us", "cpu.cfs_period_us", "memory.limit_in_bytes")
-"""Files of control groups, for both versions of the interface."""
+"""Names of control group files that contain limits, for both versions of the interface."""
 
 FILES = (
     *(f"/proc/{name}" for name in ("cpuinfo", "meminfo", "loadavg", "device-tree/model", "net/sockstat", "self/cgroup", "self/mountinfo")),
@@ -29,7 +29,7 @@ FILES = (
 def mirrored(files: Mapping[str, str], folder: Path) -> Path:
     """Write another host's files below an empty folder and return it as the new root.
 
-    The other host chooses the paths, so one that leads out of the folder is skipped.
+    The other host chooses the paths, so paths that lead out of the folder are skipped.
     """
     for name, text in files.items():
         path = folder / name.lstrip("/")

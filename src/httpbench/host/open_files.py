@@ -10,7 +10,7 @@ from pathlib import Path
 from httpbench.host.kernel_files import read_int
 
 ENOUGH = 65_536
-"""Enough for both sides of 10,000 connections. Some runtimes scan the whole table, so a limit in the millions slows their start."""
+"""Limit of started programs: enough for both sides of 10,000 connections. Limits in the millions slow the start of some runtimes."""
 
 KERNEL_MAX = 1 << 20
 """The kernel's default for ``fs.nr_open``."""

@@ -1,4 +1,4 @@
-"""Tell whether the process that created something still exists. It is identified by boot and start ticks, not by an adjustable clock."""
+"""Check whether the process that created something still exists. Boot and start ticks identify it, not an adjustable clock."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class Owner(NamedTuple):
     boot_id: str
     pid: int
     start_ticks: int
-    """Clock ticks from boot to its start."""
+    """Clock ticks from boot to the start of the process."""
 
 
 def this_process() -> Owner:

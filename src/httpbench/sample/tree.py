@@ -180,7 +180,7 @@ class Tree:
             process.close()
 
     def _ticks_of_root(self) -> int:
-        """Return the time of ended children that the root waited for, without the root's own, or the last known value if the root is gone."""
+        """Return the time of ended children that the root waited for, without its own. If the root is gone, keep the last known value."""
         if self._root:
             with contextlib.suppress(OSError):
                 self._reaped_ticks = self._root.counters().reaped_ticks

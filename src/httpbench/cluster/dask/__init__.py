@@ -8,9 +8,9 @@ a common start, and prints the merged result in the format of the load generator
 ``conductor.py``   one trial, from this machine: prepare, start, watch, collect
 ``hosts.py``       load hosts as workers of a Dask cluster
 ``by_ssh.py``      starts such a cluster by ssh
-``agent.py``       what runs on a load host
+``agent.py``       the part that runs on a load host
 ``survey.py``      questions to all load hosts: versions, clocks, speed, reach
-``orders.py``      what an agent gets and returns; connections and threads of each load host
+``orders.py``      input and output of an agent; connections and threads of each load host
 ``results.py``     a result in transit, with packed histograms
 ``merge.py``       merges the results of all agents
 =================  =====================================================================

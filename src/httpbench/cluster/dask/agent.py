@@ -1,7 +1,7 @@
 """The agent on a load host, which runs the load generator there.
 
 :func:`perform` is the task of a Dask worker. While it runs, the conductor calls the other functions in the same process: to read the
-clock, to ask whether the load generator is ready, and to set the start time. The load generator exits when its standard input closes,
+clock, to wait until the load generator is ready, and to set the start time. The load generator exits when its standard input closes,
 so it never outlives its worker.
 """
 
@@ -30,7 +30,7 @@ from httpbench.load.native import PROGRAM
 
 LOOK_S = 0.05
 END_S = 2.0
-"""Time between closing the standard input of a load generator and killing it."""
+"""Time between closing the standard input of a load generator and killing it, in seconds."""
 MESSAGES = 15  # lines
 
 SINK = "httpbench-reference"
@@ -48,7 +48,7 @@ class _Running:
 
 _running: dict[str, _Running] = {}
 _ended: deque[str] = deque(maxlen=16)
-"""Tokens of the last load generators that ended; ``_running`` has those that still run."""
+"""Tokens of the load generators that ended last. ``_running`` contains those that still run."""
 
 
 def facts() -> HostFacts:
@@ -77,7 +77,7 @@ async def connects(address: str, port: int, limit_s: float) -> str | None:
 
 
 async def sink_rate_rps() -> float | None:
-    """Return the requests/s of one thread to our fastest server on this host, or ``None`` if that server is not installed."""
+    """Return the requests/s that one thread reaches with our fastest server on this host, or ``None`` if it is not installed."""
     return await asyncio.to_thread(_sink_rate_rps)
 
 
@@ -112,7 +112,7 @@ async def wait_until_ready(token: str, limit_s: float) -> Readiness:
 
 
 def start(token: str, at_ns: int) -> None:
-    """Make the load generator start at this time of the host's monotonic clock. Raise :class:`LoadError` if it has ended."""
+    """Make the load generator start at ``at_ns`` of this host's monotonic clock. Raise :class:`LoadError` if it has ended."""
     found = _running.get(token)
     try:
         if found is None or found.process.stdin is None:
@@ -124,7 +124,7 @@ def start(token: str, at_ns: int) -> None:
 
 
 def perform(orders: Orders, is_cancelled: Callable[[], bool], beat: Callable[[], None]) -> AgentOutcome:
-    """Run the load generator until it ends or the task is cancelled, and call ``beat`` twice a second meanwhile.
+    """Run the load generator until it ends or the task is cancelled. Call ``beat`` twice a second in the meantime.
 
     Raise :class:`LoadError` if the load generator is missing or hangs, or if the disk of this host is full.
     """
@@ -177,7 +177,7 @@ def _beating(beat: Callable[[], None]) -> Iterator[None]:
 
 
 def _hold(process: subprocess.Popen[bytes], limit_s: float, is_cancelled: Callable[[], bool]) -> None:
-    """Wait for the process to end."""
+    """Wait for the process to end. Raise :class:`LoadError` if it takes too long or the task is cancelled."""
     deadline = time.monotonic() + limit_s
     while process.poll() is None:
         if is_cancelled():
@@ -201,7 +201,7 @@ def _end(process: subprocess.Popen[bytes]) -> None:
 
 
 def _read_output(running: _Running) -> None:
-    """Read standard output to its end, into memory because the disk of a load host may be full."""
+    """Read standard output to its end. It is kept in memory, because the disk of a load host may be full."""
     assert running.process.stdout is not None
     with running.process.stdout as output:
         running.output = output.read()

@@ -1,4 +1,4 @@
-"""A Dask cluster that is started on load hosts by ssh, and stopped.
+"""Start a Dask cluster on load hosts by ssh, and stop it.
 
 Dask's ``SSHCluster`` runs the scheduler on the first load host and a worker on each. It reads the user's ssh configuration.
 """
@@ -31,11 +31,11 @@ class SshHosts(Frozen):
     python: str | None = None
     """Path of the Python with httpbench on the load hosts. Null: the path of the current Python."""
     ssh_config: str | None = None
-    """File with the ssh configuration. Null: the user's."""
+    """File with the ssh configuration. Null: the user's own."""
 
 
 def read_hosts(names: Sequence[str]) -> SshHosts:
-    """Return the load hosts with these names, or those in a TOML file if its name is the only one.
+    """Return the load hosts with these names, or those in a TOML file if the only name is that of a file.
 
     Raise :class:`UsageError` if the file is invalid or isn't the only name.
     """
@@ -55,7 +55,7 @@ def read_hosts(names: Sequence[str]) -> SshHosts:
 
 
 def connections(ssh_hosts: SshHosts) -> tuple[list[str], list[dict[str, Any]]]:
-    """Return the host names, and for each the options of asyncssh, which accepts no ``user@`` in a name."""
+    """Return the host names and the asyncssh options of each, because asyncssh accepts no ``user@`` in a name."""
     common: dict[str, Any] = {} if ssh_hosts.ssh_config is None else {"config": [str(Path(ssh_hosts.ssh_config).expanduser())]}
     parts = [host.rpartition("@") for host in ssh_hosts.hosts]
     return [name for _, _, name in parts], [{**common, "username": user} if user else common for user, _, _ in parts]

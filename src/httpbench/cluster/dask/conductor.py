@@ -1,11 +1,11 @@
 """The conductor of one trial with many load hosts: a separate process that replaces the load generator.
 
-First, all load hosts connect. Then each gets the common start time on its own clock, so they begin the warm-up and the measured window
-together. Each agent sends a heartbeat twice a second. If one load host is lost, there is no result, because the remaining ones made a
+First, all load hosts connect. Then each gets the common start time on its own clock, so that they begin the warm-up and the measured window
+together. Each agent sends a heartbeat twice a second. If one load host is lost, there is no result, because the remaining hosts made a
 different load.
 
 The conductor writes phases to standard error as JSON lines, and an error as ``error: …`` and ``hint: …``. It writes the merged result to
-standard output. Its exit code tells whether a load host was lost, late or wrong.
+standard output. Its exit code shows whether a load host was lost, late or incompatible.
 """
 
 from __future__ import annotations
@@ -35,16 +35,16 @@ from httpbench.load import Job, Phase, get
 from httpbench.model import HostShare, Load, Workload
 
 READY_S = 10.0
-"""Time limit for an agent to start and connect, beyond the request timeout."""
+"""Time limit for an agent to start and connect, in addition to the request timeout, in seconds."""
 RESULT_S = 10.0
-"""Time limit from the end of the window to the last result, beyond the request timeout and the time per host."""
+"""Time limit from the end of the window to the last result, in addition to the request timeout and the time per host, in seconds."""
 LEAD_S, LEAD_PER_HOST_S = 0.5, 0.005
-"""Time between choosing the start time and the start. Every host must receive the start time within it."""
+"""Time from the choice of the start time to the start, in seconds. Every host must receive the start time during it."""
 AGENT_SLACK_S = 60.0
-"""Additional time for an agent, because other hosts may take long to get ready."""
+"""Additional time limit for an agent, in seconds, because other hosts may take a long time to get ready."""
 LOOK_S, LOOKS_MAX = BEAT_S, 4
 SILENT_S = LOOK_S * LOOKS_MAX
-"""Time after which a silent load host is lost. A link that is cut for 3 s is always noticed."""
+"""Time after which a silent load host counts as lost, in seconds. A cut of the link for 3 s is always noticed."""
 EXIT_FAILED, EXIT_TERMINATED = 1, 143
 
 
@@ -66,7 +66,7 @@ class ConductedTrial:
 
 
 def main() -> None:
-    """Conduct the trial in the file named by the first argument, and end the process."""
+    """Conduct the trial described in the file that the first argument names, and end the process."""
     trial = ConductedTrial.read(Path(sys.argv[1]))
     try:
         result = asyncio.run(_until_signal(trial))
@@ -93,8 +93,8 @@ async def _until_signal(trial: ConductedTrial) -> dict[str, Any]:
 async def conduct(trial: ConductedTrial) -> dict[str, Any]:
     """Return the merged result of all load hosts.
 
-    Raise :class:`LostHostError` with the name of the load host if one is lost, late or wrong, and :class:`LoadError` if the load fails for
-    another reason.
+    Raise :class:`LostHostError` with the name of the load host if a load host is lost, late or incompatible. Raise :class:`LoadError` if
+    the load fails for another reason.
     """
     _say(Phase.CONNECT)
     async with connected(trial.scheduler) as cluster:
@@ -126,7 +126,7 @@ async def conduct(trial: ConductedTrial) -> dict[str, Any]:
 class Silence:
     """Counts the checks since the last heartbeat of each load host.
 
-    It counts checks rather than time: if this process itself got no CPU time, it heard nothing, and no load host is to blame.
+    It counts checks rather than time. While this process itself gets no CPU time, it can't hear heartbeats, but it doesn't check either.
     """
 
     def __init__(self, hosts: Iterable[str]):
@@ -144,7 +144,7 @@ class Silence:
 
 
 def orders_for(job: Job, division: Division, token: str) -> Orders:
-    """Return the orders for the agent with this part of the load."""
+    """Return the orders for the agent that makes this part of the load."""
     own = job.load.model_copy(update={"connections": division.connections, "threads": division.threads})
     options, files = packed(get("native").argv(replace(job, load=own), warmup=False)[1:], job.scratch)
     limit_s = own.warmup_s + own.duration_s + own.timeout_s + AGENT_SLACK_S
@@ -176,7 +176,7 @@ async def _begin(cluster: DaskHosts, offsets: Mapping[Host, Offset], token: str)
 async def _results(
     cluster: DaskHosts, sent: Sent, offsets: Mapping[Host, Offset], load: Load, start_ns: int, silence: Silence
 ) -> tuple[MergedResults, dict[Host, HostShare], dict[Host, int]]:
-    """Merge results as they arrive; return the sum, the share of each load host, and its start on its own clock."""
+    """Merge results as they arrive. Return the sum, the share of each load host, and the start of each on its own clock."""
     left, is_done = set(sent), asyncio.Event()
     merged, shares, starts = MergedResults(), dict[Host, HostShare](), dict[Host, int]()
 
@@ -228,7 +228,7 @@ def _silent(names: Sequence[str], gone: Sequence[Host]) -> LostHostError:
 
 
 async def _say_phases(load: Load, start_ns: int) -> None:
-    """Report each phase by the clock, because load hosts report nothing while they measure."""
+    """Report each phase at its scheduled time, because load hosts report nothing while they measure."""
     begin_s = start_ns / 1e9
     phases = [(begin_s, Phase.WARMUP)] if load.warmup_s else []
     phases += [(begin_s + load.warmup_s, Phase.MEASURE), (begin_s + load.warmup_s + load.duration_s, Phase.DONE)]
@@ -252,7 +252,7 @@ def _require_success(host: Host, outcome: AgentOutcome) -> None:
 
 
 def share_of(name: str, result: Document, clock: Offset) -> HostShare:
-    """Return the share of one load host, still without ``start_ms``."""
+    """Return the share of one load host. ``start_ms`` is set later, by :func:`with_starts`."""
     generator, lag = result["generator"], result["generator_lag_us"]
     return HostShare(
         name=name,
@@ -272,8 +272,8 @@ def share_of(name: str, result: Document, clock: Offset) -> HostShare:
 def with_starts(shares: Mapping[Host, HostShare], starts: Mapping[Host, int]) -> list[HostShare]:
     """Return the shares sorted by name, each with its delay after the first start.
 
-    ``starts`` are times of this machine's clock, converted with clock readings from after the trial. With the readings from before the
-    trial, from which the start times were computed, every delay would be zero.
+    ``starts`` are times on this machine's clock, converted with clock readings from after the trial. The readings from before the trial
+    determined the start times, so with them every delay would be zero.
     """
     first_ns = min(starts.values())
     timed = [share.model_copy(update={"start_ms": (starts[host] - first_ns) / NS_PER_MS}) for host, share in shares.items()]

@@ -34,15 +34,15 @@ class Workers:
     scheduler: str
     """Address of the Dask scheduler, such as ``tcp://10.0.0.1:8786``."""
     hosts: int
-    """Number of load hosts when the run began. A trial with another number would be a different load."""
+    """Number of load hosts when the run began. A trial with another number of hosts would have a different load."""
     are_elsewhere: bool = False
-    """Whether none of them is this machine."""
+    """Whether no load host is this machine."""
     address: str | None = None
     """Address of this machine that targets listen on. ``None``: loopback."""
 
 
 def require_dask(*packages: str) -> None:
-    """Raise :class:`RequirementError` if one of these packages is not installed [default: Dask]."""
+    """Raise :class:`RequirementError` if one of these packages, by default Dask, is not installed."""
     for package in packages or ("distributed",):
         if importlib.util.find_spec(package) is None:
             raise RequirementError(
@@ -51,10 +51,10 @@ def require_dask(*packages: str) -> None:
 
 
 class ManyHosts(Native):
-    """The native load generator on all workers of a Dask cluster. Load hosts must have the version of this machine."""
+    """The native load generator on all workers of a Dask cluster. Load hosts must have the same version as this machine."""
 
     mixes = False
-    slack_s = 60.0  # hundreds of load hosts take a while to get ready
+    slack_s = 60.0  # hundreds of load hosts take a long time to get ready
 
     def __init__(self, workers: Workers):
         self._workers = workers
@@ -89,7 +89,7 @@ class ManyHosts(Native):
 
 
 def notes(shares: Sequence[HostShare]) -> tuple[str, ...]:
-    """Return notes on the load hosts to print below a table."""
+    """Return the notes on load hosts that are printed below a table."""
     if not shares:
         return ()
     found = [f"{len(shares)} load hosts made the load." if len(shares) > 1 else "1 load host made the load."]

@@ -21,11 +21,11 @@ CONNECT_S = 5.0
 CANCEL_S = 3.0
 RESPONSE_S = 2.0
 CALL_S = 10.0
-"""Time limit of a call into a worker, beyond that of the function."""
+"""Time limit of a call into a worker, in addition to that of the function, in seconds."""
 RUNS = ("executing", "long-running")
 SCHEDULER_LOST = "the Dask scheduler was lost during the trial"
 TOPIC = "httpbench"
-"""Topic of the heartbeats."""
+"""Dask topic of the heartbeats."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,11 +34,11 @@ class Host:
 
     name: str
     address: str
-    """Address of its worker."""
+    """Address of the host's Dask worker."""
 
 
 Sent = Mapping[Host, Future]
-"""The agents that were started, by host."""
+"""The Dask tasks of the agents that were started, by host."""
 
 
 class DaskHosts:
@@ -49,7 +49,7 @@ class DaskHosts:
         self.all = tuple(hosts)
 
     async def call(self, host: Host, function: Callable[..., Any], *args: Any, limit_s: float = 0.0) -> Any:
-        """Call a function in the worker's process, outside its tasks. Raise :class:`LostHostError` if that fails."""
+        """Call a function in the process of the host's worker, outside its tasks. Raise :class:`LostHostError` if the call fails."""
         try:
             async with asyncio.timeout(CALL_S + limit_s):
                 found = await self._client.run(function, *args, workers=[host.address], on_error="return")
@@ -61,7 +61,7 @@ class DaskHosts:
         return result
 
     def send(self, host: Host, orders: Orders) -> Future:
-        """Start an agent on this host only, without retries: a second attempt would be a different load."""
+        """Start an agent on this host and no other, without retries, because a second attempt would make a different load."""
         key = f"httpbench-{orders.token}-{host.name}"
         return self._client.submit(_work, orders, key=key, workers=[host.address], allow_other_workers=False, pure=False, retries=0)
 
@@ -77,7 +77,7 @@ class DaskHosts:
         self._client.subscribe_topic(TOPIC, handle)
 
     async def outcomes(self, sent: Sent) -> AsyncIterator[tuple[Host, AgentOutcome]]:
-        """Yield the outcome of each agent as it ends, one at a time so that memory does not grow with their number."""
+        """Yield the outcome of each agent as it ends. Outcomes are released one at a time, so that memory doesn't grow with their number."""
         hosts = {future.key: host for host, future in sent.items()}
         async for future in as_completed(list(sent.values()), loop=self._client.loop):
             host = hosts[future.key]
@@ -90,7 +90,7 @@ class DaskHosts:
             outcome = await future.result()
         except FutureCancelledError as error:  # this process never cancels an agent it waits for
             raise LostHostError(SCHEDULER_LOST) from error
-        except Exception as error:  # whatever the task raised
+        except Exception as error:  # any error that the task raised
             raise _named(host, error) from error
         assert isinstance(outcome, AgentOutcome)
         return outcome
@@ -114,7 +114,7 @@ class DaskHosts:
 async def connected(scheduler: str) -> AsyncIterator[DaskHosts]:
     """Connect to a scheduler; yield its load hosts. Raise :class:`LoadError` if it does not respond or has no worker."""
     logging.getLogger("distributed").setLevel(logging.CRITICAL)
-    # Dask warns about different versions. We check our own, and Dask's own versions either work together or fail.
+    # Dask warns if hosts have different versions. We check our own versions, and Dask's versions either work together or fail.
     warnings.simplefilter("ignore")
     try:
         client = await Client(scheduler, asynchronous=True, timeout=CONNECT_S, name="httpbench")
@@ -129,7 +129,7 @@ async def connected(scheduler: str) -> AsyncIterator[DaskHosts]:
 
 
 def named(workers: Mapping[str, Mapping[str, Any]]) -> list[Host]:
-    """Name each worker as the user did, or else by its host, or by its address if the host has several workers."""
+    """Name each worker: as the user named it, else after its host, or after its address if the host has several workers."""
     of_host = [str(worker.get("host", "")) for worker in workers.values()]
     hosts = []
     for address, worker in workers.items():
@@ -146,7 +146,7 @@ def lost(host: Host) -> LostHostError:
 
 
 def _named(host: Host, error: BaseException) -> LostHostError:
-    """Return the error with the name of the load host."""
+    """Convert an error on a load host to one that names the host."""
     if isinstance(error, ModuleNotFoundError):
         return LostHostError(f"load host {host.name} lacks {error.name}", hint="on the load host: pip install 'httpbench[cluster]'")
     if isinstance(error, LoadError):
@@ -162,7 +162,7 @@ def _work(orders: Orders) -> AgentOutcome:
     key = worker.get_current_task()
 
     def is_cancelled() -> bool:
-        """Check the state of the task: Dask never stops a running task, but forgets it when the conductor is gone."""
+        """Return whether Dask has forgotten the task. Dask never stops a running task, but forgets it when the conductor is gone."""
         task = worker.state.tasks.get(key)
         return task is None or task.state not in RUNS
 

@@ -1,7 +1,7 @@
 """Merge the results of all agents into one, in the format of one load generator (``httpbench-loadgen/1``).
 
-Each result is added as soon as it arrives, so memory depends on the number of intervals, not of agents. Counts are summed, and histograms
-are added bucket by bucket, interval by interval. Percentiles are computed from the sums.
+Each result is added as soon as it arrives, so memory depends on the number of intervals, not on the number of agents. Counts are summed,
+and the histograms of each interval are added bucket by bucket. Percentiles are computed from the sums.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ SAME = ("schema", "version", "duration_s")
 TOLERANCE_S = 1e-3
 
 _DIGITS = 3
-_HALF_BITS = 10  # a histogram of three digits has 2048 buckets of width one, then 1024 of each width
+_HALF_BITS = 10  # a histogram with three digits has 2048 buckets of width one, then 1024 of each further width
 
 
 class HistogramSums:
-    """Rows of histograms of times in ns, which are added bucket by bucket.
+    """Sums of histograms of times in ns, one per row, added bucket by bucket.
 
     Adding costs about 20 ns per bucket that is not empty. The hdrhistogram package would take about a hundred times as long, because it
-    builds a whole histogram object from each. It only writes the sums here, and tests compare against it.
+    builds a whole histogram object for each. It is used only to encode the sums, and tests compare the results with it.
     """
 
     def __init__(self, rows: int):
@@ -44,7 +44,7 @@ class HistogramSums:
         self._sums: Integers = np.zeros((rows, 0), dtype=np.int64)
 
     def add(self, packed: Packed) -> None:
-        """Add one histogram to each row. Raise :class:`LoadError` if they cannot be unpacked, or have other bounds."""
+        """Add one histogram to each row. Raise :class:`LoadError` if histograms can't be unpacked or have other bounds than the sums."""
         if len(packed.sizes) != self._rows:
             raise LoadError(f"it has {len(packed.sizes)} histograms, but earlier results have {self._rows}")
         if packed.bounds is None:
@@ -65,7 +65,7 @@ class HistogramSums:
         np.add.at(self._sums.reshape(-1), np.cumsum(steps, out=steps), counts.astype(np.int64))
 
     def samples(self, row: int) -> Samples:
-        """Return the samples in a row."""
+        """Return the samples of a row."""
         held = self._sums[row]
         buckets = np.flatnonzero(held)
         shift = np.maximum((buckets >> _HALF_BITS) - 1, 0)
@@ -76,7 +76,7 @@ class HistogramSums:
         return Samples(lowest.astype(np.float64), middle.astype(np.float64), highest.astype(np.float64), held[buckets])
 
     def text(self, row: int) -> str:
-        """Return a row in the format of httpbench-loadgen."""
+        """Return the histogram of a row in the format of httpbench-loadgen."""
         assert self._bounds is not None, "something was added"
         histogram = HdrHistogram(self._bounds.lowest, self._bounds.highest, self._bounds.digits)
         held = self._sums[row]
@@ -109,7 +109,7 @@ class MergedResults:
         self._slices = HistogramSums(0)
 
     def add(self, added: PackedResult) -> None:
-        """Add the result of one agent. Raise :class:`LoadError` if it is not compatible with the earlier ones."""
+        """Add the result of one agent. Raise :class:`LoadError` if it isn't compatible with the earlier results."""
         result = added.document
         if self._whole is None:
             self._begin(added)
@@ -173,7 +173,7 @@ def _add_counts(whole: dict[str, Any], result: Document) -> None:
 
 
 def _add_numbers(mine: dict[str, Any], other: Document, names: Any) -> None:
-    """Add the numbers with these names; a missing one stays missing."""
+    """Add the numbers with these names to ``mine``. A sum is ``None`` if either number is."""
     for name in names:
         mine[name] = _sum(mine[name], other[name])
 
@@ -183,7 +183,7 @@ def _sum(mine: float | None, other: float | None) -> float | None:
 
 
 def _worst(so_far: Document, generator: Document) -> dict[str, Any]:
-    """Return the sums of CPU time and memory of all generators, and the worst of each sign of overload."""
+    """Return the sums of CPU time and memory of all generators, and the worst value of each sign of overload."""
     if not so_far:
         return dict(generator)
     waiting = [each["waiting"] for each in (so_far, generator) if each["waiting"] is not None]

@@ -1,6 +1,6 @@
-"""The orders of an agent and its results. They travel between hosts, so they hold only plain data.
+"""The orders of an agent and its results. They travel between hosts, so they contain only plain data.
 
-Connections are divided here. The rate is not: each agent gets the rate of the whole load and its part of the schedule, so all parts
+This module divides the connections, but not the rate: each agent gets the rate of the whole load and its part of the schedule, so all parts
 together make exactly the schedule of one load generator.
 """
 
@@ -15,7 +15,7 @@ from httpbench.cluster.dask.results import PackedResult
 from httpbench.errors import UsageError
 
 BEAT_S = 0.5
-"""Time between two heartbeats of an agent."""
+"""Time between two heartbeats of an agent, in seconds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,13 +23,13 @@ class Orders:
     """The part of a load that one agent makes."""
 
     token: str
-    """Identifies the trial."""
+    """Token that identifies the trial."""
     options: tuple[str, ...]
     """Options of the load generator. ``@@NAME`` stands for ``@`` and the path of the file NAME."""
     files: dict[str, bytes]
     """Files to write on the load host, by name."""
     limit_s: float
-    """Time limit of the load generator."""
+    """Time limit of the load generator, in seconds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,7 @@ class AgentOutcome:
 
     exit_code: int
     result: PackedResult | None
-    """``None`` if it failed."""
+    """Result of the load generator, or ``None`` if it failed."""
     messages: str
     """The last lines of its standard error, without progress."""
 
@@ -55,25 +55,25 @@ class HostFacts:
 
     hostname: str
     cpus: int
-    """CPUs available to its worker."""
+    """Number of CPUs available to the host's worker."""
     httpbench: str | None
-    """Version of httpbench. ``None`` if the host does not need it."""
+    """Version of httpbench. ``None``: the host does not need it."""
     loadgen: str | None
     """Version of its load generator, or ``None`` if it is not installed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Division:
-    """The part of one load host."""
+    """The part of a load that one load host makes."""
 
     part: str
-    """``3/8``: the third of eight."""
+    """Number of the part and number of parts: ``3/8`` is the third of eight."""
     connections: int
     threads: int
 
 
 def divided(connections: int, threads: int | None, cpus: Sequence[int]) -> list[Division]:
-    """Divide a load among hosts; their numbers of connections differ by at most one.
+    """Divide a load among hosts, so that their numbers of connections differ by at most one.
 
     Args:
         connections: Connections of the whole load.
@@ -94,7 +94,7 @@ def divided(connections: int, threads: int | None, cpus: Sequence[int]) -> list[
 
 
 def packed(options: Sequence[str], scratch: Path) -> tuple[tuple[str, ...], dict[str, bytes]]:
-    """Replace paths into ``scratch`` in the options; return the options and the files at these paths."""
+    """Replace paths of files in ``scratch`` in the options; return the options and these files."""
     files: dict[str, bytes] = {}
     kept = []
     for option in options:
@@ -107,7 +107,7 @@ def packed(options: Sequence[str], scratch: Path) -> tuple[tuple[str, ...], dict
 
 
 def unpacked(orders: Orders, folder: Path) -> list[str]:
-    """Write the files into ``folder``; return the options with their paths."""
+    """Write the files of the orders into ``folder``; return the options with the paths of these files."""
     for name, content in orders.files.items():
         (folder / name).write_bytes(content)
     names = {f"@@{name}": f"@{folder / name}" for name in orders.files}

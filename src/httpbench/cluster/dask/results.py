@@ -1,7 +1,8 @@
 """A result in transit from a load host, with its histograms packed to save work on the machine that adds them up.
 
-For each bucket that is not empty, a row has the gap from the previous bucket and the count. The gaps of all rows are one column of bytes,
-the counts are another; each column is compressed once. A gap that does not fit into a byte becomes several, with counts of zero.
+A histogram is a row. For each bucket that is not empty, a row contains the gap from the previous bucket and the count. The gaps of all rows
+are one column of bytes, and the counts are another. Each column is compressed once. A gap that does not fit into a byte becomes several
+gaps with counts of zero.
 
 The input is histograms as httpbench-loadgen prints them: HdrHistogram V2 (compressed, base64), as specified by the class
 ``AbstractHistogram`` of HdrHistogram for Java. After the header, counts are ZigZag LEB128 numbers; a negative number stands for that many
@@ -52,21 +53,21 @@ class BucketBounds(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Packed:
-    """Rows of histograms of equal bounds."""
+    """Histograms with equal bounds, one per row."""
 
     bounds: BucketBounds | None
-    """``None`` if there is no row."""
+    """Bounds of all rows, or ``None`` if there is no row."""
     sizes: tuple[int, ...]
     """Number of gaps of each row."""
     gaps: bytes
-    """All gaps, a byte each, compressed."""
+    """All gaps, one byte each, compressed."""
     counts: bytes
     """All counts, little-endian, compressed."""
     count_bytes: int
-    """Bytes of each count."""
+    """Number of bytes of each count."""
 
     def columns(self) -> tuple[_Column, _Column]:
-        """Return the gaps and counts of all rows. Raise :class:`LoadError` if they cannot be decoded."""
+        """Return the gaps and counts of all rows. Raise :class:`LoadError` if they can't be unpacked."""
         try:
             gaps = np.frombuffer(zlib.decompress(self.gaps), dtype=np.uint8)
             counts = np.frombuffer(zlib.decompress(self.counts), dtype=f"<i{self.count_bytes}")
@@ -78,7 +79,7 @@ class Packed:
 
 
 def packed(texts: Sequence[str]) -> Packed:
-    """Pack histograms as rows. Raise :class:`LoadError` if one cannot be decoded, or has other bounds than the rest."""
+    """Pack histograms as rows. Raise :class:`LoadError` if one cannot be decoded, or if their bounds differ."""
     opened = [_body(text) for text in texts]
     if len({bounds for bounds, _ in opened}) > 1:
         raise LoadError("histograms of different bounds cannot be added up")
@@ -108,13 +109,13 @@ class PackedResult:
     """The result of one load generator."""
 
     document: Document
-    """Its JSON (``httpbench-loadgen/1``) without histograms and intervals."""
+    """JSON document of the result (``httpbench-loadgen/1``) without histograms and intervals."""
     columns: Mapping[str, Sequence[Any]]
-    """The fields of its intervals by name, a form that is faster to add up."""
+    """Values of each field of the intervals, by the field's name. This form is faster to add up."""
     totals: Packed
-    """Histograms of its distributions, in the order of :data:`DISTRIBUTIONS`."""
+    """Histograms of the distributions, in the order of :data:`DISTRIBUTIONS`."""
     intervals: Packed
-    """Histograms of its intervals."""
+    """Histograms of the intervals."""
 
 
 def read(output: bytes) -> PackedResult:
@@ -160,7 +161,7 @@ def _body(text: str) -> tuple[BucketBounds, bytes]:
 
 
 def _counts(bodies: Sequence[bytes]) -> tuple[Integers, Integers, Integers]:
-    """Return row, bucket and count of every bucket that is not empty."""
+    """Return the row, the bucket and the count of every bucket that is not empty."""
     data = np.frombuffer(b"".join(bodies), dtype=np.uint8)
     ends = np.flatnonzero(data < _MORE)  # index of the last byte of each number
     sizes = np.array([len(body) for body in bodies], dtype=np.int64)
@@ -176,7 +177,7 @@ def _counts(bodies: Sequence[bytes]) -> tuple[Integers, Integers, Integers]:
         parts = (data[ends[longer] - back] & _SEVEN_BITS).astype(np.int64)
         coded[longer] |= parts << (7 * (lengths[longer] - 1 - back))
     numbers = (coded >> 1) ^ -(coded & 1)
-    steps = np.where(numbers < 0, -numbers, 1)  # buckets that each number stands for
+    steps = np.where(numbers < 0, -numbers, 1)  # number of buckets that each number stands for
     after = np.cumsum(steps)
     firsts = np.searchsorted(ends, np.concatenate(([0], np.cumsum(sizes))))  # number of the first count of each body
     rows = np.repeat(np.arange(len(bodies)), np.diff(firsts))

@@ -1,4 +1,4 @@
-"""Questions to all load hosts of a cluster: versions, clocks, speed, and whether they reach this machine."""
+"""Ask all load hosts of a cluster for versions, clocks and speed, and whether they reach this machine."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from httpbench.load import get
 READINGS = 8
 NS_PER_MS = 1e6
 JUMP_MS_MAX = 5.0
-"""Largest shift of a clock during a trial, beyond the error of its readings, that does not count as a jump."""
+"""Maximum shift of a clock during a trial, beyond the error of its readings, that does not count as a jump, in ms."""
 CALLS_AT_ONCE = 32
 CONNECT_S = 5.0
 IMPORT_S = 20.0
-"""Extra time for the first call into a worker, which imports the agent."""
+"""Extra time for the first call into a worker, which imports the agent, in seconds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +40,7 @@ class Offset:
 
     @classmethod
     def of(cls, sent_ns: int, there_ns: int, received_ns: int) -> Self:
-        """Return the offset from one reading; ``sent_ns`` and ``received_ns`` are on the clock of this machine."""
+        """Return the offset from one reading. ``sent_ns`` and ``received_ns`` are times on the clock of this machine."""
         round_trip_ns = received_ns - sent_ns
         return cls(there_ns - (sent_ns + round_trip_ns // 2), round_trip_ns)
 
@@ -49,15 +49,15 @@ class Offset:
         return self.round_trip_ns / NS_PER_MS
 
     def there(self, here_ns: int) -> int:
-        """Convert a time of this machine's clock to the other clock."""
+        """Convert a time on this machine's clock to the other clock."""
         return here_ns + self.ahead_ns
 
     def here(self, there_ns: int) -> int:
-        """Convert a time of the other clock to this machine's."""
+        """Convert a time on the other clock to this machine's clock."""
         return there_ns - self.ahead_ns
 
     def jumped_ms(self, later: Offset) -> float | None:
-        """Return how far the clock moved until ``later``, or ``None`` if the error of both readings explains it."""
+        """Return by how much the clock shifted until ``later``, in ms, or ``None`` if the errors of both readings explain the shift."""
         moved_ms = abs(later.ahead_ns - self.ahead_ns) / NS_PER_MS
         error_ms = (self.round_trip_ms + later.round_trip_ms) / 2
         return moved_ms if moved_ms > JUMP_MS_MAX + error_ms else None
@@ -72,9 +72,9 @@ class Surveyed:
     """Address of its Dask worker."""
     facts: HostFacts
     round_trip_ms: float
-    """Shortest round trip through the scheduler."""
+    """Shortest round trip through the scheduler, in ms."""
     sink_rps: float | None
-    """Requests/s of one thread to a server on the same host. ``None`` if not measured, or if that server is not installed."""
+    """Requests/s of one thread to a server on the same host. ``None``: not measured, or that server is not installed."""
 
     @property
     def is_here(self) -> bool:
@@ -87,8 +87,8 @@ def survey(scheduler: str, *, requires_equal: bool = False, measures_rate: bool 
 
     Args:
         scheduler: Address of the Dask scheduler.
-        requires_equal: Raise :class:`~httpbench.errors.LoadError` unless each host has the versions of this machine.
-        measures_rate: Make a short load on each host.
+        requires_equal: Raise :class:`~httpbench.errors.LoadError` unless each host has the same versions as this machine.
+        measures_rate: Make a short load on each host to measure ``sink_rps``.
     """
 
     async def ask() -> list[Surveyed]:
@@ -135,7 +135,7 @@ async def read_facts(cluster: DaskHosts) -> dict[Host, HostFacts]:
 
 
 async def read_clocks(cluster: DaskHosts) -> dict[Host, Offset]:
-    """Return how far each clock is ahead of the clock of this machine."""
+    """Return by how much the clock of each load host is ahead of the clock of this machine."""
 
     async def best(host: Host) -> Offset:
         return min([await reading(host) for _ in range(READINGS)], key=lambda offset: offset.round_trip_ns)
@@ -162,14 +162,14 @@ def check_versions(facts: Mapping[Host, HostFacts]) -> None:
 
 
 def check_clocks(before: Mapping[Host, Offset], after: Mapping[Host, Offset]) -> None:
-    """Raise :class:`LostHostError` if a clock jumped: that host measured another time window than the rest."""
+    """Raise :class:`LostHostError` if a clock jumped, because that host measured another window than the other hosts."""
     for host, offset_before in before.items():
         if (moved_ms := offset_before.jumped_ms(after[host])) is not None:
             raise LostHostError(f"the clock of load host {host.name} jumped by {moved_ms:.0f} ms during the trial")
 
 
 async def _each(cluster: DaskHosts, ask: Callable[[Host], Awaitable[Any]]) -> dict[Host, Any]:
-    """Ask every load host, but only a few at once: time in a long queue would count as round trip."""
+    """Ask every load host, but only a few at once, because time in a long queue would count as part of a round trip."""
     places = asyncio.Semaphore(CALLS_AT_ONCE)
 
     async def one(host: Host) -> Any:

@@ -1,10 +1,10 @@
 """Allow one run at a time on each physical core: every core has a lock file in a folder that all users share.
 
-The kernel holds the locks (flock(2)) and frees them when the owning process ends, however it ends. The files remain and mean nothing by
-themselves. Each contains the process id of the last run that locked it, for the next run's message.
+The kernel holds the locks (flock(2)) and frees them when the owning process ends, however it ends. The files remain, but
+without a lock they mean nothing. Each contains the process id of the last run that locked it, for the next run's message.
 
 Runs on other cores don't conflict. Runs in containers with their own ``/run/lock`` or ``/tmp`` don't see each other either, unless
-``HTTPBENCH_LOCKS`` names a folder that they share. They then appear as other programs in the verdict ``disturbed``.
+``HTTPBENCH_LOCKS`` names a folder that they share. Runs that don't see each other count as other programs in the verdict ``disturbed``.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ from httpbench.errors import CoresInUseError
 from httpbench.host.cores.topology import Topology
 
 VARIABLE = "HTTPBENCH_LOCKS"
-"""Environment variable with the folder of the locks."""
+"""Environment variable that names the folder of the locks."""
 PREFERRED, OTHERWISE = Path("/run/lock"), Path("/tmp")
 SHARED_MODE = stat.S_ISVTX | stat.S_IWOTH
 POLL_S = 0.5
 WAIT_MAX_S = 24 * 3600.0
 OWNER_BYTES = 64
 OPEN = os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
-"""Never follow another user's symlink, and never block on another user's pipe."""
+"""Flags for opening a lock file: never follow another user's symlink, and never block on another user's pipe."""
 
 
 @contextmanager
@@ -48,7 +48,7 @@ def only_run_on(cpus: Collection[int], topology: Topology, *, waits: bool, say: 
 
 
 def folder_of_locks() -> Path:
-    """Return the folder that all users of this machine share. Every user gets the same answer."""
+    """Return the path of the lock folder, which is the same for all users of this machine."""
     if named := os.environ.get(VARIABLE):
         return Path(named)
     try:
@@ -59,7 +59,7 @@ def folder_of_locks() -> Path:
 
 
 def _numbers(cpus: Collection[int], topology: Topology) -> list[int]:
-    """Return the physical cores, each as its lowest logical CPU, even if that one isn't ours to use."""
+    """Return the physical cores, each as the number of its lowest logical CPU, even if we may not use that CPU."""
     return sorted({min(core.siblings) for core in topology.cores if set(core.cpus) & set(cpus)})
 
 
@@ -123,7 +123,7 @@ def _owner(descriptor: int) -> str:
 
 
 def _process_ids() -> str:
-    """Return the namespace of our process ids."""
+    """Return the PID namespace of this process."""
     try:
         return os.readlink("/proc/self/ns/pid")  # noqa: PTH115  (it is no path)
     except OSError:

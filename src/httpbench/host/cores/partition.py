@@ -1,29 +1,30 @@
 """Decide which program runs on which cores.
 
-The unit is the physical core. Two threads on SMT siblings slow each other by a third or more, depending on their work, so different
+Cores are divided by physical core. Two threads on SMT siblings slow each other by a third or more, depending on their work, so different
 programs never get siblings of one core. If there are too few cores, the division degrades in this order:
 
 1. The target, the generator and the harness have their own cores. This takes 4 physical cores, or 5 for ``multi`` and ``prefork``, because
    otherwise the harness would leave the generator with half as many cores as the target.
-2. The harness shares the generator's cores: it sleeps nearly all the time, the generator doesn't.
-3. With ``multi`` and ``prefork`` on 2 or 3 cores, the target gets all cores, as it is meant to fill them, and the generator shares them.
-4. On a single core, everything shares it.
+2. The harness shares the generator's cores, because the harness sleeps nearly all the time.
+3. With ``multi`` and ``prefork`` on 2 or 3 cores, the target gets all cores, because it is meant to fill them, and the generator shares
+   them.
+4. On a machine with one core, all programs share it.
 
 From step 3 on, ``shared`` is set and every table reports it. The target gets cores from the end of the topology's order: the fastest kind,
 on one NUMA node if possible, and away from CPU 0, where most kernels handle timers and interrupts.
 
-A proxy is measured between its backend and the generator. Both must stay on the same cores when the proxy is left out, because the baseline
-is the same pair without the proxy. The order is therefore different:
+A proxy is measured between its backend and the generator. The baseline is the same backend and generator without
+the proxy, so both must have the same cores with and without a proxy. The order is therefore different:
 
 1. The proxy, the backend, the generator and the harness have their own cores (from 8 physical cores).
 2. The harness shares the generator's cores (from 3 cores). A ``single`` proxy gets one core; otherwise each program gets a third.
 3. On two cores, the proxy has one and the backend and the generator share the other. The cost of sharing is also in the baseline, so it
    cancels out of the overhead.
-4. On a single core, everything shares it.
+4. On a machine with one core, all programs share it.
 
-A server with a database keeps its cores, so that all its workloads are measured on the same ones. The database gets two thirds of the
-generator's cores, rounded down, or the cores that a remote load generator leaves free. If the generator has only one core, the database
-shares it: a request to a database costs the generator less than it costs the database.
+A server with a database has the same cores as without, so that all its workloads are measured on the same cores. The database gets two
+thirds of the generator's cores, rounded down, or the cores that a remote load generator leaves free. If the generator has only one core,
+the database shares it: a request to a database costs the generator less than it costs the database.
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ CORES_TO_DIVIDE = {Scaling.SINGLE: 2, Scaling.MULTI: 4, Scaling.PREFORK: 4}
 def partition(topology: Topology, scaling: Scaling, for_target: int | None = None) -> Cores:
     """Divide the physical cores. With ``single``, the target gets one; with ``multi`` and ``prefork``, half of them, rounded down.
 
-    ``for_target`` overrides the target's number of cores. If that is all of them, the other programs share them.
+    ``for_target`` overrides the target's number of cores. If the target gets all cores, the other programs share them.
     """
     cores = topology.cores
     count = len(cores)
@@ -61,7 +62,7 @@ def partition(topology: Topology, scaling: Scaling, for_target: int | None = Non
 def partition_for_proxy(topology: Topology, scaling: Scaling, for_target: int | None = None) -> Cores:
     """Divide the physical cores in three. With ``single``, the proxy gets one; with ``multi`` and ``prefork``, a third, like the backend.
 
-    ``for_target`` overrides the proxy's number of cores. If that is all of them, the other programs share them.
+    ``for_target`` overrides the proxy's number of cores. If the proxy gets all cores, the other programs share them.
     """
     cores = topology.cores
     count = len(cores)
@@ -82,7 +83,7 @@ def partition_for_load_host(divide: Divide, topology: Topology, scaling: Scaling
     """Divide the cores like ``divide``, for a load generator on another host.
 
     The generator's cores on this host stay unused, or go to the programs that would have shared them. A server that fills its cores gets
-    all but one, which is the harness's.
+    all cores but one, which the harness gets.
     """
     if for_target is None and scaling is not Scaling.SINGLE and divide is partition:
         for_target = max(len(topology.cores) - 1, 1)
@@ -90,7 +91,7 @@ def partition_for_load_host(divide: Divide, topology: Topology, scaling: Scaling
 
 
 def with_database(topology: Topology, cores: Cores, *, is_asked: bool) -> Cores:
-    """Add cores for a database. A database that isn't queried does next to nothing, so it shares the generator's cores."""
+    """Add cores for a database. A database that isn't queried is nearly idle, so it shares the generator's cores."""
     taken = {*cores.target, *cores.generator, *cores.harness}
     free = tuple(cpu for cpu in topology.cpus if cpu not in taken)
     groups = topology.groups(cores.generator)
@@ -107,7 +108,7 @@ def with_database(topology: Topology, cores: Cores, *, is_asked: bool) -> Cores:
 
 
 def _divided(topology: Topology, target: Part, generator: Part, harness: Part, backend: Part = (), *, shared: bool = False) -> Cores:
-    """Return the logical CPUs of these cores, and the siblings: each physical core's CPUs, including those that we may not use."""
+    """Return the logical CPUs of these cores, and the groups of SMT siblings, including CPUs that we may not use."""
     siblings = tuple(sorted(core.siblings for core in topology.cores if len(core.siblings) > 1))
     return Cores(
         target=_cpus(target), generator=_cpus(generator), harness=_cpus(harness), backend=_cpus(backend), shared=shared, siblings=siblings

@@ -21,9 +21,9 @@ class Core:
     """A physical core."""
 
     cpus: tuple[int, ...]
-    """Its logical CPUs that we may use."""
+    """Logical CPUs of the core that we may use."""
     siblings: tuple[int, ...]
-    """All its online logical CPUs, including those that we may not use."""
+    """All online logical CPUs of the core, including those that we may not use."""
     node: int
     """NUMA node."""
     capacity: int
@@ -32,7 +32,7 @@ class Core:
 
 @dataclass(frozen=True, slots=True)
 class Topology:
-    """Cores in the order in which they are assigned: slow ones first, then by node, then by number."""
+    """The cores, sorted by speed (slow ones first), then by node, then by number."""
 
     cores: tuple[Core, ...]
 
@@ -48,7 +48,7 @@ class Topology:
 
 
 def read_topology(root: Path = Path("/"), allowed: Collection[int] | None = None) -> Topology:
-    """Return the topology of this machine. ``allowed``: logical CPUs, by default our affinity mask."""
+    """Return the topology of this machine. ``allowed`` are the logical CPUs to include (default: our affinity mask)."""
     left = set(os.sched_getaffinity(0) if allowed is None else allowed)
     nodes = _nodes(root)
     cores: list[Core] = []
@@ -69,7 +69,7 @@ def core_groups(cpus: Sequence[int], root: Path = Path("/")) -> tuple[tuple[int,
 
 def _siblings(root: Path, cpu: int) -> tuple[int, ...]:
     folder = root / CPU / f"cpu{cpu}/topology"
-    text = read_text(folder / "core_cpus_list") or read_text(folder / "thread_siblings_list")  # the latter: before Linux 5.3
+    text = read_text(folder / "core_cpus_list") or read_text(folder / "thread_siblings_list")  # Linux before 5.3 has only the second
     return tuple(sorted({cpu, *cpu_list(text or "")}))
 
 

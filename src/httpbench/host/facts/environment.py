@@ -1,7 +1,7 @@
 """The environment of a run: facts about the machine that must match before two runs can be compared.
 
-All facts about the hardware, real or virtual, come from files. No program is run for them, so they take a few milliseconds and work in a
-bare container. The drawback: a hypervisor that hides itself (no CPU flag, no firmware name, no clock source) goes undetected.
+All facts about the hardware, real or virtual, come from files rather than from programs. Reading them takes a few milliseconds and works in
+a minimal container. As a drawback, a hypervisor that hides itself (no CPU flag, no firmware name, no clock source) goes undetected.
 """
 
 from __future__ import annotations
@@ -37,14 +37,14 @@ HYPERVISORS = {  # parts of firmware names
 }
 
 STATISTICS = ("numpy", "scipy")
-"""The libraries behind the statistics."""
+"""Libraries that compute the statistics."""
 
 
 def read_environment(folder: Path, versions: Mapping[str, str], root: Path = Path("/"), topology: Topology | None = None) -> Environment:
     """Return the current environment.
 
-    ``folder`` contains the targets. ``versions`` are those of the targets' toolchains and libraries; ours are added. ``topology`` avoids
-    reading it twice.
+    ``folder`` contains the targets. ``versions`` are those of the targets' toolchains and libraries; those of our own libraries are added.
+    If the caller has read the ``topology``, it isn't read again.
     """
     cpus = (topology or read_topology(root)).cpus
     groups = groups_of(root=root)
@@ -80,7 +80,7 @@ def _system(root: Path) -> str:
 
 
 def cpu_model(root: Path) -> str:
-    """Return the processor's name, or the board's name or the architecture if it is unknown."""
+    """Return the processor's name. If it is unknown, return the board's name or the architecture."""
     if name := _cpu_fact(root, "model name"):
         return name
     parts = [part for key in ("CPU implementer", "CPU part") if (part := _cpu_fact(root, key))]

@@ -9,16 +9,16 @@ from httpbench.host.finding import Finding
 from httpbench.host.kernel_files import CLOCKSOURCE, CPU, read_int, read_text
 from httpbench.host.knobs.knob import Knob, Setting, at_least, exactly, files
 
-STEADY_CLOCKS = ("tsc", "arch_sys_counter")  # read without a system call
+STEADY_CLOCKS = ("tsc", "arch_sys_counter")  # clock sources that are read without a system call
 WAKE_UP_US_MAX = 10
-"""Exit latency up to which an idle state stays enabled: roughly the time of a request over loopback."""
+"""Maximum exit latency of an idle state that stays enabled, in µs: roughly the time of a request over loopback."""
 
 HALT_POLL_NS_ENOUGH, HALT_POLL_NS_WANTED = 1_000_000, 10_000_000
-"""How long a virtual CPU polls for work before it halts: longer than the gap between requests at a few hundred requests/s."""
+"""Time for which a virtual CPU polls for work before it halts: longer than the gap between requests at a few hundred requests/s."""
 
 PORTS_ENOUGH = 20_000
 PORTS_WANTED = "16384 65535"
-"""Leaves a lower range for targets to listen in."""
+"""Range of ephemeral ports to set. It leaves lower ports for targets to listen on."""
 
 
 def _governor(_now: str, path: Path) -> str | None:
@@ -163,7 +163,7 @@ _ALL = (
     ),
 )
 KNOBS: dict[str, Knob] = {knob.name: knob for knob in _ALL}
-"""All knobs, in the order in which they are shown and set."""
+"""All knobs by name, in the order in which they are shown and set."""
 
 
 def findings(root: Path) -> Iterator[Finding]:

@@ -1,7 +1,7 @@
 """The definition of a knob: a few files below /proc or /sys, with their current and wanted contents.
 
-Nothing here writes. :mod:`httpbench.host.knobs.tuning` does, and it can restore everything. All knobs last until the next boot. A setting
-that changes the results rather than their noise, or that only the machine's owner should decide, isn't a knob.
+This module only reads; :mod:`httpbench.host.knobs.tuning` writes and restores. All changes last until the next boot. A setting that changes
+results rather than their noise, or that only the machine's owner should decide on, isn't a knob.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class Setting:
 
     @property
     def label(self) -> str:
-        """The usual name, such as ``net.core.somaxconn``, or the path."""
+        """Usual name of the setting, such as ``net.core.somaxconn``, or its path."""
         return self.path.removeprefix("proc/sys/").replace("/", ".") if self.path.startswith("proc/sys/") else f"/{self.path}"
 
 
@@ -39,19 +39,19 @@ Reader = Callable[[Path], list[Setting]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Knob:
-    """A kernel setting, which this machine may lack."""
+    """A kernel setting that a machine may or may not have."""
 
     name: str
     severity: Severity = "warning"
     """Severity of the finding if the knob isn't set as wanted."""
     settings: Reader
-    """Returns its settings on this machine. Empty if the machine doesn't have the knob."""
+    """Returns the knob's settings on this machine. Empty if the machine doesn't have the knob."""
     what: Callable[[Sequence[Setting]], str]
     """Describes the current state."""
     why: str
     """The effect on a measurement, as a clause."""
     source: str
-    """Where the kernel's documentation describes it."""
+    """Place in the kernel's documentation that describes the knob."""
     has_no_better: Callable[[Sequence[Setting]], bool] = lambda _: False
     """Returns whether even the best setting that this machine offers disturbs a measurement."""
 

@@ -1,10 +1,10 @@
 """Set the knobs of this machine for measuring, and restore them later, whatever happens in between.
 
-Before the first file is touched, a journal with the contents of every file is on the disk. It is deleted only when all files have their old
+Before the first change, a journal with the contents of every file is written to disk. It is deleted only when all files have their old
 contents again. A kill between any two steps therefore leaves either an untouched machine or a journal of what to restore. A second
 ``apply`` never replaces the contents that the first one recorded. Knobs last until the next boot, and so does a journal.
 
-The drawback: if another program sets a knob between ``apply`` and ``reset``, ``reset`` overwrites that too.
+As a drawback, if another program sets a knob between ``apply`` and ``reset``, ``reset`` overwrites that value.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ from httpbench.host.knobs.knob import Knob, Setting, read_value
 from httpbench.model import Frozen
 
 JOURNAL = Path("/var/lib/httpbench/tune.json")
-"""It belongs to the machine, not to a user, so that anyone with permission to reset the knobs finds it."""
+"""Path of the journal. It belongs to the machine, not to a user, so that anyone with permission to reset the knobs finds it."""
 
 BOOT_ID = "proc/sys/kernel/random/boot_id"
 
 
 class Journal(Frozen):
-    """The original settings."""
+    """The original values of settings that were changed."""
 
     boot_id: str
     before: dict[str, str]
@@ -50,7 +50,7 @@ class Shown:
 
 @dataclass(slots=True)
 class TuningOutcome:
-    """The result of a change: path → from and to, or path → why it failed."""
+    """The result of changing settings: by path, the old and new value, or why the change failed."""
 
     changed: dict[str, tuple[str, str]] = field(default_factory=dict)
     failed: dict[str, str] = field(default_factory=dict)
@@ -146,7 +146,7 @@ class KnobTuning:
             self.journal.unlink(missing_ok=True)
 
     def _save(self, journal: Journal) -> None:
-        """Replace the journal atomically. It is on the disk when this returns."""
+        """Replace the journal atomically, and return once it is on disk."""
         fresh = self.journal.with_suffix(".new")
         with fresh.open("w") as file:
             json.dump(journal.model_dump(), file, indent=2)
@@ -161,7 +161,7 @@ class KnobTuning:
 
     @contextmanager
     def _locked(self) -> Iterator[None]:
-        """Exclude other processes, which would take our changes for the original settings."""
+        """Exclude other processes, which would mistake our changes for the original settings."""
         try:
             self.journal.parent.mkdir(parents=True, exist_ok=True)
             lock = self.journal.with_suffix(".lock").open("a")

@@ -1,8 +1,8 @@
-"""Install Debian packages with a short script. Users see exactly the script that runs.
+"""Install Debian packages with a short script, which is exactly what users see.
 
-No package may start its service, because nobody wants a system-wide nginx on port 80. Debian runs a policy script before it starts a
-service, so we install one that refuses, for as long as apt runs. A policy script that is already there stays. Only apt's own timeouts and
-Ctrl-C interrupt a download.
+No package may start its service: a system-wide nginx on port 80, for example, would be unwanted. Debian runs a policy script before it
+starts a service, so we install one that refuses, for as long as apt runs. An existing policy script isn't replaced. Only apt's own timeouts
+and Ctrl-C interrupt a download.
 """
 
 from __future__ import annotations

@@ -1,10 +1,11 @@
 """Check whether a program or file that a target requires is on this machine, and find the command that installs it.
 
 Results are cached for the life of the process, because some compilers take half a second to print their version. A program that is
-installed in the meantime is found only after :func:`forget`.
+installed later is found only after :func:`forget`.
 
-Listing all targets also caches versions on the disk. An entry is valid while the program's file is unchanged, but for at most an hour: a
-wrapper can lead to another version without changing itself. A run never uses that cache, because its recorded environment must be accurate.
+Listing all targets also caches versions on the disk. An entry is valid while the program's file is unchanged, but for at most an hour,
+because a wrapper can start another version without changing itself. A run never uses this cache, because its recorded environment must be
+accurate.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ versions: dict[VersionCall, str] = {}
 """Versions that programs printed during the life of this process."""
 
 VALID_S = 3600
-"""How long a version in the cache on the disk is valid."""
+"""Time for which a version in the cache on disk is valid, in seconds."""
 
 PACKAGE_LISTS = Path("/var/lib/apt/lists")
 
@@ -43,7 +44,7 @@ class Met:
     """A requirement that is met."""
 
     version: str | None
-    """Numbers joined by dots, or ``None`` for files and for programs with an unknown version that doesn't matter."""
+    """Numbers joined by dots, or ``None`` for a file, or for a program whose version is unknown and not required."""
     path: str
 
 
@@ -53,7 +54,7 @@ class Unmet:
 
     reason: str
     fix: str
-    """The command that installs it, or an address if there is no command."""
+    """The command that installs it, or a web address if there is no command."""
 
 
 def check(requirement: Requirement) -> Met | Unmet:
@@ -84,12 +85,12 @@ def first_version(text: str) -> str | None:
 
 
 def is_older(version: str, than: str) -> bool:
-    """Compare numerically, part by part. Missing parts are zero: 1.30 isn't older than 1.30.0."""
+    """Return whether a version is older than another, part by part. Missing parts are zero: 1.30 isn't older than 1.30.0."""
     return _numbers(version) < _numbers(than)
 
 
 def debian_packages(requirement: Requirement) -> tuple[str, ...]:
-    """Return the Debian packages that meet it, or none if they are missing or too old.
+    """Return the Debian packages that meet a requirement, or none if they don't exist or are too old.
 
     Before apt's first update, this returns all declared packages.
     """
@@ -114,7 +115,7 @@ def forget() -> None:
 
 @contextmanager
 def remembering(file: Path) -> Iterator[None]:
-    """Use the versions in the file instead of running programs, and save new ones to it after the block. An unreadable file is replaced."""
+    """Use the versions in a file instead of running programs, and add new ones after the block. An unreadable file is replaced."""
     kept = _kept(file)
     for key, (version, _) in kept.items():
         versions.setdefault(key, version)
@@ -156,7 +157,7 @@ def _numbers(version: str) -> tuple[int, ...]:
 
 
 def _fix(requirement: Requirement) -> str:
-    """Return the command that installs it: Debian's package if it is new enough, else the language's own installer."""
+    """Return the command that meets a requirement: Debian's package if it is new enough, else the language's own installer."""
     apt = _apt_get("install", *requirement.apt)
     if debian_packages(requirement):
         return apt if _has_package_lists() else f"{_apt_get('update')} && {apt}"
@@ -189,7 +190,7 @@ def _candidates(packages: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _kept(file: Path) -> dict[VersionCall, tuple[str, float]]:
-    """Return each version with the time it was read, for unchanged programs. Expired entries are left out."""
+    """Return each version with the time at which it was read, for unchanged programs. Expired entries are left out."""
     try:
         entries = json.loads(file.read_text(encoding="utf-8"))
         return {
@@ -209,11 +210,11 @@ def _keep(file: Path, versions: dict[VersionCall, tuple[str, float]]) -> None:
         draft.write_text(json.dumps(entries), encoding="utf-8")
         draft.replace(file)
     except OSError:
-        return  # only a convenience: without it the next list takes a second longer
+        return  # without the cache, the next list just takes a second longer
 
 
 def _identity(path: str) -> list[int]:
-    """Return values that change when the program is replaced."""
+    """Return properties of a program's file that change when the file is replaced."""
     try:
         status = Path(path).stat()
     except OSError:

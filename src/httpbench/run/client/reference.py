@@ -1,5 +1,6 @@
-"""The reference server that clients are measured against. Each check and each measurement gets a new server, so that
-the counts cover nothing else.
+"""The reference server that clients are measured against.
+
+Each check and each measurement gets a new server, so that the server's counts cover nothing else.
 """
 
 from __future__ import annotations

@@ -1,6 +1,4 @@
-"""Check the contract of a proxy: first between a test client and a test backend, then in front of its backend under load, comparing
-bodies by hash.
-"""
+"""Check the contract of a proxy, first between a test client and a test backend, then under load in front of its backend."""
 
 from __future__ import annotations
 

@@ -74,7 +74,7 @@ def _own(connection: SshConnection, seen: Mapping[str, Any], install: Callable[[
         return None
     here = Path(programs.require(PROGRAM))
     version = load.get(NATIVE).version()
-    name = f"{PROGRAM}-{_digest(here.read_bytes())[:NAME_DIGITS]}"  # the name identifies the local build, even if its portable form is copied
+    name = f"{PROGRAM}-{_digest(here.read_bytes())[:NAME_DIGITS]}"  # identifies the local build, even if its portable form is copied
     kept, in_path = f"{seen['cache']}/programs/{name}", seen["programs"].get(PROGRAM)
     if _version(connection, kept) == version:
         return Found(kept, version)

@@ -1,7 +1,7 @@
-"""The backend of a proxy while its contract is checked. It obeys the first line of each connection.
+"""The backend of a proxy whose contract is checked. The first line of each connection tells the backend what to do.
 
-A check must control both ends of a proxy: it ends one direction and continues in the other, resets, stays silent, and compares what
-arrived. The backend runs in its own thread on one event loop. It is only for checks, never for load.
+A check must control both ends of a proxy. It ends one direction and continues in the other, resets connections, stays silent, and compares
+the bytes that arrived. The backend runs in its own thread on one event loop. It is only for checks, never for load.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ from httpbench.model import Expectation, Workload
 
 HELLO = "Hello from behind the proxy!"
 HELLO_WORKLOAD = Workload(name="hello", description="A response through a proxy that is verified", expect=Expectation(body=HELLO))
-"""Shows that a proxy has started."""
+"""Workload whose correct response shows that a proxy has started."""
 
-RESET_ON_CLOSE = struct.pack("ii", 1, 0)  # SO_LINGER with no time left: closing sends a reset
+RESET_ON_CLOSE = struct.pack("ii", 1, 0)  # SO_LINGER with a time of zero: closing sends a reset
 CHUNK_BYTES = 65_536
 STARTED_LIMIT_S = 10.0
 
 
 def pattern(size: int, seed: int = 1) -> bytes:
-    """Return bytes without repetition, the same each time."""
+    """Return pseudorandom bytes, which are the same for the same seed."""
     return random.Random(seed).randbytes(size)
 
 
@@ -36,14 +36,14 @@ def digest(data: bytes) -> str:
 
 
 class ScriptedBackend:
-    """``with ScriptedBackend() as backend: … backend.port``. The first line of a connection is a command and a word.
+    """A backend that obeys commands. As a context manager, it listens on ``port``. The first line of a connection is a command and a word.
 
-    - ``GET …``: a request, answered with ``HELLO``, like all that follow
-    - ``echo x``: sends back what arrives, until the other side ends
+    - ``GET …``: responds with ``HELLO`` to this request and to all later requests
+    - ``echo x``: sends back what arrives, until the other side ends its direction
     - ``download N``: sends N bytes of the pattern and closes
-    - ``upload x``: reads until the other side ends, then sends the SHA-256
-    - ``listen N``: sends N bytes of the pattern and ends this direction; later bytes from the other side are kept in ``received[N]``
-    - ``hold x``: sends nothing; the way the connection ends is kept in ``ended[x]``
+    - ``upload x``: reads until the other side ends its direction, then sends the SHA-256 of what it read
+    - ``listen N``: sends N bytes of the pattern and ends this direction; the SHA-256 of the other side's bytes is kept in ``received[N]``
+    - ``hold x``: sends nothing; how the connection ended is kept in ``ended[x]``
     - ``reset x``: resets the connection
     """
 
@@ -85,7 +85,7 @@ class ScriptedBackend:
             command, _, word = line.partition(" ")
             await self._obey(command, word, reader, writer)
         except (OSError, asyncio.CancelledError):
-            pass  # caused by the other side, or by us at the end; the check notices it from its own side
+            pass  # the other side ended the connection, or we did at the end; the check sees this at its own end of the proxy
         finally:
             writer.close()
 

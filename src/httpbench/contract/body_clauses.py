@@ -1,7 +1,7 @@
 """Send a request with a body and then a GET on the same connection. Both must get responses, or the server must close the connection.
 
-A server that doesn't read a body takes it for the next request. On a shared connection, the sender of the body then decides what other
-clients request (request smuggling: RFC 9112, section 11.2). The server may respond to the request with the body as it likes.
+A server that doesn't read a body mistakes it for the next request. On a shared connection, the sender of the body then decides what other
+clients request (request smuggling: RFC 9112, section 11.2). The server may give any response to the request with the body.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from httpbench.http.server import Server
 
 PLAIN = b"name=value"
 LATER_S = 0.02
-"""Lets a server read the head before the body arrives."""
+"""Pause after the head, in seconds, so that a server reads the head before the body arrives."""
 
 END_S = 0.5
-"""Wait for the last bytes after ending our direction. A server that processes requests in order then closes the connection."""
+"""Time limit for the last bytes after we end our direction, in seconds. A server that processes requests in order then closes."""
 
 
 class WithBody(NamedTuple):
@@ -31,12 +31,12 @@ class WithBody(NamedTuple):
 
 
 def reads_bodies(server: Server) -> str | None:
-    """Send the GET after the response to the request with the body."""
+    """Check the response to a request that is sent after the response to a request with a body."""
     return _first_problem(server, pipelined=False)
 
 
 def reads_bodies_in_a_pipeline(server: Server) -> str | None:
-    """Send the GET together with the end of the body."""
+    """Check the response to a request that is sent together with the end of another request's body."""
     return _first_problem(server, pipelined=True)
 
 

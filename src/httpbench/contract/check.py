@@ -9,12 +9,12 @@ from httpbench.http.server import Server
 from httpbench.model import Limit, Reason
 
 Clause = tuple[str, Callable[[Server], str | None], tuple[Limit, ...]]
-"""Name, check, and the limits that excuse a failure. The check returns a problem or ``None``."""
+"""A clause: its name, its check, and the limits that excuse a failure. The check returns a problem or ``None``."""
 
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """The result for one clause: its name, the problem (``None``: it holds), and the limit that excuses it."""
+    """The result for one clause: its name, the problem (``None``: the clause holds), and the limit that excuses the problem."""
 
     name: str
     problem: str | tuple[Reason, ...] | None
@@ -23,7 +23,7 @@ class Check:
 
     @property
     def passed(self) -> bool:
-        """Whether the clause holds without a declared limit, or fails with one. A limit that shows only sometimes passes either way."""
+        """Whether the clause holds without a declared limit, or fails with one. A limit that doesn't always show passes in both cases."""
         if self.declared and self.limit is not None and not self.limit.shows_always:
             return True
         return (self.problem is None) != self.declared

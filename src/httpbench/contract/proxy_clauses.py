@@ -1,7 +1,7 @@
-"""The contract of a TCP proxy, checked one clause at a time with control over both of its ends: :data:`CLAUSES`.
+"""Check the contract of a TCP proxy, clause by clause (:data:`CLAUSES`), from both of its ends.
 
-A proxy promises that what goes in at one end comes out at the other, complete and in order. Every byte is therefore compared, in situations
-that make proxies fail: both directions at once, one direction that ends before the other, a reader that is slower than the sender, resets,
+A proxy promises that all bytes that enter at one end leave at the other, in order. The checks therefore compare every byte, in situations
+in which proxies fail: both directions at once, one direction that ends before the other, a reader that is slower than the sender, resets,
 and many connections.
 """
 
@@ -26,13 +26,13 @@ SLOW_BYTES = 8 << 20
 SLOW_PAUSE_S = 0.002
 SLOW_START_S = 0.3
 CONNECTIONS = 1000
-AT_ONCE = 32  # connections being set up at the same time; more would test backlogs, some of which hold fifty
+AT_ONCE = 32  # number of connections to set up at the same time; more could overflow accept queues, some of which hold only fifty
 MANY_LIMIT_S = 90.0  # some proxies allocate megabytes for each connection, which takes time
 LIMIT_S = 10.0
-"""Longest silence within a clause. A working proxy takes less than a second."""
+"""Maximum silence within a clause, in seconds. A working proxy takes less than a second."""
 SURPLUS_WAIT_S = 0.05
 OWN_FILES = 2 * CONNECTIONS + 512
-"""Both ends of each connection are ours."""
+"""Number of files that the check opens, because both ends of each connection are ours."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +118,7 @@ def waits_for_a_slow_reader(proxy: Proxy) -> str | None:
 def passes_on_a_reset_of_the_client(proxy: Proxy) -> str | None:
     proxy.backend.ended.pop("client", None)
     connection = proxy.connect("hold client")
-    echoed = _echoes(proxy)  # by then, the first line of the other connection has arrived too
+    echoed = _echoes(proxy)  # when this echo returns, the first line of the held connection has arrived too
     connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, RESET_ON_CLOSE)
     connection.close()
     if _eventually(lambda: proxy.backend.ended.get("client")) is None:
@@ -155,7 +155,7 @@ CLAUSES: tuple[tuple[str, Callable[[Proxy], str | None], Limit | None], ...] = (
 
 
 async def _many(proxy: Proxy) -> str | None:
-    """Open all connections first, then send different bytes over each."""
+    """Open all connections first, then send different bytes over each. Return the problem, or ``None``."""
     turns = asyncio.Semaphore(AT_ONCE)
 
     async def opened() -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
@@ -188,7 +188,7 @@ async def _many(proxy: Proxy) -> str | None:
 
 
 def _echoes(proxy: Proxy) -> str | None:
-    """Return a problem if the proxy no longer works after a reset, else ``None``."""
+    """Return a problem if the proxy no longer relays bytes after a reset, else ``None``."""
     with proxy.connect("echo after") as connection:
         connection.sendall(b"still there?")
         return None if _receive(connection, 12) == b"still there?" else "afterwards it no longer relayed"
@@ -200,7 +200,7 @@ def _send(connection: socket.socket, data: bytes) -> None:
 
 
 def _receive(connection: socket.socket, size: int | None) -> bytes:
-    """Receive this many bytes, or all until the end. Fewer if the connection ends, breaks or falls silent."""
+    """Receive ``size`` bytes, or all bytes until the end. Returns fewer if the connection ends, breaks or falls silent."""
     came = bytearray()
     with contextlib.suppress(OSError):
         while (size is None or len(came) < size) and (data := connection.recv(CHUNK_BYTES)):

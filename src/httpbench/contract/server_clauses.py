@@ -1,8 +1,8 @@
-"""The contract of a server, checked one clause at a time: :data:`CLAUSES`.
+"""Check the contract of a server, clause by clause (:data:`CLAUSES`).
 
 Each check is a function that returns a problem or ``None``. Declared limits are checked too: declaring a limit that doesn't apply is as
-wrong as hiding one. Clauses that require the target's process or a load (responses derived from requests, many connections, SIGTERM) are in
-``run/server/verify.py``.
+wrong as not declaring one that does. Clauses that require the target's process or a load (responses derived from requests, many
+connections, SIGTERM) are in ``run/server/verify.py``.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ CLOSE_WAIT_S = 1.0
 PIPELINED_TESTS = ("plaintext", "httparena-pipelined")
 """The tests of TechEmpower and HttpArena that pipeline their requests."""
 DATE_OFF_S = 2.5
-"""A Date may be wrong, or unchanged, for less than this: servers update it once a second, and a busy server may be late."""
+"""Maximum error of a Date, and maximum time without a change, in seconds. Servers update it once a second, or later when busy."""
 
 
 def check_server(
     host: str, port: int, workload: Workload, limits: tuple[Limit, ...], clauses: tuple[Clause, ...] | None = None
 ) -> list[Check]:
-    """Check every clause, the most important first. ``clauses``: by default :data:`CLAUSES`."""
+    """Check every clause, the most important first. ``clauses`` are by default :data:`CLAUSES`."""
     server = Server(host, port, workload)
     checks = []
     for name, function, excuses in CLAUSES if clauses is None else clauses:

@@ -1,7 +1,7 @@
-"""The clauses on TechEmpower's table World, checked from outside, using only the server's own responses.
+"""The clauses on TechEmpower's table World, which are checked with nothing but the server's own responses.
 
-Rows written through one path must come back through another. This needs no access to the database, and still finds a server that answers
-from a cache or writes nothing. A single response can't show any of this, so rows of several responses are compared.
+Rows written through one path must come back through another. This check needs no access to the database, and still detects a server that
+responds from a cache or writes nothing. A single response can't show this, so rows of several responses are compared.
 """
 
 from __future__ import annotations
@@ -23,24 +23,25 @@ DB, QUERY, UPDATE = "db", "query", "update"
 DRAWS = 100
 """Number of rows to test whether ids are drawn at random."""
 UPDATES, UPDATED_ROWS = 25, 20
-"""Number of updates, and rows of each: together 5% of the table."""
+"""Number of update requests, and number of rows in each: together 5% of the table."""
 READ_ROWS = 500
-"""Rows per request of the test "query": the maximum under its rules."""
+"""Number of rows per request of the test "query": the maximum that its rules allow."""
 COMPARED = 10
-"""Updated rows to read again. Fewer would prove little."""
+"""Minimum number of updated rows to read again. Fewer would prove little."""
 READS_MAX = 1000
-"""Maximum number of requests to read them. With one row per request, one request in twenty hits an updated row."""
+"""Maximum number of requests for reading updated rows. With one row per request, one request in twenty returns an updated row."""
 REREAD_ROWS, REREAD_UPDATES = 1000, 100
-"""Rows to read before and after the updates, which cover 18% of the table. If rows are read anew, 17 are expected to differ."""
+"""Number of rows to read before and after the updates, and number of updates, which cover 18% of the table. If the server reads rows anew,
+17 of them are expected to differ."""
 PER_CONNECTION = 50
-"""Requests per connection, because many servers close a connection after a hundred."""
+"""Number of requests per connection. Many servers close a connection after a hundred."""
 
 Row = tuple[int, int]
 """Id and random number."""
 
 
 def world_clauses(target: Target, workload: Workload) -> tuple[Clause, ...]:
-    """Return the clauses for a workload with rows of the table as its responses."""
+    """Return the clauses for a workload whose responses contain rows of the table."""
     if workload.expect.rule not in (Rule.WORLD, Rule.WORLDS):
         return ()
     found: list[Clause] = [("draws its rows at random", draws_at_random, ())]
@@ -50,7 +51,7 @@ def world_clauses(target: Target, workload: Workload) -> tuple[Clause, ...]:
 
 
 def draws_at_random(server: Server) -> str | None:
-    """Check :data:`DRAWS` rows."""
+    """Check that the ids of :data:`DRAWS` rows look random."""
     ids: list[int] = []
     for rows in _responses(server, DRAWS):
         ids += [row_id for row_id, _ in rows]
@@ -60,7 +61,7 @@ def draws_at_random(server: Server) -> str | None:
 
 
 def reads_anew(update: Server, read: Server) -> str | None:
-    """Read rows, update part of the table, and read until one row has changed. The rows returned by the updates aren't trusted."""
+    """Read rows, update part of the table, and read until a row has changed. The check doesn't trust the rows that updates return."""
     before = dict(_rows_of(read, REREAD_ROWS))
     updated = sum(len(rows) for rows in _responses(update, REREAD_UPDATES))
     return rereading_problem(before, _rows_of(read, REREAD_ROWS), updated)
@@ -78,7 +79,7 @@ def returns_what_was_written(update: Server, read: Server) -> str | None:
 
 
 def _clause_of_two_paths(target: Target, workload: Workload) -> Clause | None:
-    """Return the clause for a target that declares a path that writes and one that reads, or ``None`` for others."""
+    """Return the clause for a target that declares both a path that writes and a path that reads, else ``None``."""
     paths = target.paths
     reading = workload.asked if workload.asked != UPDATE else QUERY if QUERY in paths else DB
     if UPDATE not in paths or reading not in paths or reading not in (DB, QUERY):
@@ -90,14 +91,14 @@ def _clause_of_two_paths(target: Target, workload: Workload) -> Clause | None:
 
 
 def _asking(workload: Workload, path: str, rows: int | None) -> Workload:
-    """Return a workload with this path. ``rows`` is the length of its array (``None``: a single row)."""
+    """Return a workload with this path. ``rows`` is the length of the array in its response (``None``: a single row)."""
     rule = Rule.WORLD if rows is None else Rule.WORLDS
     request = workload.request.model_copy(update={"path": path})
     return workload.model_copy(update={"request": request, "expect": Expectation(rule=rule, rows=rows)})
 
 
 def _responses(server: Server, count: int) -> Iterator[list[Row]]:
-    """Yield the rows of ``count`` consecutive responses. Raises :class:`ExchangeError` if one isn't correct."""
+    """Yield the rows of ``count`` consecutive responses. Raises :class:`ExchangeError` if a response isn't correct."""
     for first in range(0, count, PER_CONNECTION):
         with server.connect() as connection:
             for _ in range(min(PER_CONNECTION, count - first)):
@@ -132,7 +133,7 @@ def _rows_in(body: str | bytes) -> list[Row]:
 
 
 def drawing_problem(ids: Sequence[int]) -> str | None:
-    """Return a problem if these ids, in this order, can't be random ids from the whole table."""
+    """Return a problem if these ids, in this order, can't have been drawn at random from the whole table."""
     different = len(set(ids))
     if len(ids) > 1 and different == 1:
         return f"{len(ids)} rows have the same id, {ids[0]:,}"
@@ -145,9 +146,9 @@ def drawing_problem(ids: Sequence[int]) -> str | None:
 
 
 def written_rows(responses: Iterable[Sequence[Row]]) -> dict[int, int]:
-    """Return the expected rows of the table, by id, after these consecutive updates.
+    """Return the numbers that rows of the table must have after these consecutive updates, by id.
 
-    A row that one response contains twice, with two numbers, may have either number and is left out.
+    If a response contains a row twice with different numbers, the row may have either number and is left out.
     """
     table: dict[int, int] = {}
     for rows in responses:
@@ -161,7 +162,7 @@ def written_rows(responses: Iterable[Sequence[Row]]) -> dict[int, int]:
 
 
 def reading_problem(read: Iterable[Row], table: Mapping[int, int]) -> str | None:
-    """Return a problem if rows differ from those in ``table``. Rows that aren't in it are unknown and not compared."""
+    """Return a problem if rows differ from those in ``table``. Rows that aren't in ``table`` are not compared."""
     known = [(row_id, number) for row_id, number in read if row_id in table]
     stale = [(row_id, number) for row_id, number in known if number != table[row_id]]
     if not stale:
@@ -190,9 +191,9 @@ def rereading_problem(before: Mapping[int, int], after: Iterable[Row], updated: 
 
 
 def _repeats_max(draws: int) -> int:
-    """Return a limit on coincidences among random draws that no honest server exceeds in practice.
+    """Return the maximum number of repeated ids among random draws, which no honest server exceeds in practice.
 
-    It is the mean, plus six deviations, plus six.
+    It is the expected number, plus six standard deviations, plus six.
     """
     mean = draws * (draws - 1) / 2 / ROWS
     return math.ceil(mean + 6 * math.sqrt(mean)) + 6

@@ -34,11 +34,11 @@ class ExchangeError(Exception):
     """The response is missing or isn't valid HTTP/1.1. The message is one clause: `closed the connection before it responded`."""
 
     def __init__(self, message: str):
-        super().__init__(one_line(message))  # it may quote the response
+        super().__init__(one_line(message))  # the message may quote the response
 
 
 class NoResponseError(ExchangeError):
-    """Nothing came in time, and the connection is still open."""
+    """The server sent nothing in time, and the connection is still open."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +81,7 @@ class Received:
 
     @property
     def is_empty(self) -> bool:
-        """Whether no byte came."""
+        """Whether the server sent nothing."""
         return not self.responses and not self.rest
 
     @property
@@ -111,7 +111,7 @@ class Connection:
         self._timeout_s = timeout_s
         self._buffer = bytearray()
         self.ended = False
-        """Whether the server has closed it, as far as we have read."""
+        """Whether the server has closed the connection, as far as we have read."""
         self._socket = socket.create_connection((host, port), timeout=timeout_s)
         self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
 
@@ -123,9 +123,9 @@ class Connection:
             raise ExchangeError(f"did not accept the request: {error.strerror or error}") from None
 
     def receive(self, method: str = "GET") -> Response:
-        """Return the next final response. ``method`` is that of its request. Raises :class:`ExchangeError`.
+        """Return the next final response to a request with this method. Raises :class:`ExchangeError`.
 
-        Interim responses before it (100, 103) are ignored (RFC 9110, section 15.2). 101 is final, because HTTP ends there.
+        Interim responses (100, 103) before it are ignored (RFC 9110, section 15.2). A response 101 is final, because HTTP ends with it.
         """
         deadline = time.monotonic() + self._timeout_s
         for _ in range(INTERIM_MAX):
@@ -143,14 +143,14 @@ class Connection:
         return replace(head, body=body, size_bytes=head.size_bytes + framed)
 
     def surplus(self, wait_s: float = SURPLUS_WAIT_S) -> bytes:
-        """Return bytes that came without a request."""
+        """Return the bytes that arrived after the last response."""
         self._socket.settimeout(wait_s)
         with contextlib.suppress(OSError):
             self._buffer += self._socket.recv(4096)
         return bytes(self._buffer)
 
     def rest(self, wait_s: float) -> bytes:
-        """End our direction and return all bytes until the server closes, or until the time is over."""
+        """End our direction, and return all bytes that arrive until the server closes the connection, or within ``wait_s`` seconds."""
         deadline = time.monotonic() + wait_s
         with contextlib.suppress(OSError, ExchangeError):
             self._socket.shutdown(socket.SHUT_WR)
@@ -159,9 +159,9 @@ class Connection:
         return bytes(self._buffer)
 
     def everything(self, quiet_s: float, first_s: float, method: str) -> Received:
-        """Return everything until the server closes or falls silent: for ``first_s`` before its first byte, or for ``quiet_s`` after it.
+        """Return everything that arrives until the server closes the connection or falls silent.
 
-        ``method`` is that of all requests sent so far.
+        Silence means that no byte arrives for ``first_s`` at the beginning, or for ``quiet_s`` later. All requests so far had this method.
         """
         deadline = time.monotonic() + self._timeout_s
         with contextlib.suppress(ExchangeError):
@@ -169,7 +169,7 @@ class Connection:
                 self._more(min(deadline, time.monotonic() + (quiet_s if self._buffer else first_s)), "")
         responses: list[Response] = []
         rest = bytes(self._buffer)
-        timeout_s, self._timeout_s = self._timeout_s, 0.0  # from here on, only use the buffer
+        timeout_s, self._timeout_s = self._timeout_s, 0.0  # from here on, use only bytes in the buffer
         with contextlib.suppress(ExchangeError):
             while self._buffer:
                 responses.append(self.receive(method))
@@ -238,7 +238,7 @@ class Connection:
         return self._until(b"\r\n", deadline, "in the middle of a chunked body", "sent an endless line in a chunked body")
 
     def _until(self, mark: bytes, deadline: float, when: str, endless: str) -> bytes:
-        """Take all bytes before ``mark``, and drop the mark."""
+        """Remove all bytes up to the end of ``mark`` from the buffer, and return those before ``mark``."""
         while (end := self._buffer.find(mark)) < 0:
             if len(self._buffer) > HEAD_LIMIT_BYTES:
                 raise ExchangeError(endless)
@@ -256,7 +256,7 @@ class Connection:
         return self._cut(size)
 
     def _cut(self, size: int) -> bytes:
-        """Remove bytes from the front of the buffer."""
+        """Remove bytes from the front of the buffer and return them."""
         taken = bytes(self._buffer[:size])
         del self._buffer[:size]
         return taken
@@ -292,7 +292,7 @@ def exchange(host: str, port: int, request: Request, timeout_s: float = 2.0) -> 
 
 
 def _parse_head(head: bytes) -> Response:
-    """Return a response that still lacks its body. Its size includes the empty line."""
+    """Return a response that still lacks its body. Its size includes the empty line after the headers."""
     lines = head.decode("latin-1").split("\r\n")
     parts = lines[0].split(" ", 2)
     if len(parts) < 2 or not parts[0].startswith("HTTP/1.") or not STATUS.fullmatch(parts[1]):

@@ -1,7 +1,7 @@
-"""Check the page of TechEmpower's test `fortunes`. Attributes, whitespace between elements and the form of escapes are free.
+"""Check the page of TechEmpower's test `fortunes`.
 
-A framework reads twelve rows, adds one, sorts all by message, and escapes what HTML requires. The rows reveal a page that was prepared
-before the request, or that escapes nothing.
+A framework reads twelve rows, adds one, sorts all by message, and escapes special characters of HTML. Attributes, whitespace between
+elements and the form of escapes are free. The check compares all rows, so it detects rows that are missing, unsorted or not escaped.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ ROWS = tuple(sorted([ADDED, *MESSAGES.items()], key=lambda row: row[1]))
 FRAME = ("html", "head", "title", "/title", "/head", "body", "table", "/table", "/body", "/html")
 HEADINGS = ("id", "message")
 OPTIONAL = ("meta", "link", "thead", "tbody")
-"""Elements that may be anywhere, or missing."""
+"""Elements that may be missing or occur anywhere."""
 
 
 def page_problems(body: bytes) -> list[str]:
@@ -54,7 +54,7 @@ class _Page(HTMLParser):
         super().__init__(convert_charrefs=True)
         self.declaration = ""
         self.frame: list[str] = []
-        """Tags outside the rows, in order."""
+        """The tags outside the rows, in order."""
         self.title = ""
         self.headings: list[str] = []
         self.rows: list[list[str]] = []

@@ -1,7 +1,7 @@
 """Learn a server's correct response, if the workload doesn't define it, from three responses before the warm-up.
 
-If they are equal, each later response must have the same status, media type and body. If their bodies differ, only status and media type
-are checked.
+If the three are equal, each later response must have the same status, media type and body. If their bodies differ, only status and media
+type are checked.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from httpbench.model import Learned, Workload
 
 RESPONSES = 3
 PAUSE_S = 0.55
-"""Pause between responses, so that bodies with a clock in seconds differ."""
+"""Pause between the requests, in seconds. Bodies that contain a time in seconds then differ."""
 BODY_MAX_BYTES = 65_536
-"""Longest body that is compared byte by byte. For a longer one, size and SHA-256 are compared."""
+"""Maximum length of a body that is compared byte by byte. For a longer body, size and SHA-256 are compared."""
 
 
 def is_learned(workload: Workload) -> bool:
-    """Return whether the workload leaves open which response is correct, or which of the bodies that its rule allows."""
+    """Return whether the workload leaves the correct status open, or accepts several bodies of which a server always sends the same."""
     expect = workload.expect
     if expect.body is not None or expect.body_sha256 is not None or expect.body_bytes is not None:
         return False
@@ -30,10 +30,10 @@ def is_learned(workload: Workload) -> bool:
 
 
 def learn(host: str, port: int, workload: Workload, before: Learned | None = None) -> tuple[Workload, Learned] | None:
-    """Return the workload with the common properties of the responses, and these properties, or ``None`` if a response isn't correct.
+    """Learn the common properties of three responses.
 
-    ``before`` was learned in an earlier trial of the same server. That trial has shown whether bodies change over time, so no pause is
-    needed.
+    Returns the workload with these properties, and the properties, or ``None`` if a response isn't correct. ``before`` was learned in an
+    earlier trial of the same server. That trial has shown whether bodies change over time, so no pauses are needed.
     """
     responses: list[Response] = []
     for number in range(RESPONSES):
@@ -54,7 +54,7 @@ def learn(host: str, port: int, workload: Workload, before: Learned | None = Non
 
 
 def with_status(workload: Workload, status: int) -> Workload:
-    """Return the workload with this expected status, if it leaves open which success is correct."""
+    """Return the workload with this expected status if it accepts any success, else unchanged."""
     if workload.expect.status is not None:
         return workload
     return workload.model_copy(update={"expect": workload.expect.model_copy(update={"status": status})})
@@ -78,6 +78,6 @@ def _common(responses: Sequence[Response], *, bodies: bool) -> Learned:
 
 
 def _text(body: bytes) -> str | None:
-    """Return the body as text, if it is short and the text preserves its bytes."""
+    """Return the body as text if it is short and can be encoded to the same bytes, else ``None``."""
     text = body.decode(errors="replace")
     return text if len(body) <= BODY_MAX_BYTES and text.encode() == body else None

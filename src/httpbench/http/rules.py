@@ -1,7 +1,7 @@
-"""Published rules for correct bodies: those of TechEmpower's tests with JSON or HTML, and HttpArena's for JSON.
+"""Check bodies against published rules: those of TechEmpower's tests, and those of HttpArena's test with JSON.
 
-Each function returns the problems of one body, a clause each. TechEmpower's rules are stricter here in one respect: problems that the
-project's own program only warns about are errors. As in that program, names and the message may be in any case.
+Each function returns the problems of one body, a clause each. In one respect, this module is stricter than TechEmpower: problems about
+which the project's own program only warns are errors. As in that program, names and the message may be in any case.
 
 Sources: github.com/TechEmpower/FrameworkBenchmarks/wiki, "Framework Tests Overview"; github.com/MDA2AV/HttpArena, scripts/validate.sh.
 """
@@ -19,10 +19,10 @@ from httpbench.text import one_line
 
 MESSAGE = "Hello, World!"
 ROWS = 10_000
-"""Number of rows of the table World. Each contains a random number in the same range."""
+"""Number of rows of the table World. Each row contains a random number from 1 to this number."""
 SHOWN = 60
 SAME_PROBLEMS_MAX = 3
-"""Number of rows with problems to list, because the others are usually alike."""
+"""Maximum number of problems of rows to list, because further problems are usually the same."""
 
 
 def rule_problems(response: Response, expect: Expectation) -> list[str]:
@@ -56,7 +56,7 @@ def world_problems(value: object) -> list[str]:
 
 
 def worlds_problems(value: object, count: int | None) -> list[str]:
-    """Return the problems of an array of rows of the table World. ``count``: the required number of rows (``None``: any)."""
+    """Return the problems of an array of rows of the table World. ``count`` is the required number of rows (``None``: any)."""
     if not isinstance(value, list):
         return [f"{_shown(value)} is not a JSON array"]
     found = [] if count in (None, len(value)) else [f"{len(value)} rows instead of {count}"]
@@ -87,13 +87,13 @@ def _total_problems(item: object, factor: int) -> list[str]:
 
 
 def _first(wrong: list[str], noun: str) -> list[str]:
-    """Return the first problems, and the number of others."""
+    """Return the first problems, and a clause with the number of further problems."""
     more = len(wrong) - SAME_PROBLEMS_MAX
     return wrong[:SAME_PROBLEMS_MAX] + ([f"{more} more problems of {noun}"] if more > 0 else [])
 
 
 def lower_keys(value: dict[str, Any]) -> dict[str, Any]:
-    """Return the object with its keys in lower case, because the rules leave their case open."""
+    """Return the object with its keys in lower case, because the rules accept any case."""
     return {key.lower(): content for key, content in value.items()}
 
 

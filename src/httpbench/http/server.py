@@ -1,4 +1,4 @@
-"""The server under test: its address, its request and the correct response; and requests that are delivered in unusual ways."""
+"""The server under test, with its address, request and correct response, and checks that send requests in unusual ways."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from httpbench.model import Workload
 
 PIPELINED = 16
 BYTE_PAUSE_S = 0.0002
-"""Lets a busy loop read what it has, so that each byte arrives alone."""
+"""Pause after each byte, in seconds, so that even a server that polls reads each byte separately."""
 
 QUIET_S = 0.02
-"""The shortest pause on loopback that counts as silence."""
+"""Minimum pause on loopback that counts as silence, in seconds."""
 
 CONTROL_LIMIT_S = 0.25
-"""Timeout of the control request in :meth:`Server.all_on`. A server that serves one connection at a time doesn't respond to it."""
+"""Timeout of the control request in :meth:`Server.all_on`, in seconds. A server with one connection at a time doesn't respond to it."""
 
 PADDING = "X-Padding"
 
@@ -30,9 +30,9 @@ class Server:
     port: int
     workload: Workload
     timeout_s: float = 2.0
-    """Timeout of one response."""
+    """Timeout of one response, in seconds."""
     deadline: float = math.inf
-    """Deadline for all responses, in the time of :func:`time.monotonic`."""
+    """Deadline for all responses, on the clock of :func:`time.monotonic`."""
 
     @property
     def is_late(self) -> bool:
@@ -40,7 +40,7 @@ class Server:
 
     @property
     def patience_s(self) -> float:
-        """How long to wait for one response: the timeout, or the time left."""
+        """Time to wait for one response, in seconds: the timeout, or the time left until the deadline."""
         return max(min(self.timeout_s, self.deadline - time.monotonic()), QUIET_S)
 
     def connect(self) -> Connection:
@@ -50,7 +50,7 @@ class Server:
     def request_bytes(self, *extra: tuple[str, str], padding: int = 0, **changes: str) -> bytes:
         """Return the workload's request with additional headers and with changes to its fields.
 
-        ``padding`` makes it longer by that many bytes. The minimum is the length of a header without a value.
+        ``padding`` makes the request longer by that many bytes: 0, or at least the length of a header without a value.
         """
         request = self.workload.request.model_copy(update=changes)
         empty = len(f"{PADDING}: \r\n")
@@ -79,10 +79,10 @@ class Server:
         return self.problem(response) is None
 
     def all_on(self, connection: Connection, method: str | None = None, *, expected: bool = False) -> Received:
-        """Return everything that the server sends on a connection. ``expected``: it must respond, so the full timeout applies.
+        """Return everything that the server sends on a connection. If a response is ``expected``, the full timeout applies.
 
-        If silence is correct, a short pause proves little on a busy machine. Another connection therefore sends a control request, and the
-        silence must last twice as long as its response took.
+        Otherwise, silence may be correct, but a short silence proves little on a busy machine. A control request on another connection
+        therefore measures how long a response takes, and the silence must last twice as long.
         """
         begin = time.monotonic()
         with (
@@ -96,7 +96,7 @@ class Server:
 
 
 def pipelining_problem(server: Server) -> str | None:
-    """Send :data:`PIPELINED` requests at once on one connection. Return a problem, or ``None``."""
+    """Send :data:`PIPELINED` requests at once on one connection. Return the problem, or ``None``."""
     with server.connect() as connection:
         connection.send(server.request_bytes() * PIPELINED)
         for number in range(PIPELINED):
@@ -111,7 +111,7 @@ def pipelining_problem(server: Server) -> str | None:
 
 
 def splitting_problem(server: Server) -> str | None:
-    """Send a request byte by byte. Return a problem, or ``None``."""
+    """Send a request byte by byte. Return the problem, or ``None``."""
     with server.connect() as connection:
         for byte in server.request_bytes():
             connection.send(bytes([byte]))

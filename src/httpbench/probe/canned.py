@@ -1,15 +1,15 @@
 """Find out whether a response depends on the request, or is canned.
 
-A server that knows its benchmark can be fast without reading requests: it counts bytes, or requests, and sends prepared responses. This
-module requests the known path and an unknown one, in several lengths and in an unpredictable order. Whatever explains the responses is what
-they are made from:
+A server that is written for a benchmark can be fast without reading requests: it counts bytes, or requests, and sends prepared responses.
+This module requests the known path and an unknown one, in several lengths and in an unpredictable order. The responses show what they
+depend on:
 
-- The same path always gets the same response: the request (or nothing, if both paths get the same response).
-- The same length gets the same response, but the same path doesn't: the length.
-- Identical requests get different responses at different positions: the position.
+- If the same path always gets the same response, responses depend on the request (or on nothing, if both paths get the same response).
+- If the same length gets the same response, but the same path doesn't, they depend on the length.
+- If identical requests get different responses at different positions, they depend on the position.
 
-One kind of server goes undetected: it recognizes the load's own request byte for byte and parses all others. It responds to every request
-like a server that parses them all.
+One kind of server goes undetected: a server that recognizes the load's own request byte for byte and parses all other requests. It responds
+like a server that parses every request.
 """
 
 from __future__ import annotations
@@ -27,18 +27,18 @@ from httpbench.model import Observation, Trait
 REPETITIONS = 3
 PADDING_MIN, PADDING_MAX = 24, 72
 BUSY = ("429", "503")
-"""Statuses that may depend on time."""
+"""Statuses of responses that may depend on when the request arrives."""
 
 CORRECT = "the correct response"
 
 
 @dataclass(frozen=True, slots=True)
 class Variation:
-    """A request for the known path or an unknown one, in one of the lengths."""
+    """A request for the known path or the unknown path, with one of the lengths."""
 
     data: bytes
     known: bool
-    """Whether the path is that of the workload."""
+    """Whether the request is for the workload's path."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,7 @@ class ProbeOutcome:
 
     request: Variation
     kind: str
-    """Equal for equivalent responses."""
+    """Text that is equal for equivalent responses."""
 
 
 def dependence(server: Server) -> list[Observation]:
@@ -71,7 +71,7 @@ def dependence(server: Server) -> list[Observation]:
     depends = Observation(trait=Trait.ASKED, holds=holds, sent=sent, came=f"{why}: {came}" if why else came)
     routes: bool | None = {outcome.kind for outcome in known}.isdisjoint(outcome.kind for outcome in unknown)
     if not holds or (not routes and usual is None and server.workload.expect.body is None):
-        routes = None  # if bodies always differ, they may or may not depend on the path
+        routes = None  # bodies that always differ may or may not depend on the path
     return [depends, Observation(trait=Trait.ROUTES, holds=routes, sent=sent, came=came)]
 
 
@@ -79,7 +79,7 @@ UNEXPLAINED = "path, length and position do not explain its responses"
 
 
 def other_cause(outcomes: Sequence[ProbeOutcome]) -> str | None:
-    """Return what explains the responses if the path doesn't, else ``None``."""
+    """Return a sentence on what explains the responses, or ``None`` if the path does."""
     if _explains(outcomes, lambda request: request.known):
         return None
     if _explains(outcomes, lambda request: len(request.data)):
@@ -90,13 +90,13 @@ def other_cause(outcomes: Sequence[ProbeOutcome]) -> str | None:
 
 
 def _explains(outcomes: Sequence[ProbeOutcome], cause: Callable[[Variation], object]) -> bool:
-    """Return whether requests with the same cause always got the same response."""
+    """Return whether requests with the same value of ``cause`` always got the same kind of response."""
     pairs = {(cause(outcome.request), outcome.kind) for outcome in outcomes}
     return len(pairs) == len({cause for cause, _ in pairs})
 
 
 def _variations(server: Server) -> list[Variation]:
-    """Return requests for both paths, each in two lengths, one of which is common to both."""
+    """Return requests in random order, for both paths, each with two lengths. Both paths share the longer length."""
     token = f"/{secrets.token_hex(random.randint(6, 10))}"
     bare, other = server.request_bytes(), server.request_bytes(path=token)
     longer = random.randint(PADDING_MIN, PADDING_MAX)
@@ -113,7 +113,7 @@ def _variations(server: Server) -> list[Variation]:
 
 
 def _outcomes(server: Server, requests: Sequence[Variation], usual: bytes | None) -> list[ProbeOutcome]:
-    """Send the requests one after the other on one connection, and reconnect if the server closes it."""
+    """Send the requests one after another on one connection, and reconnect if the server closes the connection."""
     outcomes = []
     connection: Connection | None = None
     try:
@@ -130,9 +130,9 @@ def _outcomes(server: Server, requests: Sequence[Variation], usual: bytes | None
 
 
 def _sent(server: Server, connection: Connection | None, request: Variation) -> tuple[Connection | None, Response | None]:
-    """Send a request. Returns the response, and the connection to continue with.
+    """Send a request. Returns the connection for the next request, and the response.
 
-    There is a second attempt, because a kept connection may already be closed.
+    A second attempt uses a new connection, because the server may have closed the first.
     """
     for _ in range(2):
         fresh = connection is None
@@ -149,7 +149,7 @@ def _sent(server: Server, connection: Connection | None, request: Variation) -> 
 
 
 def _usual(server: Server) -> bytes | None:
-    """Return the body of its correct responses, or ``None`` if bodies differ, for example because they contain the time."""
+    """Return the body of the server's correct responses, or ``None`` if bodies differ, for example because they contain the time."""
     with server.connect() as first, server.connect() as second:
         bodies = {server.ask(connection).body for connection in (first, second)}
     return bodies.pop() if len(bodies) == 1 else None

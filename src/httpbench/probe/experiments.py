@@ -1,7 +1,8 @@
 """Experiments with requests that a load never sends.
 
-Each is a function that returns whether its trait holds, and the server's reaction; :data:`EXPERIMENTS` describes the requests. Slow servers
-aren't penalized: if silence is correct, the wait follows the server's own pace, and a required response has the whole timeout.
+Each experiment is a function that returns whether its trait holds, and the server's reaction. :data:`EXPERIMENTS` describes the requests.
+Slow servers aren't penalized: where silence is correct, the wait depends on the server's own response time, and a required response may
+take the whole timeout.
 """
 
 from __future__ import annotations
@@ -18,9 +19,9 @@ Found = tuple[bool | None, str]
 
 UNKNOWN_METHOD = "BREW"
 REFUSED = 400
-"""The lowest status that refuses a request."""
+"""Lowest status that refuses a request."""
 LARGE_BYTES = 6144
-"""Size of a header: below most default limits (nginx and Node: at least 8 KiB; fasthttp: 4 KiB), but more than one small read."""
+"""Size of the large header, in bytes: below most default limits (nginx and Node: at least 8 KiB), but more than one small read."""
 
 HIDDEN = "GET /hidden-in-a-body HTTP/1.1\r\nHost: hidden\r\n\r\n"
 """A body that looks like a request. A server that doesn't read bodies responds to it."""
@@ -55,7 +56,7 @@ def unrequested(server: Server) -> Found:
 
 
 def waits(server: Server) -> Found:
-    """Send a request in two parts. It is longer than the usual one, so that its first part is as long as a usual request."""
+    """Send a request in two parts. Padding makes the first part at least as long as a usual request."""
     whole = server.request_bytes(padding=64)
     cut = whole.index(b"\r\n\r\n") + 2
     with server.connect() as connection:
@@ -80,7 +81,7 @@ def chunked_body(server: Server) -> Found:
 
 
 def head(server: Server) -> Found:
-    """Check for a body after HEAD, whatever the status, because a client would take it for the next response (RFC 9110, section 9.3.2)."""
+    """Check for a body after HEAD, whatever the status. A client would mistake it for the next response (RFC 9110, section 9.3.2)."""
     with server.connect() as connection:
         connection.send(server.request_bytes(method="HEAD"))
         response = connection.receive("HEAD")
@@ -91,7 +92,7 @@ def head(server: Server) -> Found:
 
 
 def method(server: Server) -> Found:
-    """Send an unknown method. A server may treat it like any other, so this is only informative."""
+    """Send an unknown method. A server may treat it like any other method, so the result is only informative."""
     received = _received(server, server.request_bytes(method=UNKNOWN_METHOD), expected=True)
     return not any(server.is_correct(response) for response in received.responses), received.text
 
@@ -135,8 +136,8 @@ def survives(server: Server) -> Found:
 def _body(server: Server, data: bytes) -> Found:
     """Send a request with a body and then another request.
 
-    The trait holds if the body gets one response and the next request is understood, or if the server refuses and then closes or stays
-    silent. Some servers wait a second for the rest of a refused request before they close.
+    The trait holds if the first request gets one response and the second one gets a correct response, or if the server refuses the first
+    request and then closes the connection or stays silent. Some servers wait a second for the rest of a refused request before they close.
     """
     with server.connect() as connection:
         connection.send(data)
@@ -178,4 +179,4 @@ EXPERIMENTS = (
     Experiment(Trait.STRICT, "requests without Host, with a space before a colon, with two lengths", strict),
     Experiment(Trait.SURVIVES, "a request", survives),
 )
-"""In order of importance for a label, because the last ones are lost first if time runs out."""
+"""All experiments, in order of importance for the label, because the last ones are left out if time runs out."""

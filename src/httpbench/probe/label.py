@@ -1,8 +1,7 @@
-"""Derive one label from observations, and compare it with the declared category. This does no input or output.
+"""Derive one label from observations, and compare it with the declared category. This module does no input or output.
 
-The labels form a ladder: each one means that the requirements of the next higher one weren't met. Only some traits count. They are what
-readers expect of "a server" and what costs time in every request: finding where a request begins and ends, parsing its first line, and
-choosing by its path.
+Each label means that the requirements of the next higher label weren't met. Only some traits count: those that readers expect of "a server"
+and that cost time in every request, such as finding where a request begins and ends, parsing its first line, and routing by its path.
 """
 
 from __future__ import annotations
@@ -28,16 +27,16 @@ TRAITS = {
     Trait.SURVIVES: "survives all experiments",
     Trait.DATE: "updates Date",
 }
-"""Phrases that complete "the server …"."""
+"""Each trait as a phrase that completes "the server …"."""
 
 MADE_FROM_THE_REQUEST = (Trait.ASKED, Trait.UNASKED, Trait.DATE)
-"""If one of these doesn't hold, the label is ``canned``, whatever else holds."""
+"""Traits without which the label is ``canned``, whatever other traits hold."""
 
 PARSED = (Trait.NONSENSE, Trait.WAITS)
-"""The traits of a parser, among servers with the same response for every path."""
+"""Traits that distinguish a parser from a loop, among servers with the same response for every path."""
 
 WHOLE = (Trait.NONSENSE, Trait.WAITS, Trait.LENGTH, Trait.CHUNKED, Trait.HEAD)
-"""The traits that distinguish a server from a router."""
+"""Traits that distinguish a server from a router."""
 
 MEANINGS = {
     Label.CANNED: "its responses are not made from requests",
@@ -55,7 +54,7 @@ FITTING = {
 
 
 def label(seen: Sequence[Observation]) -> tuple[Label | None, tuple[str, ...]]:
-    """Return the highest label that fits, and why no higher one does. The label is ``None`` if a relevant trait is unknown."""
+    """Return the highest label that fits, and the reasons why no higher label does. It is ``None`` if a relevant trait is unknown."""
     by_trait = {observation.trait: observation for observation in seen}
     holds = {observation.trait: observation.holds for observation in seen}
     canned = [by_trait[trait] for trait in MADE_FROM_THE_REQUEST if holds.get(trait) is False]
@@ -72,7 +71,7 @@ def label(seen: Sequence[Observation]) -> tuple[Label | None, tuple[str, ...]]:
 
 
 def contradiction(category: Category | None, found: Label | None) -> str | None:
-    """Return a clause if the declared category doesn't fit, or ``None`` if it does or if one of the two is unknown."""
+    """Return a clause if the declared category doesn't fit the label, or ``None`` if it fits or if either is unknown."""
     if category is None or found is None or found in FITTING[category]:
         return None
     return f"declared {category}, but seen as {found}: {MEANINGS[found]}"

@@ -1,6 +1,7 @@
 """Run all experiments on one server within a time limit, and derive its label.
 
-The Date comes last because it needs time to change. Compared with an earlier response, that usually takes no extra time.
+The Date is checked last, because it needs time to change. It is compared with the Date of an earlier response, which usually takes no extra
+time.
 """
 
 from __future__ import annotations
@@ -16,17 +17,17 @@ from httpbench.probe.experiments import EXPERIMENTS, Experiment
 from httpbench.probe.label import label
 
 TIMEOUTS = 3
-"""How many responses may time out before the time limit is reached."""
+"""Number of responses that may time out before the time limit is reached."""
 LATE = "no time was left"
 DATE_OFF_S = 2.5
-"""A Date that is off by more is wrong, and one that is unchanged for longer isn't updated. Servers update it once a second, or late."""
+"""Maximum error of a Date, and maximum time without a change, in seconds. Servers update it once a second, or later when busy."""
 DATE_POLL_S = 0.05
 
 
 def observe(host: str, port: int, workload: Workload, first: SampledResponse, first_age_s: float, limit_s: float) -> Probed:
     """Observe a server that responds correctly to the workload's request.
 
-    ``first`` is such a response, received ``first_age_s`` ago. Anything that doesn't fit into ``limit_s`` stays unknown.
+    ``first`` is such a response, received ``first_age_s`` ago. Traits that can't be tested within ``limit_s`` seconds stay unknown.
     """
     begin = time.monotonic()
     server = Server(host, port, workload, limit_s / TIMEOUTS, begin + limit_s)
@@ -38,7 +39,7 @@ def observe(host: str, port: int, workload: Workload, first: SampledResponse, fi
 
 
 def _dependence(server: Server) -> list[Observation]:
-    """Observe whether responses depend on requests. The result is unknown if a response is missing, because a wrong accusation is worse."""
+    """Observe whether responses depend on requests. If a response is missing, the result is unknown rather than a wrong accusation."""
     try:
         return dependence(server)
     except (ExchangeError, OSError) as error:
@@ -61,7 +62,7 @@ def _made(server: Server, experiment: Experiment) -> Observation:
 
 
 def _date(server: Server, first: SampledResponse, first_at: float) -> Observation:
-    """Compare the Date of a response with that of an earlier one. Wait if they are too close together."""
+    """Compare the Date of a response with that of an earlier response. Wait if the two are too close together."""
 
     def seen(holds: bool | None, came: str) -> Observation:
         return Observation(trait=Trait.DATE, holds=holds, sent="a request, some time after the first", came=came)

@@ -77,7 +77,7 @@ class DaskHosts:
         self._client.subscribe_topic(TOPIC, handle)
 
     async def outcomes(self, sent: Sent) -> AsyncIterator[tuple[Host, AgentOutcome]]:
-        """Yield the outcome of each agent as it ends. Outcomes are released one at a time, so that memory doesn't grow with their number."""
+        """Yield the outcome of each agent as it ends. Each is released before the next, so memory doesn't grow with their number."""
         hosts = {future.key: host for host, future in sent.items()}
         async for future in as_completed(list(sent.values()), loop=self._client.loop):
             host = hosts[future.key]

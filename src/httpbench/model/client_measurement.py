@@ -15,7 +15,7 @@ class Timing(Frozen):
     system_s: float
     """CPU time in the kernel, in seconds."""
     rss_bytes_peak: int | None = None
-    """Peak resident memory, in bytes. Null: not reported, or not above that of a process before it executes the program."""
+    """Peak resident memory, in bytes. Null: not reported, or not above that of the timer's process before it executes the program."""
 
     @property
     def cpu_s(self) -> float:
@@ -23,7 +23,7 @@ class Timing(Frozen):
 
 
 class WorkDone(Frozen):
-    """Counts of the reference server while a client ran, which prove that every client did the same work."""
+    """Counts of the reference server while a client ran. They prove that all clients did the same work."""
 
     requests: int
     """Requests received."""
@@ -32,7 +32,7 @@ class WorkDone(Frozen):
     in_flight_max: int
     """Highest number of concurrent requests."""
     pipelined: int
-    """Requests that arrived before the response to the previous request on their connection was sent."""
+    """Requests that arrived before the server had sent the previous response on their connection."""
     wrong_requests: int
     """Requests with another method, path or body, and input that isn't HTTP."""
     body_bytes_sent: int
@@ -59,7 +59,7 @@ class ClientMeasurement(Frozen):
     done: WorkDone
     """Counts of the reference server in the timed run."""
     done_held: WorkDone
-    """Counts in an earlier, untimed run with delayed responses, which reveal a client that doesn't wait for them."""
+    """Counts in an earlier, untimed run with delayed responses. They reveal a client that doesn't wait for responses."""
 
     @property
     def requests_rps(self) -> float | None:
@@ -69,6 +69,6 @@ class ClientMeasurement(Frozen):
 
     @property
     def cpu_us_per_request(self) -> float | None:
-        """CPU time per request, without start-up, in µs; ``None`` if start-up used all of it."""
+        """CPU time per request, without start-up, in µs; ``None`` if start-up used all CPU time."""
         left_s = self.whole.cpu_s - self.startup.cpu_s
         return left_s * 1e6 / self.requests if left_s > 0 else None

@@ -14,7 +14,7 @@ MEMORY_BYTES = 512 << 20
 PORT = 8080
 
 TRIED_SHARE_MIN = 0.90
-"""Share of a CPU limit that a short busy loop must reach to show that the limit is in force."""
+"""Minimum share of a CPU limit that a burn must reach to show that the limit is in force."""
 
 
 SMALLEST_BYTES = 6 << 20
@@ -26,7 +26,7 @@ _UNITS = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30}
 def size_bytes(text: str) -> int:
     """Return a size such as ``512m``, ``1g`` or ``64MiB`` in bytes, with docker's units.
 
-    Raises ``ValueError`` if it isn't a size, or is too small for a limit.
+    Raises ``ValueError`` if the text isn't a size, or if the size is too small for a limit.
     """
     match = re.fullmatch(r"(\d+(?:\.\d+)?)([kmg]?)(?:i?b)?", text.strip().lower())
     found = int(float(match[1]) * _UNITS[match[2]]) if match else 0
@@ -59,7 +59,7 @@ class ContainerRecipe(Frozen):
     dockerfile: str = Field(default="Dockerfile", pattern=r"^[^/-][^:]*$")
     """Path of the Dockerfile, relative to the target's folder."""
     base: str | None = Field(default=None, pattern=r"^[^-\s][^\s]*$")
-    """Value of ``ARG BASE``, the base image of the last stage. Null: the Dockerfile's own."""
+    """Value of ``ARG BASE``, the base image of the last stage. Null: the Dockerfile's own value."""
     build_args: dict[str, str] = {}
     """Values of further ``ARG`` lines, by name."""
     port: int = Field(default=PORT, ge=1, le=65_535)
@@ -80,7 +80,7 @@ class Isolation(Frozen):
     network: NetworkMode = NetworkMode.HOST
     """Network of the container."""
     image: str | None = Field(default=None, pattern=r"^[^-\s][^\s]*$")
-    """Image from the command line, run with its own command. Null: built from the target's Dockerfile."""
+    """Image from the command line, which runs its own command. Null: the image is built from the target's Dockerfile."""
     port: int | None = Field(default=None, ge=1, le=65_535)
     """Port that ``image`` listens on. Null: the port that the image exposes."""
 
@@ -101,7 +101,7 @@ class ContainerRun(Frozen):
     cpuset: tuple[int, ...]
     """Logical CPUs that its control groups allow."""
     burned_cpus: float | None = None
-    """CPU that a short burn within the limits could use, in cores. Null: the limits were read but not tested."""
+    """CPU use that a short burn within the limits reached, in cores. Null: the limits were read but not tested."""
 
     @property
     def was_tried(self) -> bool:

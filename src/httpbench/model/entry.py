@@ -7,7 +7,7 @@ from enum import StrEnum
 from httpbench.model.frozen import Frozen, Name
 
 BROKEN = "broken"
-"""Tag of targets that their own project doesn't run."""
+"""Tag of targets that the project with the catalog doesn't run."""
 
 
 class Approach(StrEnum):
@@ -45,21 +45,21 @@ class Entry(Frozen):
     database: Database | None = None
     """Required database. Null: none."""
     orm: Orm | None = None
-    """How it maps rows to objects. Null: not at all, or not stated."""
+    """Way in which the target maps rows to objects. Null: not at all, or not stated."""
     platform: str | None = None
     """Platform of the framework, such as a runtime. Null: not stated."""
     webserver: str | None = None
     """HTTP server in front of the framework. Null: none, or not stated."""
     versus: str | None = None
-    """Name of the target in that catalog to compare it with. Null: none."""
+    """Name of another target in that catalog to compare this target with. Null: none."""
     tags: tuple[str, ...] = ()
     """Tags, such as ``broken``."""
     tests: tuple[str, ...] = ()
-    """Tests that it declares, by their names in that catalog. Empty: all of them are in ``paths`` of the target."""
+    """Tests that the target declares, by their names in that catalog. Empty: all tests are in the target's ``paths``."""
     unsupported: str | None = None
-    """Feature that httpbench doesn't support, as a clause. Null: none."""
+    """Feature that the target requires but httpbench doesn't support, as a clause. Null: none."""
     problems: tuple[str, ...] = ()
-    """Problems in its configuration, one sentence each."""
+    """Problems in the target's configuration, one sentence each."""
 
     @property
     def refusal(self) -> str | None:

@@ -6,7 +6,7 @@ from httpbench.model.frozen import Frozen
 
 
 class Environment(Frozen):
-    """The properties of a machine that must match before two runs are compared."""
+    """The properties of a machine that must match for two runs to be comparable."""
 
     hostname: str
     """Name of the machine."""
@@ -78,7 +78,7 @@ class LoadHost(Frozen):
     name: str
     """Name for ssh, such as ``user@host``."""
     address: str
-    """Address of this machine that the load host uses. Targets listen on no other."""
+    """Address of this machine that the load host uses. Targets listen only on this address."""
     cpus: tuple[int, ...]
     """Logical CPUs that load generators may use on the load host."""
     cores: int
@@ -88,4 +88,4 @@ class LoadHost(Frozen):
     round_trips: RoundTrips
     """Round trips before the run."""
     environment: Environment
-    """The load host and its state. It has no commit, and its versions are those of load generators."""
+    """Properties of the load host. There is no commit, and the versions are those of load generators."""

@@ -33,9 +33,9 @@ class Arrivals(StrEnum):
 
 
 class Load(Frozen):
-    """How requests are made: in a closed loop, or in an open loop with ``rate_rps``.
+    """A closed loop, or an open loop with ``rate_rps``.
 
-    A client makes its own load according to the workload. ``duration_s`` is then the longest time that its trial may take.
+    A client makes its own load according to the workload. ``duration_s`` is then the maximum time for its trial.
     """
 
     connections: int = Field(default=64, ge=1, le=1_000_000)
@@ -47,7 +47,7 @@ class Load(Frozen):
     keepalive: bool = True
     """Whether connections are kept alive. Otherwise, each request uses a new one."""
     duration_s: float = Field(default=10, gt=0, le=86_400)
-    """Measured duration, in seconds. For a client: the longest time that its trial may take."""
+    """Measured duration, in seconds. For a client: the maximum time for its trial."""
     warmup_s: float = Field(default=2, ge=0, le=3600)
     """Warm-up, in seconds, on the measured connections if the load generator supports it."""
     warmup_max_s: float | None = Field(default=None, gt=0, le=3600)

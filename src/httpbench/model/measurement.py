@@ -38,7 +38,7 @@ class Distribution(Frozen):
     p2_5: Percentile = None
     p97_5: Percentile = None
     resolution_us: float | None = None
-    """Step in µs to which the load generator rounds times down; smaller values are null. Null: it doesn't round."""
+    """Step in µs to which the load generator rounds times down. Values below one step are null. Null: it doesn't round."""
     histogram: str | None = None
     """Histogram of nanoseconds: HdrHistogram V2, compressed, base64. Null: not kept."""
 
@@ -91,7 +91,7 @@ class OverSeconds(Frozen):
     min: float
     """Minimum."""
     p1: float
-    """p1: the minimum with fewer than 101 seconds."""
+    """p1. With fewer than 101 seconds, it is the minimum."""
     p2_5: float
     """p2.5."""
     p50: float
@@ -129,7 +129,7 @@ class Step(Frozen):
 
 
 START_SPREAD_MS_MAX = 5.0
-"""Start delay of a load host, in ms beyond the round trip, from which reports mention it."""
+"""Maximum start delay of a load host, in ms beyond the round trip, that reports don't mention."""
 
 
 class HostShare(Frozen):
@@ -154,7 +154,7 @@ class HostShare(Frozen):
     lag_us_p99: float | None
     """p99 of the load generator's own lag behind the schedule, in µs. Null: closed loop, or fewer than ten samples beyond it."""
     start_ms: float
-    """Start of its load, in ms after the first load host; accurate to half of both round trips."""
+    """Start of its load, in ms after that of the first load host; accurate to half the sum of both round trips."""
     round_trip_ms: float
     """Shortest round trip while reading its clock through the Dask scheduler, in ms."""
 
@@ -165,7 +165,7 @@ class HostShare(Frozen):
 
     @property
     def full(self) -> float:
-        """Share of the time in which its busiest thread worked or waited for a CPU."""
+        """Share of the time for which the busiest thread of its load generator worked or waited for a CPU."""
         return self.busy + (self.waiting or 0.0)
 
 
@@ -205,9 +205,9 @@ class Stalls(Frozen):
     count: int
     """Number of stalls."""
     longest_us: float
-    """Length of the longest, in µs."""
+    """Length of the longest stall, in µs."""
     total_us: float
-    """Length of all of them, in µs."""
+    """Total length of all stalls, in µs."""
 
 
 class Measurement(Frozen):
@@ -232,20 +232,20 @@ class Measurement(Frozen):
     response_time_us: Distribution | None = None
     """Response times, in µs. Null: closed loop."""
     schedule_lag_us: Distribution | None = None
-    """Schedule lag, in µs: a late generator, or no free connection. Null: closed loop, or not reported."""
+    """Schedule lag, in µs, caused by a late generator or by a lack of free connections. Null: closed loop, or not reported."""
     connect_time_us: Distribution | None = None
     """Connect times, in µs. Null: not reported."""
     intervals: tuple[Interval, ...] = ()
     """Slices of the measured duration. Empty: not reported."""
     per_second: PerSecond | None = None
-    """Responses and bytes per second, from a load generator that reports no slices. Null: not reported."""
+    """Responses and bytes per second, from a load generator that doesn't report ``intervals``. Null: not reported."""
     steps: tuple[Step, ...] = ()
     """One step for each rate of a rising rate, otherwise empty."""
     busy_cores: float | None = None
     """Time in which the load generator had work to do, without polling, in cores. Null: not reported."""
     means_every_request: bool = False
-    """Whether the mean service time covers every request, on connections that always carry load. Only then must Little's law hold in a
-    closed loop."""
+    """Whether the mean service time covers every request, on connections that are under load all the time. Only then must Little's law hold
+    in a closed loop."""
     stalls: Stalls | None = None
     """Stalls of the target in a closed loop, which percentiles may hide. Null: an open loop, or not reported."""
     unfinished: int = 0
@@ -259,7 +259,7 @@ class Measurement(Frozen):
     sampled_bodies: SampledBodies | None = None
     """Results of checking whole responses. Null: none were kept, because every body was compared or no workload has a rule."""
     notes: tuple[str, ...] = ()
-    """Limits of this load generator's measurements."""
+    """Sentences on the limits of this load generator's measurements."""
 
     @property
     def errors_total(self) -> int:
@@ -269,6 +269,6 @@ class Measurement(Frozen):
     def times_us(self) -> Distribution | None:
         """Times that represent the measurement.
 
-        These are response times with a rate, otherwise service times; with a rising rate, those of its highest step.
+        With a rate, these are response times; otherwise, service times. With a rising rate, they are those of the highest step.
         """
         return self.steps[-1].response_time_us if self.steps else self.response_time_us or self.service_time_us

@@ -8,7 +8,7 @@ from httpbench.model.workload import Request
 
 
 class Noise(Frozen):
-    """How much a server differs from itself on a machine, measured by A/A pairs."""
+    """The difference between a server and itself on a machine, measured by A/A pairs."""
 
     run: str
     """Id of the run that measured the A/A pairs."""
@@ -23,9 +23,9 @@ class Noise(Frozen):
     tuning: dict[str, str]
     """Value of each ``httpbench tune`` setting, by name."""
     httpbench_version: str = ""
-    """Version of httpbench. Empty: not stored by the version that measured it."""
+    """Version of httpbench. Empty: an earlier version measured the noise and didn't store its number."""
     cpus_allowed: tuple[int, ...] = ()
-    """Logical CPUs that httpbench could use. Empty: not stored."""
+    """Logical CPUs that httpbench was allowed to use. Empty: not stored."""
     cpu_quota_cores: float | None = None
     """CPU time that the control groups allowed, in cores. Null: no limit."""
     target: str
@@ -45,4 +45,4 @@ class Noise(Frozen):
     rounds: int
     """Number of valid pairs."""
     deviation: dict[str, float]
-    """Root mean square of the logarithm of the pairs' ratios, by result. 0: no noise."""
+    """Root mean square of the logarithms of the pairs' ratios, by result. 0: no noise."""

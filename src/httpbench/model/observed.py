@@ -15,8 +15,8 @@ class Observed(Frozen):
     target_usage: Usage | None = None
     """CPU and memory of the target. Null: not watched."""
     target_polling_threads: float | None = None
-    """Mean number of the target's threads that ran or were ready to run while it got no requests; the lowest of several checks. From 0.5
-    on, the target counts as polling. Null: not watched."""
+    """Mean number of the target's threads that ran or were ready to run while it got no requests: the lowest result of several checks. A
+    target with at least 0.5 counts as polling. Null: not watched."""
     generator_usage: Usage | None = None
     """CPU and memory of the load generator. Null: not watched."""
     backend_usage: Usage | None = None
@@ -41,13 +41,13 @@ class Observed(Frozen):
 
 
 class Criteria(Frozen):
-    """The criteria, besides its plan, for judging a trial."""
+    """The criteria for judging a trial, in addition to its plan."""
 
     failed_share_max: float | None = None
-    """Share of failed requests that the service level allows, 0 to 1. Null: the default for valid trials."""
+    """Maximum share of failed requests that the service level allows, 0 to 1. Null: the default for valid trials."""
     response_bytes_min: int | None = None
     """Minimum size of a correct response, in bytes. Null: sizes aren't compared."""
     response_part: Literal["bodies", "responses"] = "bodies"
-    """Scope of ``response_bytes_min``: only bodies, or whole responses with headers."""
+    """Scope of ``response_bytes_min``: bodies only, or whole responses with headers."""
     accepts_disturbed: bool = False
     """Whether the trial counts even if other programs disturbed it."""

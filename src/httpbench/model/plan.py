@@ -21,14 +21,14 @@ class Cores(Frozen):
     harness: tuple[int, ...]
     """Logical CPUs of the harness."""
     backend: tuple[int, ...] = ()
-    """Logical CPUs of the server behind a proxy. Empty for servers and clients."""
+    """Logical CPUs of the server behind a proxy. Empty: no proxy."""
     database: tuple[int, ...] = ()
     """Logical CPUs of the target's database. Empty: no database."""
     shared: bool
     """Whether the target and the load generator share a CPU, which every table then reports."""
     siblings: tuple[tuple[int, ...], ...] = ()
-    """Groups of logical CPUs that share a physical core (SMT). A CPU in no group is a core of its own. A group may contain CPUs that no
-    program of the run may use."""
+    """Groups of logical CPUs that share a physical core (SMT). A CPU that isn't in any group is a core of its own. A group may contain CPUs
+    that no program of the run may use."""
 
     def physical(self, cpus: Collection[int]) -> int:
         """Return the number of physical cores of these logical CPUs."""
@@ -79,7 +79,7 @@ class TrialPlan(Frozen):
     slices: int | None = Field(default=None, ge=1)
     """Number of slices in which the target is measured, in turns with the other targets of its table. Null: one window."""
     attempt: int = Field(default=0, ge=0)
-    """Number of the attempt. 0: as planned; higher: a repeat after disturbed attempts."""
+    """Number of the attempt. 0: the planned trial; higher: a repeat after disturbed attempts."""
 
     @property
     def cell(self) -> tuple[str, Scaling, str, str, Load]:

@@ -18,7 +18,7 @@ class Label(StrEnum):
 
 
 class Trait(StrEnum):
-    """A behavior that an experiment tests. :mod:`httpbench.probe.label` lists those that determine the label."""
+    """A behavior that an experiment tests. :mod:`httpbench.probe.label` lists the traits that determine the label."""
 
     ASKED = "asked"
     ROUTES = "routes"
@@ -47,7 +47,7 @@ class Observation(Frozen):
     sent: str
     """Input that was sent, in words or as text."""
     came: str
-    """Output that was received, or why the result is unknown."""
+    """Output that was received, or the reason why the result is unknown."""
 
 
 class Probed(Frozen):

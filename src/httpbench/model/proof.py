@@ -1,4 +1,4 @@
-"""Records of ``httpbench verify --record``: when and where a target was verified."""
+"""Records that ``httpbench verify --record`` writes: when and where a target was verified."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Proof(Frozen):
     version: str | None = None
     """Version of the library. Null: the target doesn't print one."""
     scaling: tuple[Scaling, ...] = ()
-    """Scalings that passed. Empty: it was built but failed."""
+    """Scalings that passed. Empty: the target was built but failed."""
     sources: str | None = Field(default=None, pattern=r"^[0-9a-f]{12}$")
     """Fingerprint of the verified sources. Null: not recorded."""
     note: str | None = None

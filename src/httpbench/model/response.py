@@ -1,4 +1,4 @@
-"""A request and its response, as sent."""
+"""A request and a response, as sent."""
 
 from __future__ import annotations
 

@@ -18,23 +18,23 @@ from httpbench.model.workload import Workload
 
 
 class Precision(Frozen):
-    """A required precision, which decides the number of rounds. The plan then contains the highest number."""
+    """A required precision, which determines the number of rounds. The plan then contains the maximum number of rounds."""
 
     rounds_min: int = Field(ge=1)
     """Lowest number of rounds."""
     rounds_max: int = Field(ge=1)
     """Highest number of rounds."""
     half_width: float = Field(gt=0)
-    """Half the relative width of an interval that ends the rounds: 0.02 is ± 2%."""
+    """Half the relative width of the widest interval at which the run ends: 0.02 is ± 2%."""
 
 
 class Gate(Frozen):
-    """A gate such as ``rps<-3%``, which fails if requests per second changed by less than −3%."""
+    """A gate such as ``rps<-3%``, which is breached if requests per second fell by more than 3%."""
 
     figure: str
-    """A key of :data:`httpbench.stats.figures.BY_NAME`."""
+    """Name of the result: a key of :data:`httpbench.stats.figures.BY_NAME`."""
     side: Literal["<", ">"]
-    """Side of the bound that fails."""
+    """Side of the bound on which a change breaches the gate."""
     change: float = Field(gt=-1)
     """Bound on the relative change: −0.03 is −3%."""
 
@@ -46,11 +46,11 @@ class RunStatus(StrEnum):
     RUNNING = "running"
     FINISHED = "finished"
     INTERRUPTED = "interrupted"
-    STOPPED = "stopped"  # after a first round that was invalid for one reason
+    STOPPED = "stopped"  # httpbench ended it early, for example because all trials of the first round failed for the same reason
 
 
 class Run(Frozen):
-    """One invocation of ``bench`` or ``run``."""
+    """One invocation of ``bench``, ``run``, ``saturate`` or ``noise``."""
 
     id: str
     """Id of the run."""
@@ -59,7 +59,7 @@ class Run(Frozen):
     finished_at: str | None
     """End: UTC, ISO 8601. Null: not finished."""
     status: RunStatus
-    """Whether the run is finished."""
+    """Status of the run."""
     command: tuple[str, ...]
     """The command line."""
     environment: Environment
@@ -81,20 +81,20 @@ class Run(Frozen):
     scale: float = Field(default=1.0, gt=0)
     """Factor on the suite's rates and times, which every table shows."""
     measures_noise: bool = False
-    """Whether the rounds are A/A pairs: one server against itself."""
+    """Whether the rounds are A/A pairs, which compare one server with itself."""
     noise: Noise | None = None
-    """Noise of this machine known at the start of the run. Null: unknown, or no longer valid."""
+    """Noise floor of this machine, as known at the start of the run. Null: unknown, or no longer valid."""
     search: Search | None = None
     """Search for the highest rate; ``plan`` then contains only the first trial. Null: no search."""
     gates: tuple[Gate, ...] = ()
-    """Gates of the targets against the baseline."""
+    """Gates for the targets, compared with the baseline."""
     fails_if_inconclusive: bool = False
-    """Whether a gate that the rounds don't decide counts as failed."""
+    """Whether an inconclusive gate counts as failed."""
     name: str | None = None
     """Name of the run, for ``report`` and ``compare``. Null: none."""
     tags: tuple[str, ...] = ()
-    """Words assigned by the user, by which ``serve`` finds the run."""
+    """Words that the user gave the run, by which the dashboard finds it."""
     load_host: LoadHost | None = None
     """The machine that ran the load generators. Null: this one."""
     published: str | None = None
-    """Project that published the results, such as ``techempower``; most of the environment is then unknown. Null: measured by httpbench."""
+    """Project that published the results, such as ``techempower``. Most of the environment is then unknown. Null: measured by httpbench."""

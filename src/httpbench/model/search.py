@@ -21,7 +21,7 @@ class Bound(Frozen):
 
 
 class ServiceLevel(Frozen):
-    """The conditions that must hold at a rate, besides achieving it."""
+    """The conditions that a trial must meet at a rate, besides achieving the rate."""
 
     bounds: Annotated[tuple[Bound, ...], Field(min_length=1)]
     """Bounds on response times."""
@@ -30,19 +30,19 @@ class ServiceLevel(Frozen):
 
 
 class Search(Frozen):
-    """A search for the highest rate at which a service level holds, although trials may disagree."""
+    """A search for the highest rate that meets a service level, even if trials disagree."""
 
     level: ServiceLevel
     """The service level."""
     width: float = Field(default=0.01, ge=0.002, le=0.5)
-    """Relative distance to the lowest failed rate at which the search ends: 0.01 is 1%."""
+    """Relative distance between the result and the lowest failed rate at which the search ends: 0.01 is 1%."""
     trials_per_rate: int = Field(default=3, ge=1, le=99)
     """Trials per rate in the last phase. A rate holds if at least half of them hold."""
     duration_s: float = Field(gt=0)
-    """Measured duration of a trial that counts, in seconds; longer if a percentile would have too few responses."""
+    """Measured duration of a trial that counts, in seconds. A trial is longer if a percentile would otherwise have too few responses."""
     scout_duration_s: float = Field(gt=0)
     """Measured duration of a scout, in seconds. Each scout rate gets one trial, which only shows where to look."""
     time_max_s: float | None = Field(default=None, gt=0)
-    """Time after which no trial begins that would end later, in seconds. Null: no limit, as in earlier versions."""
+    """Time limit of the search, in seconds. No trial begins that would end later. Null: no limit, as in earlier versions."""
     trials_max: int = Field(default=200, ge=2)
     """Maximum number of trials. The search then ends even if the result is wider than ``width``."""

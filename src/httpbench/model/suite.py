@@ -27,7 +27,7 @@ class SuiteLoad(Frozen):
     """One load of a suite."""
 
     connections: tuple[int, ...] = (64,)
-    """Connections. Several numbers make one load each."""
+    """Numbers of connections. Each number makes a load of its own."""
     threads: int | None = None
     """Threads of the load generator. Default: one per core."""
     pipeline: int = 1
@@ -35,7 +35,7 @@ class SuiteLoad(Frozen):
     keepalive: bool = True
     """Whether connections are kept alive. Otherwise, each request uses a new one."""
     duration_s: float = 10
-    """Measured duration, in seconds. With a rising rate: how long the highest rate is held."""
+    """Measured duration, in seconds. With a rising rate, it is how long the highest rate is held."""
     warmup_s: float = 2
     """Warm-up, in seconds."""
     warmup_max_s: float | None = None
@@ -55,7 +55,7 @@ class SuiteLoad(Frozen):
     requests_per_connection: int | None = None
     """Requests per connection before reconnecting. Default: unlimited."""
     caps: dict[str, float] = {}
-    """Highest rate to offer a target, by its id, in requests/s: for targets that are known to reach no more."""
+    """Maximum rate to offer a target, in requests/s, by target id, for targets that can't sustain the common rates."""
 
 
 _A_NAME = {"type": "string", "pattern": NAME_PATTERN}
@@ -82,17 +82,17 @@ class Suite(Frozen):
     workloads: Annotated[tuple[WorkloadName, ...], Field(min_length=1)]
     """Names of workloads."""
     scaling: tuple[Scaling, ...] = (Scaling.SINGLE,)
-    """Scalings to measure. Targets that lack one are left out of it."""
+    """Scalings to measure. Each scaling is measured for the targets that support it."""
     load_generator: OneOrSeveral = ("native",)
     """Load generator, or an array of several to use for each load and target. For clients, the timer."""
     rounds: int = Field(default=3, ge=1, le=1000)
     """Number of rounds."""
     table: Table = Table.HTTP_SERVERS
-    """Columns of its tables."""
+    """Columns of the suite's tables."""
     load: Annotated[tuple[SuiteLoad, ...], Field(min_length=1)]
     """Loads to measure with each target and workload."""
     isolate: Annotated[tuple[Runtime, ...], Field(min_length=1)] = (Runtime.PROCESS,)
-    """Where targets run; each place makes its own row."""
+    """Places where targets run. Each place makes its own row."""
     cpus: float = Field(default=CPUS, gt=0)
     """CPU limit of each container, in cores."""
     memory: str = f"{MEMORY_BYTES >> 20}m"

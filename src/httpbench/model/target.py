@@ -13,10 +13,10 @@ from httpbench.model.entry import Database, Entry
 from httpbench.model.frozen import Argv, Frozen, Id, Name, RequestPath
 
 PLACEHOLDERS = ("host", "port", "workers", "scratch", "backend_host", "backend_port", "url", "requests")
-"""Placeholders that the harness replaces in a target's command line and environment, where they are written in braces."""
+"""Names of the placeholders, written in braces, that the harness replaces in a target's command line and environment."""
 
 Package = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9+.-]*[a-z0-9+]$")]
-"""A Debian package (Debian Policy, section 5.6.1). It can't be an option of apt-get, or ``name-``, which makes apt-get remove a package."""
+"""A Debian package (Debian Policy, section 5.6.1). It can't be an option of apt-get, or ``name-``, which would remove the package."""
 
 
 class Kind(StrEnum):
@@ -64,7 +64,7 @@ class Limit(StrEnum):
 
     @property
     def shows_always(self) -> bool:
-        """Whether every check detects it. A race doesn't always occur, and some faults exist only in certain versions of a library."""
+        """Whether every check detects this limit. A race doesn't always occur, and some faults exist only in some versions of a library."""
         return self not in (Limit.STALLS, Limit.NO_BODY_PIPELINING)
 
 
@@ -103,7 +103,7 @@ class Requirement(Frozen):
 
 
 class Build(Frozen):
-    """How to build a target: commands run in a copy of its folder."""
+    """How to build a target, by commands that run in a copy of its folder."""
 
     commands: tuple[Argv, ...] = ()
     """Commands, run in order in a copy of the target's folder."""
@@ -177,7 +177,7 @@ class TargetFile(Frozen):
     container: ContainerRecipe = ContainerRecipe()
     """How to build the image for ``--isolate docker`` and ``--isolate podman``."""
     paths: dict[Name, RequestPath] = {}
-    """Paths by test name, such as ``json``. Default: it serves every workload at the workload's own path."""
+    """Paths by test name, such as ``json``. Default: the target serves every workload at the workload's own path."""
     database: Database | None = None
     """Database for workloads whose responses come from one. The environment variable ``DATABASE_URL`` contains its address, and is unset
     for other workloads. Null: none."""
@@ -209,13 +209,13 @@ class Target(Frozen):
     framework: Name
     """Framework or library."""
     variant: Name | None = None
-    """Name of the variant. Null: the only one."""
+    """Name of the variant. Null: the framework has only one."""
     category: Category | None
-    """Category that the target declares. Null: it comes from the command line, or its catalog does not state one."""
+    """Category that the target declares. Null: the target comes from the command line, or its catalog does not state a category."""
     tuning: Tuning
     """How the target is tuned."""
     upstream: str | None
-    """Home page of the framework. Null: it comes from the command line, or its catalog does not state one."""
+    """Home page of the framework. Null: the target comes from the command line, or its catalog does not state a home page."""
     notes: str | None = None
     """Note for readers of the results. Null: none."""
     limits: tuple[Limit, ...] = ()
@@ -229,7 +229,7 @@ class Target(Frozen):
     run: tuple[str, ...]
     """Command line. Empty if there is a ``url``."""
     url: str | None = None
-    """Address ``http://HOST:PORT`` of a server that is already running. It is neither started nor stopped, and its CPU time is unknown.
+    """Address ``http://HOST:PORT`` of a server that is already running. httpbench neither starts nor stops it, and its CPU time is unknown.
     Null: the harness starts the target."""
     prepare: tuple[str, ...] = ()
     """Command that runs to completion before each trial. Empty: none."""
@@ -240,32 +240,32 @@ class Target(Frozen):
     folder: str
     """Absolute path of the folder with its ``target.toml`` and sources, or the working folder of its command."""
     container: ContainerRecipe = ContainerRecipe()
-    """How to build its image."""
+    """How to build the target's image."""
     isolation: Isolation | None = None
-    """Container and limits. Null: it runs as a process."""
+    """Container and limits. Null: the target runs as a process."""
     paths: dict[Name, RequestPath] = {}
-    """Paths by test name. Empty: it serves every workload at the workload's own path."""
+    """Paths by test name. Empty: the target serves every workload at the workload's own path."""
     database: Database | None = None
-    """Database that it uses. Null: none."""
+    """Database that the target uses. Null: none."""
     counter: RequestPath | None = None
     """Path of a page with the number of requests handled so far, as nginx's ``stub_status`` prints it. Null: none."""
     mounts: dict[str, str] = {}
-    """Files and folders of this machine that its container can read, by their absolute paths inside the container."""
+    """Files and folders of this machine that the target's container can read, by their absolute paths inside the container."""
     entry: Entry | None = None
-    """Entry in the catalog of another project. Null: it isn't from one."""
+    """Entry in the catalog of another project. Null: the target isn't from such a catalog."""
 
     @property
     def is_declared(self) -> bool:
-        """Whether it comes from a manifest or catalog instead of the command line."""
+        """Whether the target comes from a manifest or catalog instead of the command line."""
         return self.category is not None or self.entry is not None
 
     def at(self, path: str | None) -> Target:
-        """Return the target without its own paths if the user specifies one."""
+        """Return the target, without its declared paths if the user specifies a path."""
         return self if path is None else self.model_copy(update={"paths": {}})
 
     @property
     def place(self) -> str:
-        """Suffix of its id for the place where it runs, e.g. ``@docker``, ``@docker-bridge``; empty for a process."""
+        """Suffix of the target's id for the place where it runs, such as ``@docker`` or ``@docker-bridge``; empty for a process."""
         if self.isolation is None:
             return ""
         network = "" if self.isolation.network is NetworkMode.HOST else f"-{self.isolation.network}"
@@ -273,5 +273,5 @@ class Target(Frozen):
 
     @property
     def title(self) -> str:
-        """Name of the framework, and where it runs unless it is a process."""
+        """Name of the framework, followed by the place where the target runs unless that is a process."""
         return f"{self.framework}{self.place}"

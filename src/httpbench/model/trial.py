@@ -35,7 +35,7 @@ class Settling(Frozen):
 
     @property
     def responses(self) -> int:
-        """Minimum number of correct responses. A window may last slightly longer than ``window_s``."""
+        """Minimum number of correct responses during this part. A window may last slightly longer than ``window_s``."""
         return int(sum(self.throughput_rps) * self.window_s)
 
 
@@ -73,7 +73,7 @@ class Commands(Frozen):
     target: tuple[str, ...] = ()
     """Command line of the target, or the one that started its container. Empty: the harness didn't start it."""
     copies: int = 1
-    """Number of processes started with this command, which is above 1 for the scaling ``prefork``."""
+    """Number of processes started with this command. Only the scaling ``prefork`` starts more than one."""
     load: tuple[str, ...] = ()
     """Command line of the load generator, or of the timer for clients. Its files were temporary."""
 
@@ -94,7 +94,7 @@ class Trial(Frozen):
     observed: Observed = Observed()
     """Observations of the programs, the machine and the network."""
     criteria: Criteria = Criteria()
-    """Criteria, besides the plan, for judging the trial."""
+    """Criteria for judging the trial, in addition to its plan."""
     database: DatabaseRun | None = None
     """Database that the target used, with its counters. Null: none."""
     settling: Settling | None = None
@@ -106,11 +106,11 @@ class Trial(Frozen):
     accept_queue: int | None = None
     """Length of the accept queue of the target's listening socket. Null: unknown."""
     probed: Probed | None = None
-    """Results of a probe, only in the first trial of each target that was probed."""
+    """Results of a probe, which only the first trial of each probed target contains."""
     overhead_s: float | None = None
     """Wall time besides warm-up and measurement, without builds, in seconds. Null: unknown."""
     log_tail: str | None = None
-    """Last lines of output of the program that failed. Null: none."""
+    """Last lines of the output of the program that failed. Null: none."""
     container: ContainerRun | None = None
     """Container of the target. Null: it ran as a process, or its container didn't start."""
     commands: Commands | None = None
@@ -130,7 +130,7 @@ class Trial(Frozen):
 
     @property
     def responses(self) -> int:
-        """Minimum number of correct responses, those of the warm-up included."""
+        """Minimum number of correct responses, including those of the warm-up."""
         requests = self.measurement.requests if self.measurement else None
         measured = requests.ok + (requests.before_window or 0) if requests else 0
         if self.plan.slices:  # the load generator counts its whole warm-up

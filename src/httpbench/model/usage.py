@@ -1,4 +1,4 @@
-"""Use of CPU time, memory, cores and network, by the programs of a run and by others."""
+"""Use of CPU time, memory, cores and network, by the programs of a run and by other programs."""
 
 from __future__ import annotations
 
@@ -68,11 +68,11 @@ class CoreOccupancy(Frozen):
     cpu: int
     """Number of the logical CPU."""
     busy: float
-    """Time of all processes, ours or not, without interrupts, as a share from 0 to 1."""
+    """Time of all processes on the machine, without interrupts, as a share from 0 to 1."""
     interrupts: float = 0.0
     """Time in hard and soft interrupts, such as network work of the kernel, as a share from 0 to 1. 0 in stores that lack it."""
     stolen: float
-    """Time that the hypervisor gave to other virtual machines although there was work, as a share from 0 to 1."""
+    """Time that the hypervisor gave to other virtual machines while this one had work to do, as a share from 0 to 1."""
 
 
 class LinkUse(Frozen):
@@ -87,7 +87,7 @@ class LinkUse(Frozen):
 
     @property
     def share(self) -> float:
-        """How full the link was, 0 to 1."""
+        """Share of the link's capacity that was used, 0 to 1."""
         return self.bits_per_s / self.capacity_bits_per_s
 
 
@@ -100,15 +100,15 @@ class Network(Frozen):
     """TCP segments retransmitted: lost, dropped, or acknowledged too late, e.g. when a busy receiver shares the sender's core. Null: not
     reported."""
     retransmission_timeouts: int | None = None
-    """TCP retransmission timeouts. Only these delay a connection for long. Null: not reported."""
+    """TCP retransmission timeouts. Only these delay a connection for a long time. Null: not reported."""
     listen_overflows: int | None = None
     """Connections rejected because the accept queue was full. Null: not reported."""
     listen_drops: int | None = None
     """Connections rejected during setup for any reason, including overflows. Null: not reported."""
     backlog_drops: int | None = None
-    """Packets dropped because a CPU didn't keep up with the network. Null: not reported."""
+    """Packets dropped because a CPU couldn't keep up with the network. Null: not reported."""
     fullest_link: LinkUse | None = None
-    """The network link that was fullest. Null: no link has a known capacity, as with loopback."""
+    """The fullest network link. Null: no link has a known capacity, as with loopback."""
 
 
 class LoadHostUse(Frozen):

@@ -1,7 +1,7 @@
 """Verdicts: what limited a trial, and the reasons.
 
-A reason is a value: a kind, and the numbers and names for its sentence. ``report/words/reasons.py`` makes the sentences. Code decides by
-kind and never searches sentences.
+A reason consists of a kind, and of the numbers and names for its sentence. ``report/words/reasons.py`` makes the sentences. Code checks
+the kind and never searches sentences.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class ReasonKind(StrEnum):
     NOT_SAMPLED = "not_sampled"
     TARGET_NOT_SAMPLED = "target_not_sampled"
     GENERATOR_BOUND = "generator_bound"
-    BOTH_BUSY = "both_busy"  # of earlier versions
+    BOTH_BUSY = "both_busy"  # only in trials of earlier versions
     BOTH_NEARLY_FULL = "both_nearly_full"
     QUOTA_STOPPED_BOTH = "quota_stopped_both"
     TARGET_QUOTA_USED = "target_quota_used"
@@ -138,7 +138,7 @@ ENDINGS = frozenset(
         ReasonKind.FILLED_LOG,
     )
 )
-"""Kinds of misbehavior when a target ends. They leave its results valid."""
+"""Kinds of misbehavior when a target ends. The results stay valid."""
 
 
 class Reason(Frozen):
@@ -147,11 +147,11 @@ class Reason(Frozen):
     kind: ReasonKind
     """Kind of reason."""
     data: dict[str, JsonValue] = {}
-    """Numbers and names for its sentence. Names end with their units."""
+    """Numbers and names for the sentence, by key. Keys end with their units."""
 
     @classmethod
     def of(cls, kind: ReasonKind, **data: Any) -> Self:
-        """Return a reason, without data that is ``None``."""
+        """Return a reason. Data that is ``None`` is left out."""
         return cls(kind=kind, data={name: value for name, value in data.items() if value is not None})
 
     @model_validator(mode="before")
@@ -167,7 +167,7 @@ class Reason(Frozen):
 
     @property
     def dumped(self) -> dict[str, JsonValue]:
-        """Return the reason as data of another reason."""
+        """The reason as data of another reason."""
         return {"kind": str(self.kind), "data": self.data}
 
 
@@ -202,7 +202,7 @@ class Verdict(Frozen):
     kind: VerdictKind
     """Limit of the trial, or why it has no results."""
     reasons: tuple[Reason, ...] = ()
-    """Reasons; may be empty."""
+    """Reasons. May be empty."""
     is_accepted: bool = False
     """Whether the trial counts although it was disturbed, because repeats were turned off."""
 
@@ -216,7 +216,7 @@ class Verdict(Frozen):
 
     @property
     def counts(self) -> bool:
-        """Whether the trial has a headline number."""
+        """Whether the trial counts in results."""
         if self.kind is VerdictKind.DISTURBED:
             return self.is_accepted
         return self.kind not in (VerdictKind.INVALID, VerdictKind.FAILED)

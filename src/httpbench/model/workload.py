@@ -50,9 +50,9 @@ class Expectation(Frozen):
     """The correct response to a request."""
 
     status: Annotated[Annotated[int, Field(ge=100, le=599)] | None, BeforeValidator(_status), WithJsonSchema(_STATUS_SCHEMA)] = 200
-    """Correct status. ``"2xx"`` in TOML, or null: any from 200 to 299, but always the same one."""
+    """Correct status. ``"2xx"`` in TOML, or null: any from 200 to 299, as long as it is always the same."""
     body: str | None = None
-    """Exact body. Null: any, unless ``body_sha256`` is given."""
+    """Exact body. Null: any body, unless ``body_sha256`` is given."""
     body_sha256: str | None = Field(default=None, pattern=r"^[0-9a-f]{64}$")
     """SHA-256 of the exact body, for bodies that are too long to write out. Null: not checked."""
     body_bytes: int | None = Field(default=None, ge=0)
@@ -78,7 +78,7 @@ class ClientWork(Frozen):
     body_bytes: int = Field(default=12, ge=0, le=1 << 30)
     """Size of each response body, in bytes."""
     reconnect: bool = False
-    """Whether the server closes the connection after each response, so that each request needs a new one. Otherwise, all use one."""
+    """Whether the server closes the connection after each response, so that each request needs a new one. Otherwise, all share one."""
 
 
 class MixPart(Frozen):
@@ -130,7 +130,7 @@ class Workload(Frozen):
     test: Name | None = None
     """Name of the test for which targets declare a path. Null: the workload's name."""
     parts: tuple[MixPart, ...] = ()
-    """Workloads of a mix, which take turns. The request and response of the mix itself are those of the first. Empty: not a mix."""
+    """Workloads of a mix, which take turns. The request and response of the mix itself are those of the first part. Empty: not a mix."""
 
     @property
     def asked(self) -> str:
@@ -145,13 +145,13 @@ class Workload(Frozen):
         return self.asked in ASKS_DATABASE
 
     def is_served_by(self, target: Target) -> bool:
-        """Return whether a target declares a path for it, or declares no paths at all."""
+        """Return whether a target declares a path for the workload, or declares no paths at all."""
         if self.parts:
             return all(part.workload.is_served_by(target) for part in self.parts)
         return not target.paths or self.asked in target.paths
 
     def of(self, target: Target) -> Workload:
-        """Return the workload with the path that the target declares for it."""
+        """Return the workload with the path that the target declares for it, if any."""
         if self.parts:
             parts = tuple(MixPart.of(part.weight, part.workload.of(target)) for part in self.parts)
             return self.model_copy(update={"parts": parts, "request": parts[0].request})
@@ -174,5 +174,5 @@ class Workload(Frozen):
 
     @property
     def has_unchecked_bodies(self) -> bool:
-        """Whether a rule applies to bodies that a load generator can't check one by one."""
+        """Whether bodies must follow a rule that a load generator can't check for each response."""
         return any(each.expect.rule and each.expect.body is None and each.expect.body_sha256 is None for each in self.each)

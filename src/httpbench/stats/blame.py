@@ -9,7 +9,7 @@ from httpbench.model import Others, Stranger
 
 BLAMED_CORES_MIN = 0.01
 REST_CORES_MIN = 0.02
-"""Smallest remainder to attribute, in cores. Less may be an error of tick-based counters."""
+"""Minimum remainder to attribute, in cores. A smaller one may be an error of tick-based counters."""
 
 ENDED = "processes that have ended"
 HIDDEN = "processes that have ended or are hidden from httpbench"
@@ -24,12 +24,12 @@ class Taken:
     cpus: frozenset[int]
     """Logical CPUs of these cores."""
     siblings: frozenset[int]
-    """Logical CPUs among them that no program of the run may use."""
+    """Those of the ``cpus`` that no program of the run may use."""
 
 
 @dataclass(frozen=True, slots=True)
 class Blamed:
-    """A program's share of the time taken."""
+    """A program and the CPU time that it took."""
 
     name: str
     """Program and process id: ``make (pid 4711)``."""
@@ -37,10 +37,11 @@ class Blamed:
 
 
 def blame(others: Others | None, taken: Iterable[Taken]) -> tuple[Blamed, ...]:
-    """Return who took how much, the largest share first; empty if the other programs are unknown.
+    """Return the programs that took CPU time, with their shares, the largest first; empty if other programs weren't observed.
 
-    A process that can have run only on these cores gets all its CPU time. Any other process gets a share according to the CPUs on which it
-    was seen. The remainder goes to processes that were allowed to run there, up to their total CPU time.
+    A process that can have run only on these cores is blamed for all its CPU time. Any other process is blamed for a share that depends on
+    the CPUs on which it was seen. The remainder is attributed to processes that were allowed to run on these cores, up to their total CPU
+    time.
     """
     if others is None:
         return ()
@@ -58,7 +59,7 @@ def blame(others: Others | None, taken: Iterable[Taken]) -> tuple[Blamed, ...]:
 
 
 def pinned_cores(others: Others | None, cpus: frozenset[int]) -> float:
-    """Return the CPU use of processes restricted to these logical CPUs, without kernel threads.
+    """Return the CPU use of processes that may run only on these logical CPUs, without kernel threads, in cores.
 
     Kernel threads may have worked for the run's programs.
     """

@@ -2,18 +2,19 @@
 
 Two published methods are combined:
 
-- *Optimal partitioning* proposes change points. It minimizes the squared distance from piecewise constant levels plus a penalty per level,
-  exactly (B. Jackson et al., "An algorithm for optimal partitioning of data on an interval", IEEE Signal Processing Letters 12, 2005). PELT
-  gives the same result (R. Killick, P. Fearnhead, I. A. Eckley, Journal of the American Statistical Association 107, 2012). Unlike binary
-  segmentation, it finds a short change back and forth.
-- A *permutation test* decides, as in E-divisive (D. S. Matteson, N. A. James, Journal of the American Statistical Association 109, 2014),
-  which MongoDB uses for its performance tests (D. Daly et al., ICPE 2020). Each proposed change is tested between its neighbors, over all
-  possible positions. The least certain one is removed repeatedly until all remaining ones are significant.
+- *Optimal partitioning* proposes change points. It finds the exact minimum of the squared distance from piecewise constant levels plus a
+  penalty per level (B. Jackson et al., "An algorithm for optimal partitioning of data on an interval", IEEE Signal Processing Letters 12,
+  2005). PELT gives the same result (R. Killick, P. Fearnhead, I. A. Eckley, Journal of the American Statistical Association 107, 2012).
+  Unlike binary segmentation, it finds a short change back and forth.
+- A *permutation test* decides which proposals are significant, as in E-divisive (D. S. Matteson, N. A. James, Journal of the American
+  Statistical Association 109, 2014), which MongoDB uses for its performance tests (D. Daly et al., ICPE 2020). Each proposed change is
+  tested between its neighbors, over all possible positions. The least certain change is removed repeatedly until all remaining changes are
+  significant.
 
-Noise is estimated from differences of neighbors (median absolute deviation), which levels hardly affect. Outliers are clipped to three
-standard deviations from the median of their neighbors, so heavy tails look like noise instead of levels (F. R. Hampel, Journal of the
-American Statistical Association 69, 1974). Positive autocorrelation increases the noise estimate, as in S. Chakar et al., "A robust
-approach for estimating change-points in the mean of an AR(1) process", Bernoulli 23, 2017.
+Noise is estimated from differences of neighbors (median absolute deviation), on which the levels have hardly any effect. Outliers are
+clipped to three standard deviations from the median of their neighbors, so heavy tails look like noise instead of levels (F. R. Hampel,
+Journal of the American Statistical Association 69, 1974). Positive autocorrelation increases the noise estimate, as in S. Chakar et al., "A
+robust approach for estimating change-points in the mean of an AR(1) process", Bernoulli 23, 2017.
 
 ``tests/unit/stats/test_change_points.py`` simulates the error rates; ``benchmarks/change_points.py`` does so at greater length.
 """
@@ -28,7 +29,7 @@ import numpy as np
 from httpbench.stats.interval import Floats
 
 RUNS_MAX = 500
-"""Maximum number of runs. The time grows with its square; 500 runs take 20 ms."""
+"""Maximum number of runs. The time grows with the square of this number; 500 runs take 20 ms."""
 
 LEVEL_MIN = 3
 """Minimum number of runs in a level, because one or two runs may be off for any reason."""
@@ -46,9 +47,9 @@ NEIGHBORS = 3
 
 CORRELATION_MAX = 0.5
 CORRELATION_ERRORS = 2.5
-"""Possible error of an autocorrelation estimate, times √runs. The estimate is reduced by this error."""
+"""Possible error of an autocorrelation estimate, multiplied by √runs. The estimate is reduced by this error."""
 CORRELATION_RUNS_MIN = 40
-"""Minimum number of runs for an autocorrelation estimate. With fewer, the estimate is noise and would hide changes."""
+"""Minimum number of runs for an autocorrelation estimate. With fewer runs, the estimate is mostly noise and would hide changes."""
 
 _DEVIATIONS = 1.4826
 """Ratio of the standard deviation of normal values to their median absolute deviation."""
@@ -80,9 +81,9 @@ def _tamed(logs: Floats, noise: float) -> Floats:
 
 
 def _widened(logs: Floats) -> float:
-    """Return by how much autocorrelation increases the standard deviation of a long mean.
+    """Return the factor by which autocorrelation increases the standard deviation of the mean of many values.
 
-    This is its ratio to the standard deviation for independent values with the same differences between neighbors.
+    It is relative to independent values with the same differences between neighbors.
     """
     neighbors, next_ones = _median_size(np.diff(logs)), _median_size(logs[2:] - logs[:-2])
     if neighbors == 0 or len(logs) < CORRELATION_RUNS_MIN:
@@ -93,7 +94,7 @@ def _widened(logs: Floats) -> float:
 
 
 def _proposed(scaled: Floats) -> list[int]:
-    """Return the change points proposed by optimal partitioning, which finds the best start of the last level for each end."""
+    """Return the change points that optimal partitioning proposes. For each end, it finds the best start of the last level."""
     count = len(scaled)
     sums = np.concatenate(([0.0], np.cumsum(scaled)))
     gain = np.full(count + 1, -np.inf)
@@ -127,9 +128,9 @@ def _significant(logs: Floats, proposed: Sequence[int]) -> list[int]:
 
 
 def _chance(logs: Floats, random: np.random.Generator) -> float:
-    """Return how often a random order of these values has a split as clear as the clearest one here.
+    """Return the probability that a random order of these values has a split at least as clear as the clearest one in their order.
 
-    Stops early if this isn't rare. Source: J. Besag, P. Clifford, "Sequential Monte Carlo p-values", Biometrika 78, 1991.
+    Stops early if such orders aren't rare. Source: J. Besag, P. Clifford, "Sequential Monte Carlo p-values", Biometrika 78, 1991.
     """
     centered = logs - logs.mean()
     seen = float(_clearest(centered[None])[0]) * (1 - 1e-12)
@@ -142,9 +143,9 @@ def _chance(logs: Floats, random: np.random.Generator) -> float:
 
 
 def _clearest(rows: Floats) -> Floats:
-    """Return the largest distance of a part of each row from zero, in standard errors of equal noise.
+    """Return the clarity of the clearest split of each row: how far the mean of the first part is from zero, in standard errors.
 
-    The mean of each row is zero.
+    The mean of each row must be zero, and the noise must be the same in all of a row.
     """
     count = rows.shape[1]
     sizes = np.arange(LEVEL_MIN, count - LEVEL_MIN + 1)

@@ -1,8 +1,8 @@
-"""Summarize the rounds of a client: how long its whole process takes, and how it compares, in hyperfine's terms.
+"""Summarize the rounds of a client: how long its whole process takes, and how it compares with others, computed as in hyperfine.
 
-The mean and the standard deviation are over rounds, with n − 1 in the latter. The relative speed of two clients is the ratio of their
-means. Its standard deviation is that of a ratio of independent values by first-order propagation, r · √((σₐ/a)² + (σᵦ/b)²), as in
-hyperfine.
+The mean and the standard deviation are over rounds, the latter with n − 1. The relative speed of two clients is the ratio of their
+means. Its standard deviation is that of a ratio of independent values by first-order propagation, r · √((σₐ/a)² + (σᵦ/b)²), as
+in hyperfine.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class Relative:
 def summarize_clients(rounds: Sequence[ClientMeasurement]) -> ClientSummary | None:
     """Return the summary of these rounds; ``None`` if there are none.
 
-    All rounds belong to one cell, and the client did the required work in each.
+    All rounds must belong to one cell, and the client must have done the required work in each.
     """
     if not rounds:
         return None

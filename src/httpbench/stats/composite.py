@@ -1,4 +1,4 @@
-"""Compute one score per target over several of TechEmpower's tests: the weighted geometric mean of its throughputs.
+"""Compute one score per target from several of TechEmpower's tests: the weighted geometric mean of the target's throughputs.
 
 Each test has a weight. Scores are relative to the best target. A ratio of geometric means is the geometric mean of the ratios, so the order
 of two targets doesn't depend on which other targets the run has, and no test counts more because its requests are cheaper (P. J. Fleming,
@@ -8,8 +8,8 @@ TechEmpower's site, only targets with all tests are scored.
 Each round is scored separately, relative to the best target, and the interval is over rounds.
 
 Source of the idea: the announcement of TechEmpower's round 19, https://www.techempower.com/blog/2020/05/28/framework-benchmarks-round-19/.
-The site's program was never published. The weights are those that other people found on the site. The site adds up weighted throughputs
-that are relative to all frameworks of its round; the geometric mean is this module's choice.
+The site's program was never published. The weights are those that people have inferred from the site's results. The site adds up weighted
+throughputs relative to all frameworks of its round; the geometric mean is this module's choice.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from httpbench.stats.interval import ConfidenceInterval, interval
 from httpbench.stats.paired import Rounds
 
 WEIGHTS: Mapping[str, float] = {"json": 1.0, "plaintext": 0.75, "db": 0.75, "query-20": 0.75, "fortune": 1.5, "update-20": 1.25}
-"""Weights by workload. Of the tests with several rows, only the one with twenty counts."""
+"""Weights by workload. Of the workloads with several rows, only those with twenty rows count."""
 TESTS_MIN, TARGETS_MIN = 2, 2
 
 
@@ -58,7 +58,7 @@ class Composite(Frozen):
 def composite(figures: Mapping[str, Mapping[str, Rounds]], bounds: Collection[str] = ()) -> Composite | None:
     """Return the scores; ``None`` with fewer than two tests, or fewer than two targets that have all of them.
 
-    ``figures`` contains requests/s by target, workload and round. ``bounds`` are the targets with a result that is a lower bound.
+    ``figures`` contains requests/s by target, workload and round. ``bounds`` are the targets for which a result is only a lower bound.
     """
     tests = tuple(test for test in WEIGHTS if any(of_target.get(test) for of_target in figures.values()))
     whole = {target: of_target for target, of_target in figures.items() if all(of_target.get(test) for test in tests)}

@@ -1,14 +1,15 @@
-"""Detect trials that were disturbed from outside, and find out by whom.
+"""Detect trials that were disturbed from outside, and find out which programs disturbed them.
 
-A disturbance comes from other programs, from other virtual machines, or from a wait for a CPU that they held. No other module decides this.
-It looks only at what other programs did, never at the result, so leaving out a disturbed trial can't favor a result. The run's own programs
+A trial is disturbed if other programs or other virtual machines took CPU time, or if its programs waited for a CPU without a known cause.
+Only this module decides whether a trial was disturbed. The decision depends on the activity of other programs, never on the result, so
+leaving out a disturbed trial can't favor a result. The run's own programs
 don't disturb it: threads of a target that wait for each other, a target and a load generator on shared cores, httpbench itself, or a CPU
 quota that the run's own programs use up, which affects every trial alike.
 
 Each program is judged on its own physical cores. Another program on the target's only core matters just as much on a machine with many
-cores. What other programs used while the run's programs slept took nothing from them: a background job with the lowest priority fills the
-idle time of a slow target and leaves a fast one alone. So CPU time of other programs counts only up to the time that the run's programs
-waited for a CPU. On SMT siblings it counts in full, because no program waits there.
+cores. CPU time that other programs used while the run's programs slept took nothing from them: a background job with the lowest priority
+fills the idle time of a slow target, but doesn't slow down a fast one. So CPU time of other programs counts only up to the time that the
+run's programs waited for a CPU. On SMT siblings that the run can't use, it counts in full, because no program of the run waits there.
 """
 
 from __future__ import annotations
@@ -22,11 +23,11 @@ from httpbench.stats.blame import Blamed, Taken, blame, pinned_cores
 from httpbench.stats.evidence import OTHERS_SHARE_MAX, THROTTLED_SHARE_MIN, Evidence, evidence_of, throttled
 
 WAIT_SHARE_MAX = 0.10
-"""Maximum share of a program's usable cores for the time in which it was ready to run while other programs held its CPU. This detects
-programs that run between two ticks of the kernel's clock and so appear to use no CPU time."""
+"""Maximum time for which a program may have been ready to run without a CPU, as a share of its usable cores. This detects other programs
+that run between two ticks of the kernel's clock and so appear to use no CPU time."""
 
 TICKS_S = 0.03
-"""Possible error of tick-based CPU counters (ticks of 4 to 10 ms) in one measurement. It raises the thresholds of short measurements."""
+"""Possible error of tick-based CPU counters in one measurement, in seconds. It raises the thresholds of short measurements."""
 
 STOLEN_BY = "other virtual machines"
 
@@ -37,7 +38,7 @@ class Disturbance:
 
     reason: Reason
     by: tuple[Blamed, ...] = ()
-    """Programs to blame. Empty: none could be identified."""
+    """Programs that caused the disturbance. Empty: none could be identified."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,18 +47,18 @@ class Disturber:
 
     name: str
     cores: float
-    """Highest CPU use on the measured cores in any trial, in cores."""
+    """Highest CPU use of the program on the measured cores in any trial, in cores."""
     trials: int
 
 
 @dataclass(frozen=True, slots=True)
 class CoreGroup:
-    """Programs of the run that share cores, with these cores."""
+    """Programs of the run that share cores, and these cores."""
 
     names: tuple[str, ...]
     own_cpus: frozenset[int]
     cpus: frozenset[int]
-    """Logical CPUs, including SMT siblings that no program of the run may use."""
+    """Logical CPUs of these cores, including SMT siblings that no program of the run may use."""
     capacity: int
     """Number of physical cores."""
     used_cores: float | None
@@ -73,7 +74,7 @@ def disturbance(trial: Trial) -> tuple[Reason, ...]:
 
 
 def disturbers(trials: Iterable[Trial]) -> list[Disturber]:
-    """Return the programs that disturbed these trials, the most frequent first, omitting unidentified ones."""
+    """Return the programs that disturbed these trials, the most frequent first. Programs that couldn't be identified are omitted."""
     found: dict[str, Disturber] = {}
     for trial in trials:
         evidence = evidence_of(trial)
@@ -113,7 +114,7 @@ def _steal(parts: Sequence[CoreGroup], evidence: Evidence) -> Iterator[Disturban
 
 
 def _quota(evidence: Evidence) -> Iterator[Disturbance]:
-    """Report how much other programs used of a shared CPU quota that stopped the run's programs."""
+    """Report other programs that helped to use up a shared CPU quota that stopped the run's programs."""
     seen = evidence.observed
     quota = seen.others.quota if seen.others else None
     if quota is None or seen.others is None or seen.target_usage is None or quota.throttled_share < THROTTLED_SHARE_MIN:
@@ -126,10 +127,11 @@ def _quota(evidence: Evidence) -> Iterator[Disturbance]:
 
 
 def _wait(parts: Sequence[CoreGroup], evidence: Evidence) -> Iterator[Disturbance]:
-    """Report wait for a CPU that has no known cause.
+    """Report time for which a program waited for a CPU without a known cause.
 
-    Known causes are other programs that were seen, a quota, the program's own threads, interrupts and httpbench. Programs that share cores
-    wait for each other. The load generator may have waited for a server that was already running.
+    Known causes are observed programs, a quota, the program's own threads, interrupts and httpbench. Programs that share cores aren't
+    checked, because they wait for each other. Nothing is reported for a server that was already running, because the load generator may
+    have waited for it.
     """
     if evidence.observed.target_usage is None:
         return
@@ -149,9 +151,9 @@ def _wait(parts: Sequence[CoreGroup], evidence: Evidence) -> Iterator[Disturbanc
 
 
 def _on_load_host(evidence: Evidence) -> Iterator[Disturbance]:
-    """Report disturbances on the load host, where the load generator has its cores to itself.
+    """Report disturbances on the load host, where the load generator has cores of its own.
 
-    This machine can't tell which programs used them.
+    This machine can't find out which other programs used these cores.
     """
     there, usage = evidence.observed.load_host, evidence.observed.generator_usage
     if there is None or usage is None or not there.occupancy:
@@ -172,12 +174,12 @@ def _on_load_host(evidence: Evidence) -> Iterator[Disturbance]:
 
 
 def _places(taken: Mapping[CoreGroup, float]) -> list[dict[str, Any]]:
-    """Return how much was taken of each program's cores, as data of a reason."""
+    """Return how much CPU time was taken on the cores of each group of programs, as data of a reason."""
     return [{"cores": cores, "programs": list(part.names), "capacity": part.capacity} for part, cores in taken.items()]
 
 
 def _limit(part: CoreGroup, evidence: Evidence) -> float:
-    """Return the CPU use of other programs that counts as a disturbance, in cores."""
+    """Return the minimum CPU use of other programs that counts as a disturbance, in cores."""
     return OTHERS_SHARE_MAX * part.capacity + _ticks_share(evidence)
 
 
@@ -187,10 +189,10 @@ def _ticks_share(evidence: Evidence) -> float:
 
 
 def _taken(part: CoreGroup, evidence: Evidence) -> float | None:
-    """Return how much CPU time other programs took from a group, in cores, at most; ``None`` if unknown.
+    """Return an upper bound on the CPU time that other programs took from a group, in cores; ``None`` if unknown.
 
-    This is what they used while a thread of the group waited for a CPU. Threads of a group also wait for each other, so its total wait is
-    an upper bound of that.
+    Other programs took CPU time if they used it while a thread of the group waited for a CPU. Threads of a group also wait for each other,
+    so their total waiting time is only an upper bound.
     """
     others = _others(part, evidence)
     if others is None or part.waited_cores is None:
@@ -202,8 +204,9 @@ def _taken(part: CoreGroup, evidence: Evidence) -> float | None:
 def _others(part: CoreGroup, evidence: Evidence) -> float | None:
     """Return the CPU use of other programs on these cores, in cores; ``None`` if unknown.
 
-    Some kernels charge interrupts to the running process. On these, other programs used all busy time that our programs didn't use. On the
-    rest, the interrupts must be subtracted too. Processes pinned to these cores show which kind of kernel this is.
+    Some kernels charge interrupts to the running process. The CPU time of our programs then includes interrupts, but the busy time of a
+    core never does, so the interrupts must be added to the difference. With all other kernels, other programs used exactly the busy time
+    that our programs didn't use. The CPU time of processes pinned to these cores shows which kind of kernel this is.
 
     The result is unknown for a server that was already running, because it can't be told apart from other programs.
     """
@@ -244,7 +247,7 @@ def _sum(one: float | None, other: float | None) -> float | None:
 
 
 def _interrupts(part: CoreGroup, evidence: Evidence) -> float:
-    """Return the time in interrupts, in cores: network work of the kernel that the run's programs wait for."""
+    """Return the time in interrupts, in cores. It is network work of the kernel for which the run's programs wait."""
     return sum(core.interrupts for core in evidence.observed.occupancy if core.cpu in part.cpus)
 
 

@@ -9,30 +9,30 @@ from typing import Any
 from httpbench.model import Cores, Criteria, Load, Measurement, Observed, Scaling, Trial, Usage
 
 ERROR_SHARE_LIMIT = 0.001
-"""Maximum number of errors per request. A lost request costs a timeout that lower percentiles don't show; one in a thousand affects the
-p99.9."""
+"""Maximum share of requests that may fail. A lost request takes as long as the timeout, which lower percentiles don't show; one lost
+request in a thousand affects the p99.9."""
 
 GENERATOR_BUSY = 0.95
-"""Share of its cores above which a generator counts as busy. It is higher than for targets, because a generator with a tenth of its time
-left could have sent more. Time in which a quota or another program kept it off its cores counts as busy time."""
+"""Minimum share of its cores that a busy generator uses. It is higher than for targets, because a generator with a tenth of its time left
+could have sent more. Time in which a quota or another program kept the generator off its cores counts as busy time."""
 
 GENERATOR_NEARLY_BUSY = 0.90
-"""Share of its cores above which a generator may have slowed down a target that was nearly full itself."""
+"""Minimum share of its cores at which a generator may have slowed down a target that was nearly full itself."""
 
 GENERATOR_STARVED = 0.25
-"""Share of the time a generator was kept off its cores above which it was the limit, whatever it did in the rest of the time. A target with
-time to spare would have answered a running generator more often."""
+"""Minimum share of the time for which a generator was kept off its cores at which it was the limit, whatever it did for the rest of the
+time. A target with time to spare would have answered more requests if the generator had run."""
 
 OTHERS_SHARE_MAX = 0.05
-"""Maximum share of a program's physical cores that other programs may use. A full target gets that much less done, and rounds on a quiet
-machine differ by 2%. In a closed loop each side waits for the other, so a delay of one makes both idle."""
+"""Maximum share of a program's physical cores that other programs may use. It reduces the throughput of a full target by as much, while
+rounds on a quiet machine differ by 2%. In a closed loop, each side waits for the other, so a delay of one makes both idle."""
 
 THROTTLED_SHARE_MIN = 0.05
-"""Share of periods with an exhausted CPU quota above which the quota may be why no program was busy. Equal to the threshold for other
-programs."""
+"""Minimum share of periods with an exhausted CPU quota at which the quota may be the reason that no program was busy. Equal to the
+threshold for other programs."""
 
 THREAD_FULL = 0.95
-"""Share of a core above which a thread counts as full. A thread can't run on two cores, so the program's other cores don't help it."""
+"""Minimum share of a core that a full thread uses. A thread can't run on two cores at once, so the program's other cores don't help it."""
 
 
 USUAL = Criteria()
@@ -40,7 +40,7 @@ USUAL = Criteria()
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """All inputs for the verdict of a measured trial, and how busy they show each program to be."""
+    """All inputs for the verdict of a measured trial, with methods that compute how busy each program was."""
 
     measurement: Measurement
     load: Load
@@ -48,7 +48,7 @@ class Evidence:
     observed: Observed
     """Observations of the trial. Without the CPU time of the target or the generator, the limit is unknown."""
     scaling: Scaling = Scaling.MULTI
-    """Scaling of the target. A target with ``single`` is busy at one core, however many it has."""
+    """Scaling of the target. A target with ``single`` is busy if it fills one core, however many cores it has."""
     target_cpus: float | None = None
     """CPU limit of the target's container, in cores. ``None``: no limit."""
     criteria: Criteria = USUAL
@@ -64,7 +64,7 @@ class Evidence:
         return max(self.cores.physical(self.cores.target), 1)
 
     def backend_capacity(self) -> int:
-        """Return the number of physical cores of the backend, on whichever machine it runs."""
+        """Return the number of physical cores of the backend, on this machine or on the load host."""
         there = self.observed.load_host.backend_cores if self.observed.load_host else 0
         return there or self.cores.physical(self.cores.backend)
 
@@ -76,10 +76,10 @@ class Evidence:
     def generator_is_busy(self, share: float = GENERATOR_BUSY) -> bool:
         """Return whether the generator couldn't have made more load; false if its CPU time is unknown.
 
-        ``share`` is the share of its cores above which it counts as busy: ``GENERATOR_BUSY`` or ``GENERATOR_NEARLY_BUSY``.
+        ``share`` is the minimum share of its cores at which it counts as busy: ``GENERATOR_BUSY`` or ``GENERATOR_NEARLY_BUSY``.
         """
         if hosts := self.measurement.load_hosts:
-            return any(host.full >= share for host in hosts)  # the fullest host limits the load, because the others keep to its pace
+            return any(host.full >= share for host in hosts)  # the fullest host limits the load: the other hosts only send their own parts
         usage = self.observed.generator_usage
         if usage is None:
             return False
@@ -89,14 +89,14 @@ class Evidence:
         return waited >= GENERATOR_STARVED * capacity or self.generator_cores(usage) + waited >= share * capacity
 
     def generator_cores(self, usage: Usage) -> float:
-        """Return the time in which the generator had work to do, in cores: its CPU time, without polling if it reports that separately."""
+        """Return the time in which the generator had work to do, in cores: its CPU time, without polling if it reports polling."""
         reported, cores = self.measurement.busy_cores, self.cores
         if reported is not None:
             return reported
         return self._with_interrupts(usage, cores.generator, {*cores.target, *cores.backend, *cores.database})
 
     def generator_thread_is_full(self) -> bool:
-        """Return whether a thread of the generator had no time to spare, apart from polling; false if unknown."""
+        """Return whether a thread of the generator was full, not counting polling; false if unknown."""
         usage, reported = self.observed.generator_usage, self.measurement.busy_cores
         if usage is None or usage.thread_cores_max is None:
             return False
@@ -111,18 +111,18 @@ class Evidence:
     def target_fill(self, usage: Usage) -> tuple[float, float]:
         """Return how many cores the target used and how many it could use.
 
-        The capacity is its cores, or the CPU limit of its container if that is fuller. Interrupts keep cores busy but don't count toward
-        the limit.
+        The latter is the number of its cores, or the CPU limit of its container if the target was closer to that limit. Interrupts keep
+        cores busy but don't count toward the limit.
         """
         cores = (self.target_cores(usage), float(self.target_capacity()))
         limit = (usage.cpu_cores_mean, self.target_cpus) if self.target_cpus else cores
         return max(cores, limit, key=lambda fill: fill[0] / fill[1])
 
     def _with_interrupts(self, usage: Usage, cpus: Sequence[int], of_others: Collection[int]) -> float:
-        """Return the CPU time including interrupts on these CPUs, if no other program used them.
+        """Return a program's CPU time in cores, including interrupts on its CPUs if no other program used these.
 
-        Kernels differ in whether they charge interrupts to the running process. The CPU time of the processes without interrupts is also
-        known, so nothing counts twice.
+        Some kernels charge interrupts to the running process, others don't. The busy time of the CPUs never includes interrupts, so no time
+        counts twice.
         """
         cores = [core for core in self.observed.occupancy if core.cpu in cpus]
         used = usage.cpu_cores_mean
@@ -136,14 +136,14 @@ class Evidence:
     def _kept_waiting(self) -> float:
         """Return the time in which the generator was kept off its cores, in cores.
 
-        On shared cores, the target, its database or the backend causes this wait, so it doesn't count.
+        On shared cores, this time doesn't count, because the target, its database or the backend may have caused it.
         """
         usage, cores = self.observed.generator_usage, self.cores
         is_alone = not (cores.shared or cores.database_shared or cores.backend_shared)
         return usage.cpu_wait_cores_mean or 0.0 if usage and is_alone else 0.0
 
     def generator_fill(self) -> dict[str, Any]:
-        """Return how full the generator was and how long it was kept off its cores; with several load hosts, the fullest one."""
+        """Return how full the generator was and how long it was kept off its cores. With several load hosts, describe the fullest."""
         if hosts := self.measurement.load_hosts:
             fullest = max(hosts, key=lambda host: host.full)
             return {"name": "generator", "fullest_thread_cores": fullest.full, "load_host": fullest.name}
@@ -192,5 +192,5 @@ def throttled(usage: Usage | None) -> float | None:
 
 
 def fill(name: str, cores: float, capacity: float, **more: Any) -> dict[str, Any]:
-    """Return how much of its cores a program used, as data of a reason. Omits extra values that are ``None``."""
+    """Return how much of its cores a program used, as data of a reason. Values in ``more`` that are ``None`` are omitted."""
     return {"name": name, "cores": cores, "capacity": capacity, **{key: value for key, value in more.items() if value is not None}}

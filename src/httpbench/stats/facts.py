@@ -12,7 +12,7 @@ from httpbench.stats.validity import failed_requests, little_ratio
 
 
 class Facts(Frozen):
-    """The numbers behind a trial's verdict. ``None``: not measured, or meaningless for its load."""
+    """The numbers behind a trial's verdict. ``None``: not measured, or meaningless for the trial's load."""
 
     target_cores: float | None
     """Mean CPU use of the target including interrupts on its own cores, in cores. Null: not watched."""
@@ -21,10 +21,10 @@ class Facts(Frozen):
     target_thread_cores_max: float | None = None
     """Mean CPU use of the target's busiest thread, in cores. Null: not watched, or the kernel does not report it."""
     target_polling_threads: float | None = None
-    """Mean number of the target's threads that ran or were ready to run while it got no requests; the lowest of several checks. From 0.5
-    on, the target counts as polling. Null: not watched."""
+    """Mean number of the target's threads that ran or were ready to run while it got no requests: the lowest result of several checks. A
+    target with at least 0.5 counts as polling. Null: not watched."""
     target_core_max: float | None = None
-    """Share of the period, 0 to 1, in which the target's busiest logical CPU was not idle, whatever program ran. Null: not watched."""
+    """Share of the period, 0 to 1, in which the target's busiest logical CPU ran any program. Null: not watched."""
     target_wait_cores: float | None = None
     """Time in which the target's threads were ready to run but had no CPU, in cores. Null: not watched."""
     target_throttled_share: float | None = None
@@ -36,8 +36,7 @@ class Facts(Frozen):
     generator_thread_cores_max: float | None = None
     """Mean CPU use of the load generator's busiest thread, in cores. Null: not watched, or the kernel does not report it."""
     generator_core_max: float | None = None
-    """Share of the period, 0 to 1, in which the load generator's busiest logical CPU was not idle, whatever program ran. Null: not watched.
-    """
+    """Share of the period, 0 to 1, in which the load generator's busiest logical CPU ran any program. Null: not watched."""
     generator_wait_cores: float | None
     """Time in which the load generator was ready to run but had no CPU, in cores. Null: not watched."""
     others_cores: float | None
@@ -51,7 +50,7 @@ class Facts(Frozen):
     little_ratio: float | None
     """Throughput × mean service time / requests in flight: 1 by Little's law. Null: open loop, or meaningless for this load generator."""
     failed_share: float
-    """Requests without a correct response, as a share of all, 0 to 1."""
+    """Share of requests without a correct response, 0 to 1."""
     network: Network | None
     """Counters of the kernel's network stack. Null: not read."""
 

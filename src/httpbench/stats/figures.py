@@ -1,4 +1,4 @@
-"""Define the results that can be compared, one value per trial."""
+"""Define the results that can be compared. Each has one value per trial."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ class Figure:
     """Name of the result in the JSON export."""
     of: Callable[[Trial], float | None]
     resolution: float = 0.0
-    """Relative step of the recorded values."""
+    """Relative resolution of the recorded values."""
 
     def rounds(self, trials: Iterable[Trial]) -> Rounds:
-        """Return the value of each round that counts and has one."""
+        """Return the value of each round that counts and has a value."""
         return by_round(trials, self.of)
 
 
@@ -55,4 +55,4 @@ BY_NAME = {
     "memory": Figure("rss_bytes_peak", rss_bytes_peak),
     "time": WALL,
 }
-"""Results by their names on the command line. ``time`` is a client's time from start to end."""
+"""Results by name on the command line. ``time`` is the wall time of a client's whole process."""

@@ -19,16 +19,16 @@ RESOLUTION = 0.001
 """Relative width of a bucket: three significant digits, as in our load generator."""
 
 CURVE_SHARES = (100, 80, 60, 50, 40, 30, 20, 15)
-"""Percentages of samples above the points of a curve below 90%. From 90 to 99%, each is a tenth of these, and so on."""
+"""Percentages of samples above each point of a curve, for the points up to 90%. From 90 to 99%, they are a tenth of these, and so on."""
 
 CURVE_NINES = 6
-"""Number of nines at which a curve ends: below 99.9999%."""
+"""Number of nines of a curve, which ends below 99.9999%."""
 
 
 def merge(encoded: Sequence[str]) -> HdrHistogram:
     """Return one histogram of all samples.
 
-    ``encoded`` has at least one histogram: HdrHistogram V2, compressed, base64. Raises :class:`LoadError` if one can't be decoded.
+    ``encoded`` are one or more histograms: HdrHistogram V2, compressed, base64. Raises :class:`LoadError` if one can't be decoded.
     """
     if not encoded:
         raise ValueError("nothing to merge")
@@ -57,7 +57,7 @@ def merged(distributions: Sequence[Distribution | None]) -> Distribution | None:
 def merged_intervals(distributions: Sequence[Distribution | None]) -> dict[str, ConfidenceInterval]:
     """Return 95% intervals of the percentiles over all rounds, in µs, by name; empty for fewer than three rounds with histograms.
 
-    The intervals come from how much each percentile changes when one round is left out, because rounds vary, not requests.
+    The intervals are computed from how much each percentile changes when a round is left out, because the unit of replication is the round.
     """
     encoded = _histograms(distributions)
     if len(encoded) < ROUNDS_MIN:
@@ -73,7 +73,7 @@ def merged_intervals(distributions: Sequence[Distribution | None]) -> dict[str, 
 def percentile_curve_us(distributions: Sequence[Distribution | None]) -> list[tuple[float, float]]:
     """Return percentiles and their values in µs over all rounds, in ascending order.
 
-    Each nine has the same number of points, so that they are evenly spaced on a logarithmic axis. Unknown percentiles are omitted. The
+    Each nine has the same number of points, so that points are evenly spaced on a logarithmic axis. Unknown percentiles are omitted. The
     result is empty unless each round kept its histogram.
     """
     encoded = _histograms(distributions)
@@ -92,7 +92,7 @@ def _histograms(distributions: Sequence[Distribution | None]) -> list[str]:
 
 
 def _side_by_side(parts: Sequence[Samples]) -> tuple[Floats, Integers]:
-    """Return the highest value of each nonempty bucket, shape (buckets,), and the samples of each part, shape (parts, buckets)."""
+    """Return the highest value of each nonempty bucket, shape (buckets,), and the counts of each part, shape (parts, buckets)."""
     values = np.unique(np.concatenate([part.highest for part in parts]))
     counts = np.zeros((len(parts), len(values)), dtype=np.int64)
     for row, part in zip(counts, parts, strict=True):

@@ -1,4 +1,4 @@
-"""Detect that further rounds would only repeat the first, because all its trials are invalid or failed for one reason."""
+"""Detect that further rounds would only repeat the first, because all its trials failed or are invalid for the same reason."""
 
 from __future__ import annotations
 

@@ -1,12 +1,12 @@
 """Compute confidence intervals over rounds.
 
 The unit is the round. All intervals are Student's *t* on the logarithms of the rounds' results. Disturbances multiply a server's rate, so
-logarithms vary equally at every rate. A ratio of two results becomes a difference, and no bound is below zero.
+the logarithms vary equally at every rate. A ratio of two results becomes a difference, and no bound is below zero.
 
 The bootstrap, which assumes no distribution, doesn't work for a handful of rounds. Its 95% intervals of a median miss the true value in one
-of ten runs with three rounds, and in one of four with paired rounds. *t* keeps its error rate from three rounds on, even if the noise has
-heavy tails or is skewed (simulated in ``tests/unit/stats/test_interval_coverage.py``). One bad round widens its interval much more than it
-would widen that of a median, so it leads to fewer claims rather than more.
+of ten runs with three rounds, and in one of four with paired rounds. With three or more rounds, *t* keeps its error rate even if the noise
+has heavy tails or is skewed (simulated in ``tests/unit/stats/test_interval_coverage.py``). One bad round widens the interval of *t* much
+more than that of a median, so it leads to fewer claims rather than more.
 
 This alone doesn't help if one of two servers is disturbed repeatedly. Over many rounds, its disturbances would become a significant
 difference. A comparison must therefore hold whichever seventh of its rounds is left out, the highest or the lowest. Its interval extends
@@ -34,11 +34,11 @@ ROUNDS_MIN = 3
 justify an interval."""
 
 LEFT_OUT = 7
-"""One of this many rounds may be disturbed without leading to a claim. With fewer rounds, Student's interval is wide enough by itself: one
-disturbed round widens it by as much as it shifts the mean."""
+"""A comparison must hold if one in this many rounds, rounded down, is left out. With fewer rounds, Student's interval is wide enough by
+itself: one disturbed round widens it by as much as it shifts the mean."""
 
 ROUNDS_MAX = 100_000
-"""Number of rounds at which the search for a required width gives up, because more aren't practical."""
+"""Maximum number of rounds to consider for a required width. More aren't practical."""
 
 Floats = npt.NDArray[np.float64]
 
@@ -53,18 +53,18 @@ class ConfidenceInterval(Frozen):
 
     @property
     def half_width(self) -> float:
-        """Return half the width relative to the middle, on a logarithmic scale: 0.02 is "± 2%"."""
+        """Half the width relative to the middle, on a logarithmic scale: 0.02 is "± 2%"."""
         return math.sqrt(self.high / self.low) - 1 if self.low > 0 else math.inf
 
 
 def interval(values: Sequence[float]) -> ConfidenceInterval | None:
-    """Return the interval of a geometric mean with one value per round.
+    """Return the interval of the geometric mean of one value per round.
 
-    ``None`` for fewer than three values, or if one isn't above zero.
+    Returns ``None`` for fewer than three values, or if a value isn't above zero.
     """
     if len(values) < ROUNDS_MIN or min(values) <= 0:
         return None
-    # A run has thousands of these with a few rounds each, and numpy takes ten times as long for so few.
+    # A run has thousands of such intervals over a few rounds each. For so few values, numpy takes ten times as long.
     logs = [math.log(value) for value in values]
     center = math.fsum(logs) / len(logs)
     variance = math.fsum((log - center) ** 2 for log in logs) / (len(logs) - 1)
@@ -99,13 +99,13 @@ def standard_error(logs: Floats) -> float:
 
 
 def quantile(rounds: int) -> float:
-    """Return how many standard errors a 95% interval over these rounds extends to either side."""
+    """Return by how many standard errors a 95% interval over this number of rounds extends to either side."""
     return student(rounds - 1)
 
 
 @lru_cache(1000)
 def student(freedom: float, share: float = (1 + CONFIDENCE) / 2) -> float:
-    """Return the value of Student's t with ``freedom`` degrees of freedom that this share of its distribution is below."""
+    """Return the quantile of Student's t with ``freedom`` degrees of freedom: the value below which ``share`` of the distribution lies."""
     from scipy.special import stdtrit  # slow to import, and few commands need it
 
     return float(stdtrit(freedom, share))
@@ -143,13 +143,14 @@ def rounds_for(log_deviation: float, half_width: float) -> int | None:
 
 
 def jackknife(whole: float, without: Sequence[float], resolution: float) -> ConfidenceInterval | None:
-    """Return the interval of a statistic over all rounds' samples, from its values without each round in turn.
+    """Return the interval of a statistic of the samples of all rounds, given its values when each round in turn is left out.
 
-    All values are above zero. The standard error is √((n − 1)/n · Σ (θ₋ᵢ − mean θ₋)²), on logarithms. ``None`` below three rounds.
+    All values are above zero. The standard error is √((n − 1)/n · Σ (θ₋ᵢ − mean θ₋)²), on logarithms. Returns ``None`` for
+    fewer than three rounds.
 
     Source: J. W. Tukey, "Bias and confidence in not-quite large samples", Annals of Mathematical Statistics 29, 1958. Leaving out whole
-    groups makes it sound for percentiles (J. Shao, C. F. J. Wu, "A general theory for jackknife variance estimation", Annals of Statistics
-    17, 1989).
+    groups makes the method valid for percentiles (J. Shao, C. F. J. Wu, "A general theory for jackknife variance estimation", Annals of
+    Statistics 17, 1989).
     """
     rounds = len(without)
     if rounds < ROUNDS_MIN:

@@ -1,4 +1,4 @@
-"""Evaluate a service level in one trial and in all trials of a search, with pure functions over stored trials."""
+"""Evaluate a service level in one trial and in all trials of a search, with pure functions of stored trials."""
 
 from __future__ import annotations
 
@@ -24,23 +24,24 @@ from httpbench.stats.search import (
 )
 
 SCOUT_WIDTH = 0.05
-"""Width at which scouts stop. The trials that count begin at the ends of the interval that the scouts leave."""
+"""Width of the interval at which scouts stop. The trials that count begin at the ends of this interval."""
 
 SPARE_RESPONSES = 1.1
-"""Factor that allows for responses in flight at either end of a trial, and for rates that aren't quite reached."""
+"""Factor on the number of requests to offer. It allows for responses in flight at both ends of a trial, and for rates that aren't quite
+reached."""
 
 DURATION_MAX_S = 60.0
-"""Maximum duration of a trial that is extended so that a percentile has enough responses. It determines the lowest rate to try."""
+"""Maximum duration of a trial that is extended to get enough responses, in seconds. It determines the lowest rate to try."""
 
 PERCENTILE_MIN = 90.0
-"""Percentile for which every trial is long enough, so that means and maximums also rest on several responses."""
+"""Percentile for which every trial is long enough, so that means and maximums are also based on several responses."""
 
 DISTURBED_MAX = 10
-"""Number of consecutive disturbed trials that end a search because the machine isn't quiet enough."""
+"""Number of consecutive disturbed trials after which a search ends, because the machine isn't quiet enough."""
 
 
 class RatePoint(Frozen):
-    """All trials at one rate that count."""
+    """The results of all trials at one rate that count."""
 
     rate_rps: float
     """Offered rate, in requests/s."""
@@ -49,9 +50,9 @@ class RatePoint(Frozen):
     held: int
     """Number of trials in which the service level held."""
     times_us: dict[Figure, float]
-    """Median over trials of each response time statistic, in µs. Percentiles without enough responses in any trial are omitted."""
+    """Median over trials of each response time statistic, in µs. Percentiles that are unknown in every trial are omitted."""
     misses: tuple[Reason, ...]
-    """Reasons why the service level failed, each listed once."""
+    """Reasons why trials failed the service level, each listed once."""
     generator_busy: int
     """Number of trials in which the load generator was busy."""
 
@@ -74,7 +75,7 @@ class Saturation(Frozen):
     inversions: tuple[float, ...]
     """Rates at which the level held above a rate at which it failed, in requests/s."""
     curve: tuple[RatePoint, ...]
-    """All rates, ascending."""
+    """All rates with trials that count, in ascending order."""
     rate_low_rps: float | None = None
     """Low end of the observed range, in requests/s: the lowest rate at which any trial failed if it is below ``rate_rps``, else
     ``rate_rps``. Null: it held at no rate."""
@@ -92,7 +93,7 @@ class Saturation(Frozen):
 
 
 def responses_needed(search: Search) -> int:
-    """Return the minimum number of responses for which all statistics of the level are known."""
+    """Return the minimum number of responses with which all statistics of the level are known."""
     percentiles = [PERCENTILES[bound.figure] for bound in search.level.bounds if bound.figure in PERCENTILES]
     return samples_needed(max([*percentiles, PERCENTILE_MIN]))
 
@@ -114,7 +115,7 @@ def rate_min_rps(search: Search) -> float:
 
 
 def misses(search: Search, trial: Trial) -> tuple[Reason, ...]:
-    """Return the reasons why the level failed in a trial with a rate; empty if it held."""
+    """Return the reasons why a trial with a rate failed the service level; empty if it met the level."""
     if trial.measurement is None or not trial.verdict.counts:
         return trial.verdict.reasons or (Reason.of(ReasonKind.NOT_MEASURED),)
     times = _times(trial.measurement)
@@ -131,7 +132,7 @@ def misses(search: Search, trial: Trial) -> tuple[Reason, ...]:
 def observations(search: Search, trials: Sequence[Trial]) -> list[RateObservation]:
     """Return the results of the trials with a rate that count.
 
-    Failed and disturbed trials are omitted because they say nothing about their rate.
+    Failed and disturbed trials are omitted, because they don't show whether the target holds the rate.
     """
     return [
         RateObservation(trial.plan.load.rate_rps, trial.plan.load.duration_s, not misses(search, trial))
@@ -191,7 +192,7 @@ def closed_loop_rps(trials: Sequence[Trial]) -> float | None:
 
 
 def held_in_most(point: RatePoint) -> bool:
-    """Return whether the level held in at least half of a rate's trials."""
+    """Return whether at least half of a rate's trials met the service level."""
     return 2 * point.held >= point.trials
 
 

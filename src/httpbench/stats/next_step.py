@@ -1,4 +1,4 @@
-"""Suggest the change that is most likely to make invalid rounds valid."""
+"""Suggest the change that is most likely to make the rounds of a cell valid."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ RATE_FACTOR = 0.9
 """Fraction of the achieved rate to offer next."""
 
 WRONG = frozenset((ReasonKind.WRONG_RESPONSES, ReasonKind.WRONG_SAMPLES, ReasonKind.TRUNCATED, ReasonKind.WRONG_AFTER_LOAD))
-"""Reasons that report wrong responses."""
+"""Kinds of reasons that report wrong responses."""
 
 FROM_MEMORY = frozenset((ReasonKind.DATABASE_NOT_READ, ReasonKind.DATABASE_NOT_WRITTEN))
-"""Reasons that report responses without the required queries."""
+"""Kinds of reasons that report responses without the required queries."""
 
 
 class StepKind(StrEnum):
@@ -37,7 +37,7 @@ class StepKind(StrEnum):
 
 
 class NextStep(Frozen):
-    """A change to try next, with the value of the option."""
+    """A change to try next, with the value of the option to change."""
 
     step: StepKind
     """Change to make."""

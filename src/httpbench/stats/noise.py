@@ -1,14 +1,15 @@
 """Compute the smallest difference a machine can detect, from A/A pairs: one server measured twice in each round.
 
-The true ratio of an A/A pair is 1, so any difference is noise of the machine. Over n pairs, its size s is the root mean square of the
-logarithms of the ratios, with n degrees of freedom, because the mean is known to be 0. It includes effects of order and of memory layout.
+The true ratio of an A/A pair is 1, so any difference is noise of the machine. Over n pairs, the size s of the noise is the root mean square
+of the logarithms of the ratios, with n degrees of freedom, because their mean is known to be 0. It includes effects of order and memory
+layout.
 
 A comparison over R rounds is a mean of R such logarithms. For identical servers, it is within ± t(0.975; n) · s / √R in 95% of cases: the
 prediction interval of a future mean about a known one (G. J. Hahn, W. Q. Meeker, "Statistical Intervals", Wiley 1991, on prediction
 intervals for the mean of a future sample, without the term for the error of the mean). Smaller differences are noise on this machine.
 
-This is only a lower bound, for one bare server under one load. A server with garbage collection has more noise, which shows in its own
-intervals. Other loads may differ.
+This is only a lower bound, for one simple server under one load. A server with garbage collection has more noise, which shows in its own
+intervals. The noise under other loads may differ.
 """
 
 from __future__ import annotations
@@ -35,8 +36,8 @@ LOAD_ALIKE = {
     "rate_rps": "rate",
     "arrivals": "arrivals",
 }
-"""Properties of a load that must be equal, with their names. The duration is excluded: A/A pairs are short, and longer trials have less
-noise."""
+"""Properties of a load that must be equal, with their names in warnings. The duration isn't among them, because A/A pairs are short and
+longer trials have less noise."""
 
 
 def noise_of(run: Run, trials: Sequence[Trial]) -> Noise | None:
@@ -67,9 +68,9 @@ def noise_of(run: Run, trials: Sequence[Trial]) -> Noise | None:
 
 
 def floor(noise: Noise, figure: str, rounds: int) -> float | None:
-    """Return the relative difference below which a comparison over these rounds shows nothing.
+    """Return the relative difference below which a comparison over this number of rounds can't be told from noise.
 
-    ``None`` for a result that A/A pairs don't have.
+    Returns ``None`` for a result that the A/A pairs don't have.
     """
     deviation = noise.deviation.get(figure)
     if deviation is None:
@@ -78,7 +79,7 @@ def floor(noise: Noise, figure: str, rounds: int) -> float | None:
 
 
 def other_load(noise: Noise, load: Load, workload: Workload) -> str | None:
-    """Return how a load differs from that of the A/A pairs, e.g. ``connections 64 → 256``; ``None`` if it doesn't."""
+    """Describe how a load differs from that of the A/A pairs, for example ``connections 64 → 256``. Returns ``None`` if it doesn't."""
     measured = noise.load or Load(connections=noise.connections)
     changes = {name: (getattr(measured, field), getattr(load, field)) for field, name in LOAD_ALIKE.items()}
     differences = [f"{name} {_text(before)} → {_text(after)}" for name, (before, after) in changes.items() if before != after]

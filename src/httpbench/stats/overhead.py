@@ -2,11 +2,11 @@
 
 The baseline is the same load on the same backend without a proxy, measured within minutes of the proxy's own trial, so effects of the
 machine on both cancel. The result is the mean over rounds with Student's interval (see :mod:`httpbench.stats.interval` for the reasons),
-on a linear scale because a difference may be negative. A round in which the machine delayed one of them by 50 ms moves the mean, but widens
-the interval more.
+on a linear scale because a difference may be negative. If the machine delays one of the two by 50 ms in one round, the mean moves, but
+the interval widens by more.
 
 A difference of percentiles isn't a percentile of differences. It shows how far the tail moved, not how much longer the slowest request
-took.
+took with the proxy.
 """
 
 from __future__ import annotations
@@ -22,22 +22,22 @@ from httpbench.stats.interval import ROUNDS_MIN, ConfidenceInterval, quantile
 from httpbench.stats.paired import by_round, compare
 
 FIGURES = ("p50", "p90", "p95", "p99", "p99_9", "p99_99", "max", "tm99_9", "stddev")
-"""Statistics of a distribution of times, in table order."""
+"""Statistics of a distribution of times, in the order of the tables."""
 
 
 class Difference(Frozen):
-    """The difference between a proxy and its baseline over rounds. ``None``: too few rounds."""
+    """The difference between a proxy and its baseline over rounds."""
 
     us: float
     """Mean over rounds, in µs."""
     us_interval: ConfidenceInterval | None
     """95% confidence interval of the mean, in µs. Null: fewer than three rounds."""
     share: float
-    """Geometric mean of the ratios to the baseline over rounds, minus 1: 0.12 is 12% more."""
+    """Geometric mean over rounds of the ratio to the baseline, minus 1: 0.12 is 12% more."""
     share_interval: ConfidenceInterval | None
     """95% confidence interval of the relative difference. Null: fewer than three rounds."""
     rounds: int
-    """Number of rounds in which both count."""
+    """Number of rounds in which both trials count."""
 
 
 def overhead(ours: Sequence[Trial], baseline: Sequence[Trial]) -> dict[str, Difference]:
@@ -58,7 +58,7 @@ def added_us(ours: Trial, baseline: Trial) -> dict[str, float]:
 def share_of(
     ours: Sequence[Trial], baseline: Sequence[Trial], figure: Callable[[Trial], float | None]
 ) -> tuple[float, float | None] | None:
-    """Return the ratio of a result to the baseline's, and half the width of its interval; ``None`` without a common round."""
+    """Return the ratio of a result to that of the baseline, and half the width of its interval; ``None`` without a common round."""
     found = compare(by_round(ours, figure), by_round(baseline, figure))
     if found is None:
         return None
@@ -87,7 +87,7 @@ def _difference(proxy: Sequence[Trial], baseline: Sequence[Trial], name: str) ->
 
 
 def _interval(differences: np.ndarray[tuple[int], np.dtype[np.float64]], resolution_us: float) -> ConfidenceInterval | None:
-    """Return Student's interval of the mean, at least as wide as the step of the recorded values."""
+    """Return Student's interval of the mean, widened by the resolution of the recorded values."""
     rounds = len(differences)
     if rounds < ROUNDS_MIN:
         return None

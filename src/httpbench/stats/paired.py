@@ -3,7 +3,7 @@
 Rounds are interleaved, so both targets were measured within the same minutes of each round. The ratio within a round is free of effects
 that the machine had on both. The result is the geometric mean of these ratios, with an interval that holds whichever seventh of the rounds
 is left out (see :mod:`httpbench.stats.interval` for the reasons). Results of different rounds are never compared: on a machine that drifts
-by 3%, that would hide every smaller difference.
+by 3%, such a comparison would hide every smaller difference.
 
 A comparison is a claim only if its p-value, corrected for the number of comparisons in its table, is at most 5%. Everything else is a tie.
 """
@@ -30,20 +30,20 @@ from httpbench.stats.interval import (
 )
 
 Rounds = Mapping[int, float]
-"""Results by round, of the rounds that count."""
+"""Results of the rounds that count, by number of the round."""
 
 RANK_ROUNDS_MIN = 6
 """Minimum number of rounds for a rank test. With five, even unanimous rounds have a p-value of 2/2⁵ = 6%, which can't support a claim."""
 
 ROUNDS_PATIENCE = 100
-"""Maximum number of rounds to suggest."""
+"""Maximum number of rounds to suggest to the user."""
 
 ROUNDING = 1e-9
-"""Differences below this are floating-point errors."""
+"""Maximum difference of log ratios that may be a floating-point error."""
 
 
 class Comparison(Frozen):
-    """The ratio of our target to theirs. ``None``: too few rounds."""
+    """The ratio of the results of two targets."""
 
     ratio: float
     """Ours / theirs: the geometric mean over rounds."""
@@ -53,8 +53,8 @@ class Comparison(Frozen):
     rounds: int
     """Number of rounds in which both count."""
     p: float | None
-    """p-value of Student's t on the log ratios, whichever seventh of the rounds is left out: how often identical servers would differ this
-    much. In a table of four rows or more, all rows contribute to the variance. Null: fewer than three rounds."""
+    """p-value of Student's t on the log ratios, whichever seventh of the rounds is left out: how often identical servers would differ by at
+    least this much. In a table of four rows or more, all rows contribute to the variance. Null: fewer than three rounds."""
     p_adjusted: float | None
     """p-value after Holm's correction for all comparisons of the same table. Null: fewer than three rounds."""
     p_rank: float | None
@@ -62,20 +62,20 @@ class Comparison(Frozen):
 
     @property
     def differs(self) -> bool:
-        """Return whether the difference is significant."""
+        """Whether the difference is significant."""
         return self.p_adjusted is not None and self.p_adjusted <= 1 - CONFIDENCE
 
 
 def by_round(trials: Iterable[Trial], figure: Callable[[Trial], float | None]) -> dict[int, float]:
-    """Return the result of each round that counts and has one."""
+    """Return the result of each round that counts and has a result."""
     return {trial.plan.round: value for trial in trials if trial.verdict.counts and (value := figure(trial)) is not None}
 
 
 def compare(ours: Rounds, theirs: Rounds, resolution: float = 0.0) -> Comparison | None:
     """Compare two targets over the rounds that both have; ``None`` if there is no round in which both results are above zero.
 
-    ``resolution`` is the relative step of the recorded values. Two values within one step are equal, and no interval is narrower than a
-    step. Otherwise, three rounds in the same histogram bucket would look infinitely certain.
+    ``resolution`` is the relative step of the recorded values. Two values within one step count as equal, and no interval is narrower than
+    a step. Otherwise, a comparison of three rounds in the same histogram bucket would look infinitely certain.
     """
     ratios = log_ratios(ours, theirs)
     if not len(ratios):
@@ -105,8 +105,9 @@ def log_ratios(ours: Rounds, theirs: Rounds) -> Floats:
 def holm(p_values: Sequence[float]) -> list[float]:
     """Return p-values adjusted by Holm's method.
 
-    Claiming every comparison with an adjusted p-value of at most 5% makes an error in at most 5% of tables, whatever the dependence between
-    comparisons. In ascending order, the i-th of m values is multiplied by m − i + 1, and no value is less than the one before it.
+    If every comparison with an adjusted p-value of at most 5% is a claim, at most 5% of tables contain a false claim, however the
+    comparisons depend on each other. In ascending order, the i-th of m values is multiplied by m − i + 1, and no value is less than the
+    previous one.
 
     Source: S. Holm, "A simple sequentially rejective multiple test procedure", Scandinavian Journal of Statistics 6, 1979.
 
@@ -120,15 +121,15 @@ def holm(p_values: Sequence[float]) -> list[float]:
 
 
 def distance(ratios: Floats, resolution: float) -> float:
-    """Return how far log ratios are from zero, beyond the resolution, whichever seventh of the rounds is left out."""
+    """Return the distance of the mean log ratio from zero, beyond the resolution, whichever seventh of the rounds is left out."""
     return max(abs(nearest_to_zero(*centers(ratios))) - max(resolution, ROUNDING), 0.0)
 
 
 def rank_test(ratios: Floats) -> float | None:
     """Return the p-value of Wilcoxon's signed-rank test; ``None`` for fewer than six rounds.
 
-    Rounds without any difference are left out, as in the original. The p-value is exact, or a normal approximation if distances tie:
-    enumerating all signs, as scipy would do by default, takes seconds.
+    Rounds without any difference are left out, as in the original. The p-value is exact, or a normal approximation if distances tie,
+    because enumerating all signs, as scipy would do by default, takes seconds.
 
     Source: F. Wilcoxon, "Individual comparisons by ranking methods", Biometrics Bulletin 1, 1945.
     """

@@ -1,6 +1,7 @@
-"""Summarize the responses and bytes of each whole second, as reported by the load generator or from its intervals.
+"""Summarize the responses and bytes per second of a measurement, over all whole seconds.
 
-Percentiles use the nearest rank: over thirty seconds, p1 and p2.5 are the lowest second.
+The summary is the one that the load generator reports, or is computed from its intervals. Percentiles use the nearest rank: over thirty
+seconds, p1 and p2.5 are the minimum.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ TOLERANCE_S = 0.001
 
 
 def per_second(measurement: Measurement) -> PerSecond | None:
-    """Return the summary; ``None`` if there is none and the intervals don't divide seconds evenly."""
+    """Return the summary; ``None`` if the load generator reports none and its intervals don't divide seconds evenly."""
     if measurement.per_second is not None:
         return measurement.per_second
     seconds = _seconds(measurement.intervals)

@@ -1,12 +1,12 @@
-"""Decide whether there are enough rounds: how wide the widest interval is, and how many rounds the requested width needs.
+"""Decide whether there are enough rounds: compute the width of the widest interval, and the number of rounds for the requested width.
 
-The intervals are those the run is made for, in all its tables: the ratio to the baseline if there are several targets, or else the result
-itself.
+The intervals are those of the main result in all tables of the run: the ratio to the baseline if there are several targets, or else the
+result itself.
 
 Checking after each round, and stopping once an interval is narrow, favors rounds that agree by chance. With five rounds before the first
 check, the final interval contains the true value in at least 92% of runs instead of 95% (simulated in
-``tests/unit/stats/test_interval_coverage.py``). The stopping rule looks only at widths. Stopping when a difference becomes clear would find
-one between most pairs of identical servers.
+``tests/unit/stats/test_interval_coverage.py``). The stopping rule looks only at widths. Stopping as soon as a difference becomes
+significant would find one between most pairs of identical servers.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from httpbench.stats.paired import Rounds, by_round, log_ratios
 from httpbench.stats.summary import cells
 
 BETWEEN_CENTERS = 0.25
-"""Half the distance between the centers of a comparison's interval for normal rounds, in standard deviations."""
+"""Half the distance between the two centers of a comparison's interval if rounds are normally distributed, in standard deviations."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,10 +35,10 @@ class Width:
     rounds: int
     log_deviation: float
     is_ratio: bool
-    """Whether the interval is of a comparison, which must hold whichever seventh of the rounds is left out."""
+    """Whether the interval is that of a comparison, which must hold whichever seventh of the rounds is left out."""
 
     def rounds_for(self, half_width: float) -> int | None:
-        """Return how many rounds would be enough; ``None`` if more than practical."""
+        """Return how many rounds would be enough; ``None`` if the number isn't practical."""
         enough = rounds_for(self.log_deviation, half_width)
         if not self.is_ratio or enough is None or enough < LEFT_OUT:
             return enough
@@ -49,7 +49,7 @@ class Width:
 def headline(trials: Iterable[Trial]) -> Rounds:
     """Return the result by which a cell is compared, for each round that counts.
 
-    This is correct responses per second, or with a rate the p99 of the times in µs.
+    The result is correct responses per second or, with a rate, the p99 of the times in µs.
     """
     return by_round(trials, _headline)
 
@@ -74,7 +74,7 @@ def _headline(trial: Trial) -> float | None:
 
 
 def _samples(trials: Sequence[Trial], baseline: str) -> list[tuple[Floats, bool]]:
-    """Return the logarithms behind each interval, one per round, and whether they are of ratios."""
+    """Return the logarithms for each interval, one per round, and whether they are those of ratios."""
     tables: dict[object, dict[str, Rounds]] = {}
     for cell in cells(trials):
         if figures := headline(cell):

@@ -13,7 +13,7 @@ ROWS_MIN = 3
 def rank_correlation(ours: Sequence[float], theirs: Sequence[float]) -> float | None:
     """Return 1 for the same order, 0 for unrelated orders and -1 for reversed ones. Equal values share their mean rank.
 
-    ``None`` for fewer than three pairs, or if all values of one side are equal.
+    Returns ``None`` for fewer than three pairs, or if all values of one side are equal.
 
         >>> rank_correlation([1, 2, 3], [10, 20, 25])
         1.0

@@ -1,22 +1,22 @@
-"""Test all pairs of rows of a table, and rank the rows by the differences that are significant.
+"""Test all pairs of rows of a table, and rank the rows by their significant differences.
 
 A rank is a range, because rounds rarely prove a complete order. The best rank of a row is 1 plus the number of rows that are significantly
 better; its worst rank is the number of rows minus those that are significantly worse. All pairs are tested together, so in at least 95% of
 tables, every range contains the true rank (M. Mogstad, J. P. Romano, A. M. Shaikh, D. Wilhelm, "Inference for ranks with applications to
 mobility across neighbourhoods and academic achievement across countries", Review of Economic Studies 91, 2024).
 
-A table asks a lot of a few rounds: ten rows make 45 pairs, and a pair with three rounds has two degrees of freedom. On their own, such
-pairs hardly show any difference, not even between servers whose throughput differs by a factor of three. But all rows of a round were
-measured within the same minutes. Together they show how the round affected all of them, which leaves the noise of each row. In logarithms:
+A few rounds must support many comparisons: ten rows make 45 pairs, and a pair with three rounds has two degrees of freedom. On their own,
+such pairs hardly show any difference, not even between servers whose throughput differs by a factor of three. But all rows of a round were
+measured within the same minutes. Together, they show how the round affected all of them. The rest is the noise of each row. In logarithms:
 
     result of row i in round j = row i + round j + noise with a variance σᵢ² of row i
 
 Source: F. E. Grubbs, "On estimating precision of measuring instruments and product variability", Journal of the American Statistical
-Association 43, 1948. A few rounds may be close together by chance, so each row's variance is moderated: it is averaged with that of the
-whole table, as in G. K. Smyth, "Linear models and empirical Bayes methods for assessing differential expression in microarray experiments",
-Statistical Applications in Genetics and Molecular Biology 3, 2004. The more alike the rows' variances are, the more the table's variance
-weighs (:func:`moderated`). The degrees of freedom of a pair's variance follow F. E. Satterthwaite, "An approximate distribution of
-estimates of variance components", Biometrics Bulletin 2, 1946.
+Association 43, 1948. A few rounds may be close together by chance, so each row's variance is moderated: it is averaged with the variance of
+the whole table, as in G. K. Smyth, "Linear models and empirical Bayes methods for assessing differential expression in microarray
+experiments", Statistical Applications in Genetics and Molecular Biology 3, 2004. The more similar the rows' variances are, the more weight
+the table's variance gets (:func:`moderated`). The degrees of freedom of a pair's variance follow F. E. Satterthwaite, "An approximate
+distribution of estimates of variance components", Biometrics Bulletin 2, 1946.
 
 ``benchmarks/ranks.py`` simulates error rates and power.
 """
@@ -35,10 +35,10 @@ from httpbench.stats.interval import CONFIDENCE, ROUNDS_MIN, ConfidenceInterval,
 from httpbench.stats.paired import ROUNDING, ROUNDS_PATIENCE, Comparison, Rounds, distance, holm, log_ratios, rank_test
 
 ROWS_MIN = 4
-"""Minimum number of rows for separating their noise. With fewer rows, each pair is compared on its own."""
+"""Minimum number of rows for estimating the noise of each row. With fewer rows, each pair is compared on its own."""
 
 CAUTION = 1.25
-"""Factor on the table's mean variance, with which at most 5% of tables of equal rows have a false claim, however their noise differs
+"""Factor on the table's mean variance. With it, at most 5% of tables of equal rows contain a false claim, however the noise of rows differs
 (``benchmarks/ranks.py``)."""
 
 OUTLIER = 0.0003
@@ -55,21 +55,21 @@ class RankRange:
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """Two rows, with their log ratios and the variance of these."""
+    """Two rows, with their log ratios and the variances of these."""
 
     one: int
     other: int
     logs: Floats
     """ln(one / other) by round."""
     variances: tuple[float, ...]
-    """Variance of each row's logarithms over rounds, or the variance of the log ratios alone."""
+    """Variances of the logarithms of both rows over rounds, or only the variance of the log ratios."""
     priors: tuple[float, ...]
-    """Degrees of freedom of each variance that come from the other rows of the table."""
+    """Degrees of freedom that each variance gains from the other rows of the table."""
     resolution: float
     """Relative step of the recorded values."""
 
     def p(self, rounds: int) -> float:
-        """Return how often equal targets would be this far apart in this number of equally noisy rounds."""
+        """Return how often equal targets would differ by at least this much over this number of equally noisy rounds."""
         return p_value(distance(self.logs, self.resolution), self._error(rounds), self._freedom(rounds))
 
     def interval(self) -> ConfidenceInterval:
@@ -96,9 +96,9 @@ class AllPairs:
         self._adjusted = dict(zip(self._p, holm(list(self._p.values())), strict=True))
 
     def ranges(self, ranked: Collection[int], bounds: Collection[int] = ()) -> list[RankRange]:
-        """Return the range of ranks of each of the ``ranked`` rows among these rows.
+        """Return the range of ranks of each of the ``ranked`` rows among the ``ranked`` rows.
 
-        The results of the rows in ``bounds`` are lower bounds: no row is proven to be above them.
+        The results of the rows in ``bounds`` are lower bounds, so no row can be proven to be better than these rows.
         """
         better, worse = dict.fromkeys(ranked, 0), dict.fromkeys(ranked, 0)
         for (one, other), p in self._adjusted.items():
@@ -129,7 +129,7 @@ class AllPairs:
     def rounds_to_rank(self) -> int | None:
         """Return the number of rounds that would separate at least one pair of rows, if the noise stays the same.
 
-        This is the smallest n with p(n) · pairs ≤ 5% for the clearest pair, or ``None`` if it exceeds :data:`ROUNDS_PATIENCE`.
+        This is the smallest n with p(n) · pairs ≤ 5% for the clearest pair, or ``None`` if n would exceed :data:`ROUNDS_PATIENCE`.
         """
         pairs = self._pairs.values()
         if not pairs:
@@ -139,10 +139,11 @@ class AllPairs:
 
 
 def pooled(rows: Sequence[Rounds]) -> list[int]:
-    """Return the rows to rank together: those that keep the most results in the rounds they have in common.
+    """Return the rows to rank together: those with the most results in the rounds that all of them have.
 
-    Rows are ranked over common rounds. A row that lost two of five rounds would cost all other rows these rounds, so it is left out. A row
-    that lost one of fifteen rounds is kept. Below :data:`ROWS_MIN` each pair uses its own rounds, and all rows are kept.
+    Rows are ranked over common rounds. If a row has lost two of five rounds, ranking it would cost all other rows these rounds, so it is
+    left out. A row that has lost one of fifteen rounds is kept. With fewer than :data:`ROWS_MIN` rows, each pair uses its own rounds, and
+    all rows are kept.
     """
     everyone = list(range(len(rows)))
     if len(rows) < ROWS_MIN:
@@ -173,13 +174,13 @@ def _pairs(rows: Sequence[Rounds], resolution: float) -> Iterator[Pair]:
 def moderated(logs: Floats) -> tuple[Floats, Floats]:
     """Return the moderated variance of each row (first axis) over rounds (second axis), and the degrees of freedom that the table adds.
 
-    With n rounds, d = n − 1, a row's own variance s² and the table's mean variance s₀², it is (d₀ s₀² + d s²) / (d₀ + d). Smyth estimates
-    d₀ from how much the rows' variances differ: 2 · trigamma⁻¹(variance of ln s² − trigamma(d / 2)). Because a table has few rows, this
-    function is more cautious in four ways:
+    With n rounds, d = n − 1, a row's own variance s² and the table's mean variance s₀², the moderated variance is (d₀ s₀² + d s²) / (d₀ +
+    d). Smyth estimates d₀ from how much the rows' variances differ: 2 · trigamma⁻¹(variance of ln s² − trigamma(d / 2)). Because a table
+    has few rows, this function is more cautious in four ways:
 
     - s₀² is the arithmetic mean, times :data:`CAUTION`. A noisy row that looks steady by chance must not get the variance of steady rows.
-    - The variance of ln s² is increased by its standard error, √(2 / (k − 1)) of it for k rows.
-    - d₀ is at most a quarter of (k − 2) d, because a few rows may look more alike than they are.
+    - The variance of ln s² is increased by its standard error, which for k rows is √(2 / (k − 1)) times the variance.
+    - d₀ is at most a quarter of (k − 2) d, because a few rows may look more similar than they are.
     - A row that is noisier than the other rows by an F test keeps its own variance and doesn't count for s₀² and d₀. B. Phipson and others
       do this gradually ("Robust hyperparameter estimation protects against hypervariable genes and improves power to detect differential
       expression", Annals of Applied Statistics 10, 2016), which requires many rows.
@@ -203,8 +204,9 @@ def noise_of_rows(logs: Floats) -> Floats:
     """Return the variance of each row (first axis) over rounds (second axis), without the effect of each round on all rows.
 
     For k rows, Grubbs's estimate is (k (k − 1) Sᵢ − Σ S) / ((k − 1) (k − 2)). Sᵢ is the mean square of row i after subtracting its own mean
-    and the mean of each round. By chance, the estimate of a steady row may be near or below zero. With n rounds, it therefore isn't below
-    2 / (n − 1) · Sᵢ k / (k − 1): with three rounds, this includes a k-th of the noise of all rows.
+    and the mean of each round. By chance, the estimate for a steady row may be near or below zero. With n rounds, the result is therefore
+    at least 2 / (n − 1) · Sᵢ k / (k − 1). With three rounds, this minimum is Sᵢ k / (k − 1), whose expected value gives the row's own
+    variance a weight of (k − 2) / (k − 1), and the average variance of all rows the rest.
     """
     count, rounds = logs.shape
     rest = logs - logs.mean(axis=1, keepdims=True) - logs.mean(axis=0, keepdims=True) + logs.mean()

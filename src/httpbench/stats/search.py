@@ -1,24 +1,24 @@
-"""Choose the next rate in a search for the highest rate that holds, although trials at one rate may disagree.
+"""Choose the next rate in a search for the highest rate that holds, even if trials at one rate disagree.
 
 The rules are those of MLRsearch (Multiple Loss Ratio Search, draft-ietf-bmwg-mlrsearch, IETF Benchmarking Methodology Working Group), with
 an exceed ratio of one half:
 
 - A rate is decided as soon as its remaining trials can't change the outcome. It is a *lower bound* if it holds in at least half of its
-  trials even if all remaining ones fail, and an *upper bound* if it fails in more than half even if all remaining ones hold.
-- The result is the highest lower bound below the lowest upper bound. A rate that holds above one that fails (*loss inversion*) doesn't
-  count, because a promised rate implies all lower ones.
+  trials even if all remaining trials fail, and an *upper bound* if it fails in more than half even if all remaining trials hold.
+- The result is the highest lower bound below the lowest upper bound. A rate that holds above a rate that fails (*loss inversion*) doesn't
+  count, because a promise to hold a rate includes all lower rates.
 - When the interval is narrow, the search tries both ends again in turn, so that other trials lie between those at one end. All trials at an
   end decide together. An upper bound that now holds is reopened, and the search continues above it.
 - If trials disagree over a range wider than the requested width, the search ends with that range instead of halving it further.
 - Short trials (*scouts*) come first and only show where to look. Each phase begins at the ends of the interval that the previous phase
-  found. If they don't hold up, it steps away from them in strides that double.
+  found. If the phase doesn't confirm an end, it moves away from it in strides that double.
 
 There are five differences from MLRsearch. A trial must meet a service level instead of a packet loss ratio. Each scout rate gets one trial,
-which doesn't count in the end. Ends are tried again. The width follows what the machine can tell apart. Intervals are halved on a
-logarithmic scale, where a width is the same fraction of any rate.
+which doesn't count in the end. Ends are tried again. The width adapts to the differences that the machine can detect. Intervals are halved
+on a logarithmic scale, where a width is the same fraction of any rate.
 
-Ends are tried again because two or three consecutive trials decide a rate, and one noisy minute can spoil all of them. Without a second
-look, such a minute would remain an upper bound forever.
+Ends are tried again because two or three consecutive trials decide a rate, and one noisy minute can spoil all of them. Without a retest,
+such a rate would remain an upper bound until the end of the search.
 
 A search for a width of 1% with three trials per rate needs about twenty trials that count. Because so few trials decide a rate, a rate that
 would hold in 40% of many trials becomes a lower bound in one of three searches. That error is about as large as the width.
@@ -32,13 +32,13 @@ from dataclasses import dataclass
 from enum import Enum
 
 EXCEED_RATIO = 0.5
-"""Share of a rate's trials that may fail at a lower bound."""
+"""Maximum share of a rate's trials that may fail if the rate is a lower bound."""
 
 RATE_MAX_RPS = 1e8
 """Highest rate that the load generator accepts."""
 
 RATE_DIGITS = 4
-"""Significant digits of the rates to try: a tenth of the smallest useful width."""
+"""Number of significant digits of the rates to try. The resolution is a tenth of the smallest useful width."""
 
 STRIDES_MAX = 6
 """Maximum number of doublings of a stride. With a width of 5%, the longest stride is a factor of 23."""
@@ -47,8 +47,8 @@ RETEST_TRIALS = 4
 """Maximum number of trials at an end whose trials disagree, as a multiple of `trials`, plus one."""
 
 AGREEING_MIN = 2
-"""Number of trials that must fail at low rates, and hold at higher ones, before their disagreement widens the interval. A single one may
-have been disturbed."""
+"""Number of trials that must fail at low rates, and of trials that must hold at higher rates, before their disagreement widens the
+interval. A single trial may have been disturbed."""
 
 
 class LimitSide(Enum):
@@ -73,7 +73,7 @@ class SearchPhase:
     trials: int
     width: float
     duration_s: Callable[[float], float]
-    """Duration of a trial at a given rate."""
+    """Returns the duration of a trial at a given rate, in seconds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,14 +92,14 @@ class Bounds:
     upper: float | None
 
     def is_within(self, width: float) -> bool:
-        """Return whether the bounds are within this width, or so close that no rate lies between them."""
+        """Return whether the bounds are within this width, or so close that there is no rate to try between them."""
         if self.lower is None or self.upper is None:
             return False
         return self.upper / self.lower - 1 <= width or _rounded(math.sqrt(self.lower * self.upper)) in (self.lower, self.upper)
 
 
 def place(held: Iterable[bool], trials: int) -> LimitSide:
-    """Classify a rate by its results so far, out of ``trials``."""
+    """Classify a rate by its results so far, if it is to get ``trials`` trials."""
     results = list(held)
     wanted = max(trials, len(results))
     failed, missing = results.count(False), wanted - len(results)
@@ -111,7 +111,7 @@ def place(held: Iterable[bool], trials: int) -> LimitSide:
 def retested_place(held: Sequence[bool], trials: int) -> LimitSide:
     """Classify an end of the interval by all its trials.
 
-    It is decided when one result leads by more than ``trials``, or has the majority of the maximum number of trials.
+    The end is decided when one result leads by more than ``trials``, or when it has the maximum number of trials, by majority.
     """
     lead = 2 * sum(held) - len(held)
     if abs(lead) <= trials and len(held) < RETEST_TRIALS * trials + 1:
@@ -143,9 +143,9 @@ def _standing(held: Sequence[bool], trials: int) -> LimitSide:
 
 
 def settled(observations: Sequence[RateObservation], phase: SearchPhase) -> dict[float, LimitSide]:
-    """Classify each rate at the end of a search, ascending: as :func:`places`, but by the majority of all trials of a decided rate.
+    """Classify each rate at the end of a search, in ascending order.
 
-    Some retests may not have been decided.
+    Unlike :func:`places`, this classifies a decided rate by the majority of all its trials, because a retest may not have been decided.
     """
     results = _results(observations, phase)
     found = places(observations, phase)
@@ -162,7 +162,7 @@ def bounds(found: dict[float, LimitSide]) -> Bounds:
 def next_offer(
     observations: Sequence[RateObservation], phases: Sequence[SearchPhase], start_rps: float, rate_min_rps: float
 ) -> Offer | None:
-    """Return the next trial to make; ``None`` when the last phase is complete and its ends were tried again."""
+    """Return the next trial to make; ``None`` if the last phase is complete and the retest of its ends is done."""
     hints = [_rounded(min(max(start_rps, rate_min_rps), RATE_MAX_RPS))]
     for phase in phases:
         found = places(observations, phase)
@@ -177,7 +177,7 @@ def next_offer(
 def attainable_width(observations: Sequence[RateObservation], phase: SearchPhase) -> float:
     """Return the width at which a phase ends: its own, or that of the range in which trials disagree.
 
-    In this range, at least two trials failed at rates below some at which at least two held. Halving it would take many more trials.
+    At its low end, at least two trials failed, and at its high end, at least two held. Halving this range would take many more trials.
     """
     seen = [one for one in observations if one.duration_s >= phase.duration_s(one.rate_rps)]
     failed = sorted(one.rate_rps for one in seen if not one.held)[:AGREEING_MIN]
@@ -188,7 +188,7 @@ def attainable_width(observations: Sequence[RateObservation], phase: SearchPhase
 
 
 def retest(observations: Sequence[RateObservation], phase: SearchPhase) -> Offer | None:
-    """Return a retest of the less recently tried end, so that the ends take turns; ``None`` when both are done."""
+    """Return a retest of the end that was tried less recently, so that the ends take turns; ``None`` if both ends are decided."""
     results = _results(observations, phase)
     known = bounds(places(observations, phase))
     for rate, held in results.items():
@@ -213,7 +213,7 @@ def _next_rate(found: dict[float, LimitSide], known: Bounds, hints: Sequence[flo
 
 
 def _stride(found: dict[float, LimitSide], kind: LimitSide, width: float) -> float:
-    """Return the next stride as a factor: the width, doubled for each such rate after the first."""
+    """Return the next stride as a factor on the rate: the width, doubled for each rate of this kind after the first."""
     doublings = sum(own is kind for own in found.values()) - 1
     return float((1 + width) ** 2 ** min(doublings, STRIDES_MAX))
 

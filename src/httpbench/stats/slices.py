@@ -1,8 +1,8 @@
 """Combine the observations of slices into those of a trial.
 
 Shares and rates are means weighted by the time that the target ran, counts are sums, and memory is a peak. While a target runs, it also
-answers requests before and after the window of each slice. Its CPU time for them doesn't count: it is left out in proportion to the
-responses, which assumes that those cost as much as the others.
+responds to requests before and after the window of each slice. Its CPU time for these doesn't count. It is subtracted in proportion to the
+number of responses, which assumes that all responses cost the same.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from httpbench.stats.disturbance import disturbances
 from httpbench.stats.evidence import Evidence
 
 PEAK_S = 0.95
-"""Minimum time for a peak of CPU use, in seconds. The kernel counts in ticks of 10 ms, which make a shorter time look busier."""
+"""Minimum time over which a peak of CPU use is computed, in seconds. In a shorter time, ticks of 10 ms can make the CPU look busier."""
 
 STRANGERS_MAX = 16
 
@@ -41,7 +41,7 @@ class Slice:
     ran_s: float
     """Time that the target ran, in seconds: from its first request to its last response."""
     counted_share: float
-    """Share of its responses in that time that count, 0 to 1."""
+    """Share of the responses in that time that count, 0 to 1."""
 
 
 def is_disturbed(part: Slice, plan: TrialPlan) -> bool:
@@ -52,7 +52,7 @@ def is_disturbed(part: Slice, plan: TrialPlan) -> bool:
 
 
 def combined(slices: Sequence[Slice], dropped: int = 0) -> Observed:
-    """Return the observations of a trial from those of its slices; at least one."""
+    """Return the observations of a trial from those of its slices. There must be at least one slice."""
     seen = [part.observed for part in slices]
     return Observed(
         target_usage=_usage(slices, lambda one: one.target_usage),
@@ -119,7 +119,7 @@ def _occupancy(slices: Sequence[Slice]) -> tuple[CoreOccupancy, ...]:
             stolen=_weighted([core.stolen for core in cores], weights),
         )
         for cpu, cores in found.items()
-        if len(cores) == len(slices)  # the kernel listed it throughout
+        if len(cores) == len(slices)  # the kernel listed the CPU in every slice
     )
 
 
@@ -143,7 +143,7 @@ def _others(slices: Sequence[Slice]) -> Others | None:
 
 
 def _stranger(parts: Sequence[tuple[Stranger, float]], total: float) -> Stranger:
-    cores = sum(one.cores * weight for one, weight in parts) / total  # in slices that don't list it, it used nothing
+    cores = sum(one.cores * weight for one, weight in parts) / total  # in slices that don't list the process, it used no CPU time
     cpus = sorted({cpu for one, _ in parts for cpu in one.cpus})
     return parts[-1][0].model_copy(update={"cores": cores, "cpus": tuple(cpus)})
 
@@ -172,7 +172,7 @@ def _network(found: Sequence[Network], slices: Sequence[Slice]) -> Network | Non
 
 
 def _link(links: Sequence[LinkUse], weights: Sequence[float]) -> LinkUse:
-    """Return the mean use of the link, or the fullest use if it wasn't always the same link."""
+    """Return the mean use of the fullest link, or its highest use if it wasn't always the same link."""
     if len({link.name for link in links}) > 1:
         return max(links, key=lambda link: link.share)
     return links[0].model_copy(update={"bits_per_s": _weighted([link.bits_per_s for link in links], weights)})
@@ -183,7 +183,7 @@ def _weighted(values: Sequence[float], weights: Sequence[float]) -> float:
 
 
 def _mean(values: Sequence[float | None], weights: Sequence[float], *, total: bool = False) -> float | None:
-    """Return the weighted mean, or the sum; ``None`` if a value is unknown."""
+    """Return the weighted mean, or with ``total`` the sum; ``None`` if a value is unknown."""
     known = [value for value in values if value is not None]
     if len(known) < len(values):
         return None

@@ -1,8 +1,8 @@
 """Find stalls of a target that the p99 of a closed loop hides.
 
 While a target stands still, a closed loop sends nothing, so a stall of any length delays only one request per connection (*coordinated
-omission*). Users who keep sending would meet every stall: if a target stands still for 1% of the time, 1% of the requests that arrive at a
-steady rate wait, for half a stall on average.
+omission*). Users who keep sending requests would notice every stall: if a target stands still for 1% of the time, 1% of the requests that
+arrive at a steady rate wait, on average for half the length of a stall.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ BEYOND_P99 = 0.01
 
 
 def hidden_stalls(trials: Sequence[Trial]) -> Stalls | None:
-    """Return the stalls of the worst round if the p99 hides the stalls of at least half of the rounds that count, else ``None``."""
+    """Return the stalls of the worst round if the p99 hides stalls in at least half of the rounds that count, else ``None``."""
     counting = [trial.measurement for trial in trials if trial.verdict.counts]
     hiding = [measured.stalls for measured in counting if measured and measured.stalls and _hides(measured, measured.stalls)]
     if not hiding or 2 * len(hiding) < len(counting):

@@ -5,18 +5,18 @@ J. Geweke's diagnostic ("Evaluating the accuracy of sampling-based approaches to
 4, 1992). The test is one of equivalence (D. J. Schuirmann, "A comparison of the two one-sided tests procedure and the power approach", J.
 Pharmacokinetics and Biopharmaceutics 15, 1987): the warm-up is over when the whole 95% interval of the change is within ± 2%. Noise widens
 the interval, so it can only make a warm-up longer. With more than about 3% of noise per window, ten seconds can't show that a target is
-steady, and the report says so. Because a narrow interval can occur by chance, it must be narrow five times in a row. In an open loop the
-rate is known and has no noise, so each part must keep it.
+steady, and the report mentions this. Because a narrow interval can occur by chance, it must be narrow five times in a row. In an open loop,
+the rate is known and has no noise, so each part must reach it.
 
-A *measurement* is examined as a whole with MSER, the marginal standard error rule: drop as many leading windows as minimizes the standard
-error of the mean of the rest. This finds the end of a step, curve or drift without a model of the noise (K. P. White, "An effective
-truncation heuristic for bias reduction in simulation output", Simulation 69, 1997; the best of 44 methods in K. Hoad, S. Robinson, R.
-Davies, "Automating warm-up length estimation", J. Operational Research Society 61, 2010). The measurement isn't steady if dropping that
-part changes its throughput by more than 2% and by more than three standard errors of the rest. Some programs never become steady, and a
-benchmark has to report that: E. Barrett et al., "Virtual machine warmup blows hot and cold", OOPSLA 2017.
+A *measurement* is examined as a whole with MSER, the marginal standard error rule: it drops the number of leading windows that minimizes
+the standard error of the mean of the rest. This finds the end of a step, curve or drift without a model of the noise (K. P. White, "An
+effective truncation heuristic for bias reduction in simulation output", Simulation 69, 1997; the best of 44 methods in K. Hoad, S.
+Robinson, R. Davies, "Automating warm-up length estimation", J. Operational Research Society 61, 2010). The measurement isn't steady if
+dropping that part changes its throughput by more than 2% and by more than three standard errors of the rest. Some programs never become
+steady, and a benchmark has to report that: E. Barrett et al., "Virtual machine warmup blows hot and cold", OOPSLA 2017.
 
-Neither check detects a change after the measurement, or a change of latency at constant throughput. In an open loop, they detect only a
-target that falls behind.
+Neither check detects a change after the measurement, or a change of latency at constant throughput. In an open loop, they only
+detect a target that falls behind the rate.
 """
 
 from __future__ import annotations
@@ -32,23 +32,23 @@ from httpbench.stats.interval import Floats, quantile, standard_error
 from httpbench.stats.validity import EDGE_REQUESTS
 
 LOOKED_AT_MIN = 10
-"""Minimum number of warm-up windows to compare, five with five."""
+"""Minimum number of warm-up windows to compare: five with five."""
 
 LOOKS = 5
 """Number of consecutive checks that must pass."""
 
 SHIFT_MAX = 0.02
-"""Maximum relative change of throughput. It is about the smallest difference that a careful comparison claims; the intervals cover smaller
-ones."""
+"""Maximum relative change of throughput in a steady state. It is about the smallest difference that a careful comparison claims; confidence
+intervals cover smaller differences."""
 
 SOUGHT_ERRORS_MAX = 3.0
-"""Number of standard errors by which parts of a measurement may differ by chance if the split with the largest difference is chosen."""
+"""Maximum difference between parts of a measurement by chance, in standard errors, if the split with the largest difference is chosen."""
 
 WINDOWS_MIN = 20
-"""Minimum number of windows in a measurement for a decision."""
+"""Minimum number of windows for deciding whether a measurement was steady."""
 
 REST_MIN = 5
-"""Minimum number of windows to keep, in addition to a third of all. With very few windows, the variance may be small by chance."""
+"""Minimum number of windows to keep. At least a third of all are kept, too. The variance of very few windows may be small by chance."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +57,7 @@ class _Change:
 
     size: float
     half_width: float
-    """Half the width of its interval."""
+    """Half the width of the interval of ``size``."""
 
     @property
     def furthest(self) -> float:
@@ -83,7 +83,7 @@ def is_warm(windows: Sequence[float], window_s: float, rate_rps: float | None = 
 
 
 def _last_parts(windows: Sequence[float]) -> tuple[Floats, Floats]:
-    """Return the earlier and the later part of the last half."""
+    """Return the earlier and the later part of the last half of a warm-up."""
     length = max(LOOKED_AT_MIN, len(windows) // 2) // 2
     return np.asarray(windows[-2 * length : -length], dtype=np.float64), np.asarray(windows[-length:], dtype=np.float64)
 
@@ -98,7 +98,7 @@ def _change(earlier: Floats, later: Floats) -> _Change | None:
 
 
 def _keeps(part: Floats, window_s: float, rate_rps: float) -> bool:
-    """Return whether a part has as many responses as were due, allowing for its edges."""
+    """Return whether a part has as many responses as were due, allowing for requests at its edges."""
     tolerance = SHIFT_MAX * rate_rps + EDGE_REQUESTS / (len(part) * window_s)
     return abs(float(part.mean()) - rate_rps) <= tolerance and float(part.max()) > 0
 
@@ -106,7 +106,7 @@ def _keeps(part: Floats, window_s: float, rate_rps: float) -> bool:
 def truncation(values: Sequence[float]) -> int:
     """Return how many leading windows to drop.
 
-    This is the d with the least Σ(yᵢ − ȳ)² / (n − d)² over i > d, or the smallest one on a tie.
+    This is the d with the smallest Σ(yᵢ − ȳ)² / (n − d)² over i > d. On a tie, it is the smallest such d.
     """
     count = len(values)
     rest_min = max(REST_MIN, count // 3)
@@ -139,7 +139,7 @@ def changed(measurement: Measurement) -> Reason | None:
 def unsteady(trial: Trial) -> Reason | None:
     """Return why a trial isn't steady; ``None`` if it is steady, if that is unknown, or if the rate was meant to rise.
 
-    A warm-up that ran out of time is a reason if throughput still changed by more than 2% and by more than the noise.
+    A warm-up that reached its time limit is a reason if throughput still changed by more than 2% and by more than the noise.
     """
     if trial.measurement is None or trial.plan.load.rate_from_rps is not None:
         return None
@@ -163,7 +163,7 @@ def not_shown_steady(trial: Trial) -> Reason | None:
 
 
 def _unfinished(trial: Trial) -> Settling | None:
-    """Return the warm-up of a measured trial if it ended only because its time was up."""
+    """Return the warm-up of a measured trial if it ended without a steady state because its time was up, else ``None``."""
     settling = trial.settling
     if settling is None or trial.measurement is None or trial.plan.load.rate_from_rps is not None:
         return None

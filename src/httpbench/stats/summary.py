@@ -2,7 +2,7 @@
 
 The unit of replication is the round, not the request. A million requests to one started process share its memory layout, its place in the
 cache and the state of the machine, so an interval over requests would be narrow and wrong. Rounds that don't count (invalid, failed or
-disturbed) never enter a median; the summary reports how many count. No result is the best of several rounds.
+disturbed) never enter a median; the summary contains the number of rounds that count. No result is the best of several rounds.
 """
 
 from __future__ import annotations
@@ -44,18 +44,18 @@ WORST_FIRST = (VerdictKind.INVALID, VerdictKind.FAILED, VerdictKind.DISTURBED)
 """Verdicts of rounds that don't count, in order of precedence for the row."""
 
 USED = ("cpu_cores_peak", "pss_bytes_peak", "rss_bytes_mean", "pss_bytes_mean")
-"""Results that are fields of the target's usage."""
+"""Results that are fields of the target's :class:`Usage`."""
 
 
 class Estimate(Frozen):
-    """A result over the rounds that have it."""
+    """The statistics of a result over the rounds that have it."""
 
     median: float
     """Median over rounds."""
     min: float
-    """Lowest round."""
+    """Lowest value of a round."""
     max: float
-    """Highest round."""
+    """Highest value of a round."""
     spread: float | None
     """(max − min) / 2 / median: the column Range. Null: a single round, or a median of 0."""
     rounds: int
@@ -65,7 +65,7 @@ class Estimate(Frozen):
 
     @classmethod
     def of(cls, values: Iterable[float | None]) -> Estimate | None:
-        """Return the estimate over these rounds, ignoring ``None``; ``None`` if no round has a value."""
+        """Return the estimate over the values of rounds, ignoring ``None``; ``None`` if no round has a value."""
         present = [float(value) for value in values if value is not None]
         if not present:
             return None
@@ -103,7 +103,7 @@ class Latency(Frozen):
 
 
 class Summary(Frozen):
-    """One cell of a run, with its results. ``None``: not measured, or no round counts."""
+    """The results of one cell of a run. ``None``: not measured, or no round counts."""
 
     target: str
     """Id of the target."""
@@ -120,13 +120,13 @@ class Summary(Frozen):
     rounds_counting: int
     """Number of rounds that count."""
     verdict: Verdict
-    """Most common verdict of the rounds that count, or ``generator`` if any of them has it. If no round counts, the reason why."""
+    """Most common verdict of the rounds that count, or ``generator`` or ``both`` if a round has it. If no round counts, the reason."""
     client: ClientSummary | None = None
     """Times of a client, in place of latencies. Null: the target isn't a client, or no round counts."""
     throughput_rps: Estimate | None
     """Correct responses per second. For a rising rate, at the highest step; for a client, without its start-up."""
     bytes_per_s: Estimate | None
-    """Bytes received per second, as the load generator counts them; most count headers."""
+    """Bytes received per second, as the load generator counts them. Most load generators include headers."""
     requests: Estimate | None
     """Complete responses in one round."""
     errors: Estimate | None
@@ -136,8 +136,8 @@ class Summary(Frozen):
     response_time_us: Latency | None
     """Response times, in µs. For a rising rate, at the highest step. Null: closed loop."""
     rate_held_rps: Estimate | None = None
-    """Highest step of a rising rate that was reached, in requests/s. Includes rounds that don't count because they missed the last step.
-    Null: the rate doesn't rise."""
+    """Highest step of a rising rate that the target held, in requests/s. Includes rounds that don't count because the target missed the
+    last step. Null: the rate doesn't rise."""
     cpu_cores: Estimate | None
     """Mean CPU use of the target's whole process tree, in cores."""
     cpu_cores_peak: Estimate | None
@@ -175,7 +175,7 @@ def cells(trials: Iterable[Trial]) -> list[list[Trial]]:
 
 
 def last_attempts(trials: Iterable[Trial]) -> list[Trial]:
-    """Return the last attempt for each cell and round, ordered by their first attempts. Only a disturbed attempt is repeated."""
+    """Return the last attempt for each cell and round, in the order of the first attempts. Only a disturbed attempt is repeated."""
     found: dict[tuple[Cell, int], Trial] = {}
     for trial in trials:
         place = (trial.plan.cell, trial.plan.round)
@@ -188,7 +188,7 @@ def summarize(trials: Sequence[Trial], *, invalid: bool = False) -> Summary:
     """Return the summary of one cell.
 
     Args:
-        trials: The last attempt of each round; at least one, all of the same cell.
+        trials: The last attempt of each round. There must be at least one, and all must belong to the same cell.
         invalid: Include measured rounds that don't count. Never compare such a summary with another one.
     """
     if len({trial.plan.cell for trial in trials}) != 1:
@@ -245,10 +245,10 @@ def with_merged(summary: Summary, trials: Sequence[Trial]) -> Summary:
 
 
 def overall(trials: Sequence[Trial]) -> Verdict:
-    """Return the verdict of a cell: the most common one of its valid rounds, unless one round is ``generator`` or ``both``.
+    """Return the verdict of a cell: the most common verdict of its valid rounds, or ``generator`` or ``both`` if a single round has it.
 
     If the generator limited some rounds, the median no longer describes the target alone. The reasons list rounds with another verdict,
-    rounds that weren't steady or couldn't be shown to be steady, and invalid rounds.
+    rounds that weren't steady or weren't shown to be steady, and rounds that don't count.
     """
     counting = [trial.verdict for trial in trials if trial.verdict.counts]
     dropped = [trial.verdict for trial in trials if not trial.verdict.counts]
@@ -274,7 +274,7 @@ def overall(trials: Sequence[Trial]) -> Verdict:
 
 
 def bytes_per_s(measurement: Measurement) -> float | None:
-    """Return bytes received per second; ``None`` if the generator doesn't count bytes."""
+    """Return the bytes received per second; ``None`` if the generator doesn't count bytes."""
     if measurement.bytes_received is None or measurement.duration_s <= 0:
         return None
     return measurement.bytes_received / measurement.duration_s
@@ -347,13 +347,13 @@ def _latency(rounds: Sequence[Distribution | None]) -> Latency | None:
     if not present:
         return None
     values = {name: [getattr(each, name) for each in present] for name in Distribution.model_fields if name in Latency.model_fields}
-    # A slow round has fewer requests and may lack a high percentile. A median over the remaining rounds would favor the fast ones.
+    # A slow round has fewer requests and may lack a high percentile. A median over the other rounds would then favor the target.
     figures = {name: None if None in found else Estimate.of(found) for name, found in values.items()}
     return Latency(**figures, merged=None, merged_intervals={})
 
 
 def _notes_on_dropped(dropped: Sequence[Verdict], rounds: int) -> Iterator[Reason]:
-    """Explain why rounds don't count, with one example for disturbed rounds: a note below the tables lists all disturbers."""
+    """Explain why rounds don't count. One example is enough for disturbed rounds, because a note below the tables lists all disturbers."""
     lost, disturbed = ([one for one in dropped if _is_disturbed(one) is wanted] for wanted in (False, True))
     if lost:
         reasons = [reason.dumped for reason in _reasons((verdict.reasons for verdict in lost), len(lost))]
@@ -368,9 +368,9 @@ def _is_disturbed(verdict: Verdict) -> bool:
 
 
 def _without_withheld(trial: Trial) -> Sequence[Reason]:
-    """Return the reasons of a trial without those about withheld CPU time, which a note states for all rounds together.
+    """Return the reasons of a trial except those about withheld CPU time, which another note reports for all rounds together.
 
-    Earlier versions stored them as text, after the other reasons.
+    Earlier versions of httpbench stored these as text, after the other reasons.
     """
     reasons = trial.verdict.reasons
     if all(reason.kind is ReasonKind.TEXT for reason in reasons) and (evidence := evidence_of(trial)):
@@ -379,7 +379,7 @@ def _without_withheld(trial: Trial) -> Sequence[Reason]:
 
 
 def _reasons(by_round: Iterable[Sequence[Reason]], rounds: int | None = None) -> tuple[Reason, ...]:
-    """Return each reason once, in order, with the number of rounds that have it unless that is ``rounds``.
+    """Return each reason once, in order, with the number of rounds that have it, unless all ``rounds`` have it.
 
     Reasons that differ only in their numbers are merged.
     """
@@ -390,7 +390,7 @@ def _reasons(by_round: Iterable[Sequence[Reason]], rounds: int | None = None) ->
 
 
 def _repeated(reasons: Sequence[Reason], *, known: bool) -> Reason:
-    """Merge reasons that differ only in their numbers. ``known``: the reader already knows how many rounds have them."""
+    """Merge reasons that differ only in their numbers. If ``known``, the reader already knows how many rounds have them."""
     if all(reason == reasons[0] for reason in reasons) and (known or len(reasons) == 1):
         return reasons[0]
     distinct = [reason.dumped for place, reason in enumerate(reasons) if reason not in reasons[:place]]
@@ -398,6 +398,6 @@ def _repeated(reasons: Sequence[Reason], *, known: bool) -> Reason:
 
 
 def _first_of(reason: Reason) -> Reason:
-    """Return the first of the merged reasons."""
+    """Return the first of several merged reasons, or the reason itself if it isn't merged."""
     repeated = reason.data.get("reasons")
     return Reason.model_validate(repeated[0]) if reason.kind is ReasonKind.REPEATED and isinstance(repeated, list) else reason

@@ -1,14 +1,14 @@
 """Compare one result between two runs.
 
-The rounds of two runs weren't interleaved, so they aren't pairs. The ratio is that of the geometric means. Its interval is Welch's t on the
-logarithms, which doesn't require equal variances (B. L. Welch, "The generalization of 'Student's' problem when several different population
-variances are involved", Biometrika 34, 1947; degrees of freedom after F. E. Satterthwaite, Biometrics Bulletin 2, 1946).
+The rounds of two runs weren't interleaved, so they can't be paired. The result is the ratio of the geometric means. Its interval is Welch's
+t on the logarithms, which doesn't require equal variances (B. L. Welch, "The generalization of 'Student's' problem when several different
+population variances are involved", Biometrika 34, 1947; degrees of freedom after F. E. Satterthwaite, Biometrics Bulletin 2, 1946).
 
 As in a comparison within a run, the interval holds whichever seventh of the rounds of either run is left out: see
 :mod:`httpbench.stats.interval`.
 
-This has a large drawback that no formula removes. Any difference between the two runs (other programs, a colder room, another day) is part
-of the ratio, and the interval doesn't cover it. Only rounds of one run avoid this.
+Comparing runs has a large drawback that no formula removes. Any difference between the two runs (other programs, a colder room, another
+day) is part of the ratio, and the interval doesn't cover it. Only a comparison within one run avoids this.
 """
 
 from __future__ import annotations
@@ -23,20 +23,20 @@ from httpbench.stats.interval import CONFIDENCE, ROUNDS_MIN, ConfidenceInterval,
 
 
 class Change(Frozen):
-    """The ratio of head to base for one result."""
+    """The change of one result between two runs: the ratio of the second (head) to the first (base)."""
 
     base: float
     """Geometric mean over the rounds that count."""
     head: float
     ratio: float
     interval: ConfidenceInterval | None
-    """Interval of the ratio; all intervals of the result together have a confidence of 95%. ``None``: fewer than three rounds."""
+    """Interval of the ratio. The confidence that all intervals of the result hold is 95%. ``None``: fewer than three rounds."""
     rounds_base: int
     rounds_head: int
 
     @property
     def differs(self) -> bool:
-        """Return whether the difference is significant."""
+        """Whether the difference is significant."""
         return self.interval is not None and not self.interval.low <= 1 <= self.interval.high
 
 
@@ -46,7 +46,7 @@ def change(base: Sequence[float], head: Sequence[float], comparisons: int = 1, r
     Args:
         base: Values of the rounds of the first run.
         head: Values of the rounds of the second run.
-        comparisons: Number of intervals of this result. Bonferroni's inequality widens each so that all hold together.
+        comparisons: Number of intervals of this result. Bonferroni's correction widens each, so that all hold together.
         resolution: Relative step of the recorded values; no interval is narrower.
     """
     logs = [np.log(np.array([value for value in values if value > 0], dtype=np.float64)) for values in (base, head)]

@@ -1,4 +1,4 @@
-"""Rules that make a trial invalid, each with its reason."""
+"""Rules that make a trial invalid. Each yields its reason."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from httpbench.model import Arrivals, Load, Measurement, Reason, ReasonKind, Ste
 from httpbench.stats.evidence import ERROR_SHARE_LIMIT, Evidence
 
 ACHIEVED_SHARE_MIN = 0.99
-"""Minimum ratio of the achieved to the offered rate. Below it, the target got fewer requests than the table claims. The 1% covers requests
-in flight at the end, which the native load generator awaits: those without a response are errors."""
+"""Minimum ratio of the achieved to the offered rate. Below it, the target got fewer requests than the table claims. The missing 1% allows
+for requests in flight at the end. The native load generator waits for their responses, and a request without a response is an error."""
 
 EDGE_REQUESTS = 2
-"""Number of requests that may fall outside the period of an offered rate or step: the first and the last. They matter if there are few
+"""Number of requests that may fall outside the period of an offered rate or step: the first and the last. This matters if there are few
 requests."""
 
 POISSON_DEVIATIONS = 3
-"""Standard deviations by which the number of Poisson arrivals of a step may fall short by chance."""
+"""Number of standard deviations by which the number of Poisson arrivals in a step may fall short by chance."""
 
 LITTLE_MIN, LITTLE_MAX = 0.97, 1.01
 """Allowed range of throughput × mean service time / requests in flight. By Little's law (J. D. C. Little, "A proof for the queuing formula
@@ -26,21 +26,20 @@ L = λW", Operations Research 9, 1961) the ratio is 1 in a closed loop without p
 the mean omits requests. A ratio above 1 is impossible, so a clock, a counter or a duration is wrong; 1% covers rounding."""
 
 END_STALL_SHARE_MAX = 0.1
-"""Share of the period that a stall at its end may last. A connection that gets no response at all stalls for longer."""
+"""Maximum length of a stall at the end of the period, as a share of it. A connection that gets no response at all stalls for longer."""
 
 LITTLE_ROUND_TRIPS_MIN = 100
-"""Minimum number of requests per connection slot for Little's law. With fewer, the requests cut off at the start and the end outweigh the
-tolerance."""
+"""Minimum number of requests per connection and pipeline slot for Little's law. With fewer, requests that are cut off at the start and the
+end exceed the tolerance."""
 
 WRONG_RESPONSES = frozenset({"unexpected_status", "unexpected_body", "invalid_response", "unknown_status"})
-"""Kinds of error that are wrong responses. A single one makes the trial invalid, because a target that was wrong once isn't correct."""
+"""Kinds of errors that are wrong responses. A single wrong response makes the trial invalid, because the target isn't correct."""
 
 BODY_BYTES_SHARE_MIN = 0.99
-"""Minimum ratio of bytes received to the body bytes of correct responses. The 1% covers generators that print bytes with three digits."""
+"""Minimum ratio of bytes received to the body bytes of correct responses. The 1% allows for generators that round to three digits."""
 
 HEADERS_VARY_BYTES = 8
-"""Number of bytes by which the headers of otherwise equal responses may differ, e.g. in counts of remaining requests or lengths of dates.
-"""
+"""Maximum difference in size between the headers of equal responses, in bytes. For example, the length of a date may differ."""
 
 
 def is_incorrect(evidence: Evidence) -> bool:
@@ -49,7 +48,7 @@ def is_incorrect(evidence: Evidence) -> bool:
 
 
 def untrue(evidence: Evidence) -> Iterator[Reason]:
-    """Yield the reasons why the results aren't true, if any."""
+    """Yield the reasons why the results aren't valid, if any."""
     measurement = evidence.measurement
     if measurement.requests.ok == 0:
         yield Reason.of(ReasonKind.NO_CORRECT_RESPONSE, errors=_errors_made(measurement))
@@ -80,7 +79,7 @@ def _wrong_samples(evidence: Evidence) -> Iterator[Reason]:
 def failed_requests(measurement: Measurement) -> int:
     """Return the number of requests without a correct response.
 
-    A wrong response that the generator also counts as an error is counted once.
+    A wrong response that the generator also counts as an error counts once.
     """
     return max(measurement.errors_total, measurement.requests.completed - measurement.requests.ok)
 
@@ -100,7 +99,7 @@ def _errors_made(measurement: Measurement) -> dict[str, int]:
 
 
 def _short_bodies(evidence: Evidence) -> Iterator[Reason]:
-    """Detect truncated bodies behind a correct status, because most generators check only the status."""
+    """Detect truncated bodies in responses with a correct status, because most generators check only the status."""
     received, least = evidence.measurement.bytes_received, evidence.criteria.response_bytes_min
     if not received or least is None:
         return
@@ -110,7 +109,7 @@ def _short_bodies(evidence: Evidence) -> Iterator[Reason]:
 
 
 def response_size(workload: Workload, response_bytes: int | None = None) -> tuple[int | None, Literal["bodies", "responses"]]:
-    """Return the minimum size of a correct response in bytes and what it counts; ``None`` if sizes can't be compared.
+    """Return the minimum size of a correct response, in bytes, and whether it is that of the body; ``None`` if sizes can't be compared.
 
     Args:
         workload: The request and the correct response.
@@ -129,7 +128,7 @@ def _rate_not_reached(evidence: Evidence) -> Iterator[Reason]:
         return
     if measurement.steps:
         held = rate_held(measurement.steps, evidence.load.arrivals)
-        # The results at the highest rate are valid only if every step was achieved.
+        # The results at the highest rate are valid only if the target held every step.
         if len(measurement.steps) != evidence.load.steps or held != offered:
             yield Reason.of(ReasonKind.RATE_NOT_HELD, held_rps=held, offered_rps=offered, share_min=ACHIEVED_SHARE_MIN)
         return
@@ -145,7 +144,7 @@ def is_achieved(due: float, responses: float) -> bool:
 
 
 def due_requests(measurement: Measurement, load: Load) -> float:
-    """Return how many requests were due. The number of Poisson arrivals varies, so they are counted."""
+    """Return how many requests were due. The number of Poisson arrivals is random, so the generator's counts are used."""
     requests = measurement.requests
     if load.arrivals is Arrivals.POISSON and requests.sent is not None:
         return requests.sent + requests.unsent
@@ -153,9 +152,9 @@ def due_requests(measurement: Measurement, load: Load) -> float:
 
 
 def rate_held(steps: tuple[Step, ...], arrivals: Arrivals) -> float | None:
-    """Return the rate in requests/s up to which every step was achieved; ``None`` if the first step failed.
+    """Return the rate in requests/s up to which the target held every step; ``None`` if it missed the first step.
 
-    Nothing counts the Poisson arrivals of a step, so their number may fall short by chance.
+    The Poisson arrivals of a step aren't counted, so their number may fall short by chance.
     """
     held = None
     for step in steps:
@@ -173,7 +172,7 @@ def _little(evidence: Evidence) -> Iterator[Reason]:
         return
     times, window_s = evidence.measurement.service_time_us, evidence.measurement.duration_s / evidence.windows
     # A request in flight at the start counts with its whole time, which is at most the longest time on each connection. A request in flight
-    # at the end doesn't count at all. The longest time may belong to a request that never ended, so a usual time bounds this effect.
+    # at the end doesn't count at all. The longest time may be that of a request that never ended, so a usual time limits this effect.
     usual_us = next((us for us in (times.p99, times.p90, times.max) if us is not None), 0.0) if times else 0.0
     longest_us = (times.max or 0.0) if times else 0.0
     # In slices, it's the other way around, and every request ends in the drain.
@@ -185,10 +184,10 @@ def _little(evidence: Evidence) -> Iterator[Reason]:
 
 
 def _cut_off_by_the_end(evidence: Evidence) -> float:
-    """Return how much a stall at the end of the period lowers the ratio.
+    """Return by how much a stall at the end of the period lowers the ratio.
 
-    The stalled requests aren't in the mean, as they would be if the stall had come earlier. Returns 0 if the requests in flight are so old
-    that their connections may never get a response.
+    The mean doesn't include the stalled requests, as it would if the stall had occurred earlier. Returns 0 if the requests in flight are so
+    old that their connections may never get a response.
     """
     measurement = evidence.measurement
     if not measurement.unfinished or measurement.unfinished_s / measurement.unfinished > END_STALL_SHARE_MAX * measurement.duration_s:
@@ -200,7 +199,7 @@ def little_ratio(evidence: Evidence) -> float | None:
     """Return throughput × mean service time / requests in flight; ``None`` if it need not be 1.
 
     It need not be 1 in an open loop, without keep-alive (connecting and closing take time outside the service time), if the generator's
-    mean measures something else, or with few requests.
+    mean doesn't cover every request, or with few requests.
     """
     measurement, load = evidence.measurement, evidence.load
     times = measurement.service_time_us

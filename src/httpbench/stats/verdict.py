@@ -1,14 +1,14 @@
 """Decide what limited a trial, or why its results aren't valid.
 
-A rate is only half the story without its limit: if the load generator ran out of CPU time, its requests per second describe the generator,
-not the server. The verdict depends only on CPU time and counters. It therefore costs nothing, works without root, and can be drawn again
-from the store. The drawback is that a limit that uses no CPU time (a disk, a lock) appears only as `idle`. A network limit shows in its
-full links and lost packets.
+A rate means little without its limit: if the load generator ran out of CPU time, its requests per second describe the generator,
+not the server. The verdict depends only on CPU time and counters. It therefore costs nothing, works without root, and can be derived
+again from a stored trial. As a drawback, a limit that uses no CPU time (a disk, a lock) appears only as `idle`. Full links and lost packets
+show a network limit.
 
-Capacities count physical cores, so SMT siblings don't double what a program could use.
+Capacities are numbers of physical cores, so SMT siblings don't double the capacity of a program.
 
-The order of the checks matters. Wrong responses come first, because no disturbance excuses them. Then come disturbances by other programs,
-then the checks of the measurement itself, and finally the limit.
+The order of the checks matters. Wrong responses come first, because no disturbance can explain them. Then come disturbances by other
+programs, then the checks of the measurement itself, and finally the limit.
 """
 
 from __future__ import annotations
@@ -23,39 +23,38 @@ from httpbench.stats.validity import is_incorrect, untrue
 from httpbench.stats.withheld import withheld
 
 TARGET_BUSY = 0.90
-"""Share of its cores above which a target counts as busy. It is below 1 because the kernel charges some interrupt and network work to no
+"""Minimum share of its cores that a busy target uses. It is below 1 because the kernel charges some interrupt and network work to no
 process."""
 
 TARGET_FULL = 0.97
-"""Share of its cores above which the target is the limit even if the generator is nearly full too. If a request costs the same whatever the
-load, such a target can do at most 3% more, and rounds differ by as much. That is an assumption: a server with more requests waiting may
-handle several at once for less. So next to a busy generator, even a full target isn't shown to be the only limit."""
+"""Minimum share of its cores at which the target is the limit even if the generator is nearly full, too. If a request costs the same under
+any load, such a target can do at most 3% more, and rounds differ by as much. That is an assumption: if more requests wait, a server may
+handle several at once at a lower cost. So if the generator is busy, even a full target isn't proven to be the only limit."""
 
 BOTH_TARGET = 0.80
-"""Share of its cores above which a target counts as nearly full when the generator is nearly full too. A target below this share could do a
-quarter more, so the generator alone is the limit."""
+"""Minimum share of its cores at which a target counts as nearly full if the generator is nearly full, too. A target below this share could
+do a quarter more, so the generator alone is the limit."""
 
 MACHINE_BUSY = 0.95
-"""Share of shared cores that their programs must use together for those cores to be the limit."""
+"""Minimum share of shared cores that their programs must use together for these cores to be the limit."""
 
 RETRANSMISSION_S = 0.2
 """Minimum duration of a retransmission timeout on Linux (TCP_RTO_MIN), in seconds; RFC 6298 requires one second. Segments that a tail loss
-probe (RFC 8985) sends again sooner often weren't lost: the acknowledgement was late."""
+probe (RFC 8985) sends again earlier often weren't lost; only the acknowledgment was late."""
 
 LOST_SHARE_MIN = 0.05
-"""Share of the connections' time lost to retransmission timeouts above which the network may be why neither side was busy. Equal to the
-threshold for other programs."""
+"""Minimum share of the connections' time lost to retransmission timeouts at which the network may be the reason that neither side was busy.
+Equal to the threshold for other programs."""
 
 LINK_FULL_MIN = 0.90
-"""Share of a link's capacity above which the link may be why neither side was busy. Equal to the threshold for a busy target. What the
-kernel counts as sent lacks the headers of segments that the link cuts from larger packets, about 4%."""
+"""Minimum share of a link's capacity at which the link may be the reason that neither side was busy. Equal to the threshold for a busy
+target. The kernel's counters lack the headers of segments that the network device cuts from larger packets, about 4%."""
 
 POLLING_THREADS_MIN = 0.5
-"""Number of threads busy without requests at which a target counts as polling. A polling thread is always busy, any other one hardly ever.
-"""
+"""Minimum number of threads that are busy without requests in a target that polls. Threads that don't poll are hardly ever busy."""
 
 WAITING_SHARE_MIN = 0.05
-"""Share of its cores' time that a target must spend waiting for a CPU before the verdict mentions it. Waiting isn't a limit by itself,
+"""Minimum share of its cores' time that a target must wait for a CPU before the verdict mentions this. Waiting isn't a limit by itself,
 because threads of one program wait for each other."""
 
 
@@ -77,7 +76,7 @@ FAILURES = frozenset(
         ReasonKind.NOT_STORED,
     )
 )
-"""Incidents that make a trial failed because nothing was measured. Other incidents without a measurement make it invalid."""
+"""Incidents with which a trial has failed if nothing was measured. With other incidents, a trial without a measurement is invalid."""
 
 AFTERWARDS = frozenset((ReasonKind.WRONG_AFTER_LOAD, ReasonKind.BYTES_MAY_BE_LOST, *ENDINGS))
 """Incidents that the verdict lists after the reasons from the measurement."""
@@ -86,7 +85,7 @@ HARMLESS = frozenset((ReasonKind.BYTES_MAY_BE_LOST, *ENDINGS))
 """Incidents that leave the results valid."""
 
 CLIENT_BUSY_SHARE = 0.5
-"""Share of its time below which a client mostly waited, either for the server or to be woken up."""
+"""Minimum share of its wall time for which a busy client uses the CPU. Otherwise, it mostly waited for the server or to be woken up."""
 
 
 def judged(trial: Trial) -> Trial:
@@ -95,7 +94,7 @@ def judged(trial: Trial) -> Trial:
 
 
 def draw(trial: Trial) -> Verdict:
-    """Return the verdict of a trial, drawn from its plan, criteria, and observations.
+    """Derive the verdict of a trial from its plan, criteria and observations.
 
     The trial's current verdict is ignored, so a stored trial gets the same verdict as when it was made.
     """
@@ -126,7 +125,7 @@ def _out_of_memory(observed: Observed) -> Iterator[Reason]:
 
 
 def judge(evidence: Evidence) -> Verdict:
-    """Return what limited a measured trial, with the reasons, ignoring incidents."""
+    """Return the limit of a measured trial, with the reasons. Incidents aren't considered."""
     accepts_disturbed = evidence.criteria.accepts_disturbed
     wrong, disturbed = tuple(untrue(evidence)), tuple(each.reason for each in disturbances(evidence))
     if wrong and (not disturbed or accepts_disturbed or is_incorrect(evidence)):
@@ -193,11 +192,11 @@ def _limit_of_either(evidence: Evidence, target: Usage) -> Verdict | None:
 
 
 def _limit_of_polling(evidence: Evidence, programs: list[dict[str, Any]]) -> Verdict | None:
-    """Return the verdict if the target looks full only because it polls, else ``None``. ``programs``: how full each program was.
+    """Return the verdict if the target may look full only because it polls, else ``None``.
 
     A server that checks its sockets or rings in a loop (``epoll_wait`` with a timeout of 0, a kernel thread of io_uring) uses a whole core
-    even when it has nothing to do. Each trial counts the threads that are busy without requests. This doesn't detect a server that polls
-    for a moment after each request and then sleeps.
+    even when it has nothing to do. Each trial counts the threads that are busy without requests. This doesn't detect a server that
+    polls for a moment after each request and then sleeps.
     """
     busy = evidence.observed.target_polling_threads
     if busy is None or busy < POLLING_THREADS_MIN:
@@ -226,7 +225,7 @@ def _full_links(evidence: Evidence) -> Iterator[Reason]:
 
 
 def _losses(evidence: Evidence) -> Iterator[Reason]:
-    """Yield the packet losses if the wait for them was long enough to be the limit."""
+    """Yield a reason if connections waited for lost packets long enough for this to be the limit."""
     sides = (evidence.observed.network, evidence.observed.load_host.network if evidence.observed.load_host else None)
     timeouts = sum(side.retransmission_timeouts or 0 for side in sides if side)
     share = timeouts * RETRANSMISSION_S / (evidence.load.connections * evidence.measurement.duration_s)
@@ -241,9 +240,9 @@ class _Program(NamedTuple):
 
 
 def _limit_behind_target(evidence: Evidence, generator: Usage) -> Verdict | None:
-    """Return the backend or the database as the limit, alone or together with the generator on the cores they share.
+    """Return the backend or the database as the limit, alone or together with the generator on cores that they share.
 
-    Called for a target that wasn't busy itself.
+    The target must not have been busy itself.
     """
     seen, cores = evidence.observed, evidence.cores
     if (backend := seen.backend_usage) is not None:
@@ -280,7 +279,7 @@ def _sharing(evidence: Evidence, target: Usage, generator: Usage) -> list[_Progr
 
 
 def _limit_of_shared_cores(evidence: Evidence, sharing: Sequence[_Program], kind: VerdictKind, why: ReasonKind) -> Verdict | None:
-    """Return the limit if these programs filled the cores they share, whichever of them used most."""
+    """Return the limit if these programs together filled the cores that they share, else ``None``."""
     data = _together(evidence, sharing)
     is_full = sharing and sum(each.usage.cpu_cores_mean for each in sharing) >= MACHINE_BUSY * data["shared_cores"]
     return _verdict(kind, why, **data) if is_full else None

@@ -13,17 +13,17 @@ from httpbench.stats.disturbance import disturbances
 from httpbench.stats.evidence import Evidence, evidence_of, throttled
 
 STEAL_SHARE_MIN = 0.05
-"""Share of a core taken by other virtual machines above which steal is always reported."""
+"""Minimum share of a core taken by other virtual machines at which steal is always reported."""
 
 WITHHELD = (ReasonKind.QUOTA_STOPPED_TARGET, ReasonKind.STEAL)
-"""Kinds of these reasons."""
+"""Kinds of the reasons that report withheld CPU time."""
 
 DISTURBING_STEAL = (ReasonKind.STOLEN, ReasonKind.STOLEN_ON_HOST)
-"""Kinds of disturbances by steal, which already report it."""
+"""Kinds of the reasons that report steal as a disturbance. Steal isn't reported again with them."""
 
 
 def withheld(evidence: Evidence) -> dict[ReasonKind, tuple[float, Reason]]:
-    """Return the share of CPU time that was withheld in each way, with the reason, omitting shares too small to matter."""
+    """Return the share of CPU time that was withheld in each way, with the reason. Shares that are too small to matter are omitted."""
     found = {}
     if share := throttled(evidence.observed.target_usage):
         found[ReasonKind.QUOTA_STOPPED_TARGET] = (share, Reason.of(ReasonKind.QUOTA_STOPPED_TARGET, periods_share=share))
@@ -35,7 +35,7 @@ def withheld(evidence: Evidence) -> dict[ReasonKind, tuple[float, Reason]]:
 
 
 def withheld_in_rounds(trials: Sequence[Trial]) -> Iterator[Reason]:
-    """Yield the worst round of each way in which CPU time was withheld, with the number of affected rounds."""
+    """Yield a reason for each way in which CPU time was withheld, with the worst round and the number of affected rounds."""
     known = [withheld(evidence) for trial in trials if (evidence := evidence_of(trial))]
     for way in WITHHELD:
         rounds = [found[way] for found in known if way in found]

@@ -57,7 +57,7 @@ class EngineFreezer:
 
 
 class Container(Freezable):
-    """A running container. Freezing it raises :class:`ContainerError` if only the engine can freeze it and fails.
+    """A running container. Freezing it raises :class:`ContainerError` if only the engine can freeze it and the engine fails.
 
     Use as a context manager: leaving it removes the container.
     """

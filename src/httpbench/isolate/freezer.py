@@ -172,10 +172,10 @@ class Freezable(ABC):
     _is_frozen = False
 
     def freeze(self) -> None:
-        """Return once none of the processes runs; nothing can run until :meth:`thaw`.
+        """Freeze all processes of the program, so that none can run until :meth:`thaw`.
 
-        Does nothing to a program that is frozen or has ended. If a process can't be frozen within two seconds, lets all go on and raises
-        :class:`FreezeError`.
+        Does nothing to a program that is frozen or has ended. If a process can't be frozen within two seconds, thaws all processes and
+        raises :class:`FreezeError`.
         """
         if self._is_frozen or self._has_ended():
             return
@@ -188,7 +188,7 @@ class Freezable(ABC):
             raise
 
     def thaw(self) -> None:
-        """Let all processes go on. Does nothing to a program that isn't frozen."""
+        """Let all processes run again. Does nothing to a program that isn't frozen."""
         if self._is_frozen and self._freezer is not None:
             self._freezer.thaw()
             self._is_frozen = False

@@ -41,7 +41,7 @@ import sys
 import time
 from typing import TYPE_CHECKING, Any
 
-if TYPE_CHECKING:  # importing it would slow the start
+if TYPE_CHECKING:  # importing this at run time would slow the start
     from collections.abc import Callable, Iterator
 
 PR_SET_PDEATHSIG = 1

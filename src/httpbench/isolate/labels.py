@@ -11,7 +11,7 @@ from httpbench.isolate import engine as command_line
 from httpbench.model import Engine
 
 OWNER, RUN, TARGET = "httpbench.owner", "httpbench.run", "httpbench.target"
-"""Labels with the harness (its process id, namespace and boot), the run, and the target of an image."""
+"""Names of the labels: the harness (its process id, namespace and boot), the run, and the target of an image."""
 
 
 def owner_label() -> str:

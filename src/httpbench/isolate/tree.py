@@ -288,7 +288,7 @@ class ProcessTree(Freezable):
 
 
 def out_of_memory_kills() -> int:
-    """Return how many programs the kernel killed since boot because memory ran out, or 0 if it doesn't count them.
+    """Return how many programs the kernel killed for lack of memory since boot, or 0 if the kernel doesn't count them.
 
     Kills within control groups are included.
     """

@@ -33,7 +33,7 @@ PROGRESS, SLICE = TypeAdapter(Progress), TypeAdapter(SliceReport)
 Event = TypeVar("Event", Progress, SliceReport)
 
 
-# These accept unknown keys, because newer versions of the program may add some.
+# These classes accept unknown keys, because newer versions of the program may add some.
 class _Distribution(Distribution, extra="ignore"):
     pass
 
@@ -179,7 +179,7 @@ class Native(LoadGenerator):
             generator=self.name,
             generator_version=report.version,
             bytes_received=report.bytes.received,
-            means_every_request=True,  # wrk and hey connect within the measured time; wrk rounds down to µs, hey stops after a million
+            means_every_request=True,  # not for wrk and hey, which connect within the measured time, round down, or keep only a million
             intervals=tuple(part.interval for part in recorded_intervals) or tuple(map(_interval, report.intervals)),
             steps=steps(job.load, recorded_intervals),
             unfinished=_unfinished(report),
@@ -317,7 +317,7 @@ def _parse(output: Output) -> _Report:
 
 
 def _event(kind: TypeAdapter[Event], line: str) -> Event | None:
-    """Parse a line of standard error. Returns ``None`` for other events, and for text."""
+    """Parse an event of this kind from a line of standard error. Returns ``None`` for any other line."""
     try:
         return kind.validate_json(line)
     except ValidationError:

@@ -38,7 +38,7 @@ IGNORED = ("__pycache__", ".git", "Dockerfile")
 
 
 class Receipt(Frozen, extra="ignore"):
-    """Proof that a build exists. Receipts of earlier versions also list the sources."""
+    """The record of a successful build. Records of earlier versions also list the sources."""
 
     fingerprint: str
     version: str | None
@@ -216,7 +216,7 @@ def hash_of(folder: Path, recipe: str, ignored: Collection[str]) -> str:
 
 
 def _copy_sources(target: Target, folder: Path) -> None:
-    """Update the copy of the sources. Files from the last build stay."""
+    """Update the copy of the sources. Files that the last build created stay."""
     origin = Path(target.folder)
     names = [str(path.relative_to(origin)) for path in _sources(origin, IGNORED)]
     listing = folder / ".httpbench-sources.json"

@@ -55,7 +55,7 @@ def _clauses(client: Client, path: str, keeps_none: bool) -> Iterator[tuple[str,
 def _run(
     client: Client, path: str, work: ClientWork, *, requests: int | None = None, other: str | None = None, held_s: float = 0
 ) -> tuple[ClientRun, WorkDone]:
-    """Run the client once. ``other``: a path that the server doesn't have, for the client to request."""
+    """Run the client once. If ``other`` is set, the client requests this path, which the server doesn't have."""
     with scratch_folder() as scratch, reference(work, path, client.cores, scratch, held_s=held_s) as server:
         url = server.url if other is None else server.url.removesuffix(path) + other
         ran = run_client(client, url, work.requests if requests is None else requests, scratch)

@@ -44,7 +44,7 @@ def cores_beside_database(target: Target, workload: Workload, topology: Topology
 
 
 def with_database_cores(spec: RunSpec) -> RunSpec:
-    """Return the run with cores for each trial's database."""
+    """Return the run with cores assigned to each trial's database."""
     trials = []
     for planned in spec.plan.trials:
         target, workload = spec.targets[planned.target], spec.workloads[planned.workload]

@@ -60,9 +60,9 @@ def run_generator(generator: LoadGenerator, job: Job, subject: Subject, report: 
 def measured(
     generator: LoadGenerator, job: Job, output: Output, died: str | None, backend: RunningTarget | None = None
 ) -> Measurement | None:
-    """Return the measurement with checks of the responses that it kept.
+    """Return the measurement with the results of checking the kept responses.
 
-    Raises :class:`LoadError` if the output can't be read, or returns ``None`` if the target died.
+    If the output can't be read, returns ``None`` if the target died, else raises :class:`LoadError`.
     """
     try:
         found = generator.measurement(job, output)

@@ -38,7 +38,7 @@ class Meters:
         self._quota = SharedQuotaMeter()
         self._strangers = StrangerMeter(subject.cores.measured, roots=_contained(subject))
         self._samplers: dict[str, Sampler] = {}
-        """Samplers of the programs, by the name of their usage in ``Observed``."""
+        """Samplers of the programs, by the name of the field in ``Observed`` that gets their usage."""
 
     @property
     def current(self) -> Callable[[], Current] | None:
@@ -60,7 +60,7 @@ class Meters:
         self._occupancy.mark()
 
     def mark(self) -> None:
-        """Begin the measured window again while the load runs, and drop earlier samples. The meters that take longest come last."""
+        """Begin the measured window again while the load runs, and drop earlier samples. The slowest meters come last."""
         for sampler in self._samplers.values():
             sampler.mark()
         self._generator.mark()
@@ -85,6 +85,6 @@ class Meters:
 
 
 def _contained(subject: Subject) -> list[int]:
-    """Return the first processes of containers, which are children of their engine."""
+    """Return the process ids of the containers' first processes. These are children of the engine, not of the harness."""
     programs = [each.program for each in (subject.target, subject.database) if each]
     return [program.pid for program in programs if isinstance(program, Container)]

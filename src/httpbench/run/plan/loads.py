@@ -33,7 +33,7 @@ def load_of(fields: Mapping[str, Any], *, scale: float = 1.0, cap_rps: float | N
 
 
 def _capped(values: dict[str, Any], cap_rps: float) -> dict[str, Any]:
-    """Rise to the cap and hold it. A rate that would start at or above the cap is only held."""
+    """Return a load that rises to the cap and holds it. If the rate would start at or above the cap, the load only holds the cap."""
     rises = values.get("rate_from_rps", cap_rps) < cap_rps
     left_out = () if rises else ("rate_from_rps", "rate_step_rps", "step_s")
     return {name: value for name, value in values.items() if name not in left_out} | {"rate_rps": cap_rps}

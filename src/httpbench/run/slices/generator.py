@@ -54,7 +54,7 @@ class SliceGenerator:
             self.running.order("end")
             self._wait(lambda line: None, 0, until_end=True)
         else:
-            self.running.stop()  # it reports what it has measured so far
+            self.running.stop()  # the generator reports what it has measured so far
         return self._output()
 
     def _output(self) -> Output:

@@ -91,7 +91,7 @@ class RunningTarget:
     """A target that has responded correctly."""
 
     program: ProcessTree | Container | None
-    """The target's processes. ``None``: it was already running and stays so, or it runs on another host."""
+    """The target's processes. ``None``: the target was already running and stays so, or it runs on another host."""
     host: str
     port: int
     response: SampledResponse
@@ -133,7 +133,7 @@ class RunningTarget:
         return tail(self.log)
 
     def freeze(self) -> None:
-        """Stop all its processes from running until :meth:`thaw`. Does nothing if the harness didn't start it here."""
+        """Suspend all its processes until :meth:`thaw`. Does nothing if the harness didn't start the target on this machine."""
         if self.program:
             self.program.freeze()
 
@@ -315,7 +315,7 @@ def _prepare(target: Target, place: StartContext) -> None:
 
 
 def fill(text: str, values: dict[str, str]) -> str:
-    """Replace the placeholders in a text. Unknown ones stay."""
+    """Replace the placeholders in a text. Unknown placeholders stay."""
     return re.sub(r"\{([a-z_]+)\}", lambda match: values.get(match[1], match[0]), text)
 
 

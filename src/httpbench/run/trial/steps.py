@@ -82,7 +82,7 @@ def concluded(ready: Ready, settling: Settling | None, under_load: UnderLoad, ob
     inputs, running, workload = ready.inputs, ready.running, ready.inputs.workload
     polling = None if under_load.death else polling_threads_again(running, ready.polling)
     problems = [] if under_load.death else _problems_after(running, workload)
-    log_tail = running.log_tail()  # before a probe fills it with error messages
+    log_tail = running.log_tail()  # before a probe fills the log with error messages
     is_fine = not under_load.death and not problems
     seen_by_probe = probed(running, workload, ready.begin_s, PROBE_LIMIT_S) if inputs.probes and is_fine else None
     queue = None if inputs.target.url is not None or running.there is not None else accept_queue(running.port)
@@ -150,7 +150,7 @@ def _under_load(inputs: TrialInputs, job: Job, subject: Subject, observer: Obser
 
 
 def probed(running: RunningTarget, workload: Workload, begin_s: float, limit_s: float) -> Probed:
-    """Probe a target whose first response came at ``begin_s`` on the monotonic clock, for at most ``limit_s`` seconds.
+    """Probe a target for at most ``limit_s`` seconds. Its first response arrived at ``begin_s`` on the monotonic clock.
 
     Call this after the load, so that side effects of the probe can't affect the results.
     """

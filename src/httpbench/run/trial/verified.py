@@ -36,7 +36,7 @@ def verified(target: Target, scaling: Scaling, checks: Iterable[contract.Check])
     error = None
     try:
         for check in checks:
-            made.append(check)  # noqa: PERF402  (keeps those before an error)
+            made.append(check)  # noqa: PERF402  (keeps the checks before an error)
     except HttpbenchError as caught:
         error = caught
     return Verified(target, scaling, tuple(made), error)

@@ -79,7 +79,7 @@ class Evidence:
         ``share`` is the minimum share of its cores at which it counts as busy: ``GENERATOR_BUSY`` or ``GENERATOR_NEARLY_BUSY``.
         """
         if hosts := self.measurement.load_hosts:
-            return any(host.full >= share for host in hosts)  # the fullest host limits the load: the other hosts only send their own parts
+            return any(host.full >= share for host in hosts)  # the fullest host limits the load, because the other hosts keep to its pace
         usage = self.observed.generator_usage
         if usage is None:
             return False

@@ -16,7 +16,12 @@ def test_noise_is_stored_and_shown_until_it_is_outdated(harness: Harness) -> Non
     unknown = harness.run("noise", "--show")
     assert (unknown.returncode, "has no A/A pairs from this machine" in unknown.stderr) == (2, True)
 
-    measured = harness.run("noise", "--rounds", "3", "-d", "200ms", "-c", "8", "--retries", "0")
+    pairs = ("noise", "--rounds", "3", "-d", "200ms", "-c", "8", "--retries", "0")
+    in_slices = harness.run(*pairs)
+    assert in_slices.returncode == 0, in_slices.stderr
+    alone = harness.bench("c/epoll/edge", "--export-json", "-")
+    assert json.loads(alone.stdout)["noise"] is None, "slices leave less noise than whole trials, which one target always has"
+    measured = harness.run(*pairs, "--interleave", "rounds")
     assert measured.returncode == 0, measured.stderr
     assert "3 pairs of 0.2 s over 8 connections, c/epoll/edge against itself" in measured.stdout
     assert "edge-again" in measured.stdout

@@ -9,7 +9,7 @@ from itertools import groupby
 
 from httpbench.errors import UsageError
 from httpbench.load import Native
-from httpbench.model import Kind, Load, TrialPlan
+from httpbench.model import Kind, Load, NetworkMode, Target, TrialPlan
 from httpbench.run.database.choice import database_of
 from httpbench.run.plan.spec import RunSpec
 
@@ -72,10 +72,18 @@ def _table(planned: TrialPlan) -> tuple[object, ...]:
     return (planned.scaling, planned.workload, planned.load, planned.load_generator, planned.cores, planned.workers)
 
 
+def _has_fixed_port(target: Target) -> bool:
+    """Return whether the port of a target in a container on this machine's network can't be chosen."""
+    placed = target.isolation
+    if placed is None or placed.network is not NetworkMode.HOST:
+        return False
+    return target.container.fixed_port or placed.port is not None or placed.image is not None
+
+
 def why_not(spec: RunSpec, table: Sequence[TrialPlan], *, is_here: bool) -> str | None:
     """Return why the targets of a table can't take turns; ``None`` if they can."""
     targets, workload, load = [spec.targets[one.target] for one in table], spec.workloads[table[0].workload], table[0].load
-    fixed_ports = [target for target in targets if target.isolation and (target.container.fixed_port or target.isolation.port)]
+    fixed_ports = [target for target in targets if _has_fixed_port(target)]
     reasons = {
         "one target has nobody to take turns with": len(table) < 2,
         "the search decides after each trial": spec.search is not None,

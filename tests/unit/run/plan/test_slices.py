@@ -12,7 +12,7 @@ import pytest
 from httpbench import load
 from httpbench.errors import UsageError
 from httpbench.host import Topology
-from httpbench.model import Database, Kind, Load, TrialPlan, Workload
+from httpbench.model import Database, Engine, Isolation, Kind, Load, NetworkMode, TrialPlan, Workload
 from httpbench.run.plan.run_plan import RunPlan
 from httpbench.run.plan.slices import Interleave, slices_of, tables_of, with_slices
 from httpbench.run.plan.spec import RunSpec
@@ -83,6 +83,15 @@ def test_one_target_has_nobody_to_take_turns_with() -> None:
 
 def test_targets_with_one_port_cannot_run_at_the_same_time() -> None:
     assert_refused(replace(spec_of(rounds()), port=8080), "the same port")
+
+
+def test_images_on_the_network_of_this_machine_choose_their_own_port() -> None:
+    image = Isolation(engine=Engine.DOCKER, image="web:1")
+    assert_refused(spec_of(rounds(), isolation=image), "the same port")
+    bridged = with_slices(
+        spec_of(rounds(), isolation=image.model_copy(update={"network": NetworkMode.BRIDGE})), Interleave.SLICES, is_here=True
+    )
+    assert all(one.slices for one in bridged.plan.trials)
 
 
 def test_databases_are_started_for_one_target_at_a_time() -> None:

@@ -134,7 +134,7 @@ def passes_on_a_reset_of_the_backend(proxy: Proxy) -> str | None:
         except TimeoutError:
             return f"the client's connection was still open {LIMIT_S:g} s after the backend reset its own"
         except OSError:
-            pass  # the reset itself, passed on
+            pass  # the proxy passed on the reset
     return _echoes(proxy)
 
 

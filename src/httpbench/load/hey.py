@@ -2,7 +2,7 @@
 
 hey can print its report with any Go template. Our template prints counts and samples as JSON, without rounding to 0.1 ms. hey's pitfalls:
 
-- Its requests/s include errors; we count from the statuses.
+- Its requests/s include errors, so we compute them from the counts of statuses.
 - It keeps the latencies and statuses of the first million responses, and merely counts the rest.
 - It ignores errors while it reads a body, so a truncated response counts as complete.
 """

@@ -175,7 +175,8 @@ def _little(evidence: Evidence) -> Iterator[Reason]:
     # at the end doesn't count at all. The longest time may be that of a request that never ended, so a usual time limits this effect.
     usual_us = next((us for us in (times.p99, times.p90, times.max) if us is not None), 0.0) if times else 0.0
     longest_us = (times.max or 0.0) if times else 0.0
-    # In slices, it's the other way around, and every request ends in the drain.
+    # In slices, the times are those of requests sent inside the window. A request in flight at its start doesn't count, however long it
+    # takes, and one in flight at its end counts with its whole time.
     missing_us = usual_us if evidence.windows == 1 else longest_us
     if ratio + _cut_off_by_the_end(evidence) < LITTLE_MIN - missing_us / 1e6 / window_s:
         yield Reason.of(ReasonKind.STALLED, little_ratio=ratio)

@@ -85,7 +85,7 @@ def why_not(spec: RunSpec, table: Sequence[TrialPlan], *, is_here: bool) -> str 
     targets, workload, load = [spec.targets[one.target] for one in table], spec.workloads[table[0].workload], table[0].load
     fixed_ports = [target for target in targets if _has_fixed_port(target)]
     reasons = {
-        "one target has nobody to take turns with": len(table) < 2,
+        "there is only one target": len(table) < 2,
         "the search decides after each trial": spec.search is not None,
         "only servers can": any(target.kind is not Kind.SERVER for target in targets),
         "a server that was already running cannot be frozen": any(target.url is not None for target in targets),

@@ -1,6 +1,6 @@
 """Make a round in slices: start every target of a table, let them take turns, and end them.
 
-A cycle is one slice of every target. Slices that are compared lie within a second of each other, so a machine that becomes slower or
+A cycle is one slice of every target. The slices of two targets in a cycle lie seconds apart at most, so a machine that becomes slower or
 faster affects all targets of the cycle alike. Pairing measurements in time is the idea of duet benchmarking (Bulej and others, "Duet
 benchmarking", ICPE 2020). Randomizing their order is the idea of A. Abedi and T. Brecht ("Conducting repeatable experiments in highly
 variable cloud computing environments", ICPE 2017). Taking turns needs neither the second core of the former nor the restarts of the latter.

@@ -78,7 +78,7 @@ def test_other_load_generators_cannot_measure_in_slices() -> None:
 
 
 def test_one_target_has_nobody_to_take_turns_with() -> None:
-    assert_refused(spec_of(rounds(NAMES[:1])), "one target")
+    assert_refused(spec_of(rounds(NAMES[:1])), "only one target")
 
 
 def test_targets_with_one_port_cannot_run_at_the_same_time() -> None:

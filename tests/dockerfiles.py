@@ -47,7 +47,7 @@ class Dockerfile:
 
     @property
     def build(self) -> tuple[Instruction, ...]:
-        """Return the stage that compiles, or an empty list if there is only one stage."""
+        """Return the stage that compiles, or an empty tuple if there is only one stage."""
         return self.stages[0] if len(self.stages) > 1 else ()
 
     @property

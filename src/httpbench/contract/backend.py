@@ -85,7 +85,7 @@ class ScriptedBackend:
             command, _, word = line.partition(" ")
             await self._obey(command, word, reader, writer)
         except (OSError, asyncio.CancelledError):
-            pass  # the other side ended the connection, or we did at the end; the check sees this at its own end of the proxy
+            pass  # the proxy closed the connection, or this backend is stopping; the check notices it on its own side of the proxy
         finally:
             writer.close()
 

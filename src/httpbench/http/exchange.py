@@ -125,7 +125,9 @@ class Connection:
     def receive(self, method: str = "GET") -> Response:
         """Return the next final response to a request with this method. Raises :class:`ExchangeError`.
 
-        Interim responses (100, 103) before it are ignored (RFC 9110, section 15.2). A response 101 is final, because HTTP ends with it.
+        Interim responses (100, 103) before it are ignored (RFC 9110, section 15.2).
+
+        A 101 response is final, because the connection stops using HTTP after it.
         """
         deadline = time.monotonic() + self._timeout_s
         for _ in range(INTERIM_MAX):

@@ -121,7 +121,7 @@ def _of_json(body: bytes, problems: Callable[[object], list[str]]) -> list[str]:
 
 
 def _charset_problems(response: Response) -> list[str]:
-    """Return a problem if the page doesn't declare its encoding, which characters beyond ASCII require."""
+    """Return a problem if the page doesn't declare its encoding. It must, because it contains characters beyond ASCII."""
     content_type = (response.header("content-type") or "").lower().replace(" ", "").replace('"', "")
     return [] if "charset=utf-8" in content_type else ["Content-Type without charset=utf-8"]
 

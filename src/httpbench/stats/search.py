@@ -11,7 +11,7 @@ an exceed ratio of one half:
   end decide together. An upper bound that now holds is reopened, and the search continues above it.
 - If trials disagree over a range wider than the requested width, the search ends with that range instead of halving it further.
 - Short trials (*scouts*) come first and only show where to look. Each phase begins at the ends of the interval that the previous phase
-  found. If the phase doesn't confirm an end, it moves away from it in strides that double.
+  found. If the phase doesn't confirm an end, the search moves outward from that end, doubling its step each time.
 
 There are five differences from MLRsearch. A trial must meet a service level instead of a packet loss ratio. Each scout rate gets one trial,
 which doesn't count in the end. Ends are tried again. The width adapts to the differences that the machine can detect. Intervals are halved

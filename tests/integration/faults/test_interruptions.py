@@ -15,7 +15,8 @@ from httpbench.isolate import guard
 from tests.integration.faults.fault import GOOD, OTHER, Fault, ended
 from tests.waiting import until
 
-LONG = ("-d", "1s", "--warmup", "0s", GOOD, OTHER, "test/misbehaving/resets")  # one round: a run may stop after its first
+LONG = ("-d", "1s", "--warmup", "0s", GOOD, OTHER, "test/misbehaving/resets")
+"""A run of one round, because a run may stop early after its first round."""
 
 
 def running(fault: Fault, **options: object) -> subprocess.Popen[str]:

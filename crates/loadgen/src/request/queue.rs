@@ -1,10 +1,10 @@
 //! The queue of unsent requests of one connection.
 
-/// Unsent bytes of one connection: positions `start` to `end` in a row of requests without gaps. If the first request is partly sent,
+/// Unsent bytes of one connection: positions `start` to `end` in a sequence of requests without gaps. If the first request is partly sent,
 /// `start` lies within it.
 ///
-/// If requests differ, the row is the connection's own buffer. Otherwise it is a conceptually endless repetition of one request, of which
-/// the prepared buffer is the beginning. Subtracting whole requests from both positions then leaves the content unchanged.
+/// If requests differ, the sequence is the connection's own buffer. Otherwise, it is one request repeated without end, and the prepared
+/// buffer holds the first repetitions. Subtracting whole requests from both positions then leaves the content unchanged.
 #[derive(Debug, Default)]
 pub struct Queue {
     pub(super) start: usize,

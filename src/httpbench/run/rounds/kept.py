@@ -137,7 +137,7 @@ def _redacted_pairs(command: Sequence[str]) -> tuple[str, ...]:
 
 
 def _redacted_word(before: str, word: str) -> str:
-    """Redact a word if such an option is the word before it or its own beginning."""
+    """Redact a word if the word before it is one of these options, or if the word itself starts with one."""
     option = "-H" if re.fullmatch(r"-[A-Za-z]*H", before) else before
     if option in PAIR_OPTIONS:
         return _redacted_pair(word, PAIR_OPTIONS[option])

@@ -162,7 +162,7 @@ def _is_hopeless(spec: RunSpec, planned: TrialPlan, made: Sequence[Trial], obser
 def _upcoming(spec: RunSpec, made: Sequence[Trial]) -> Iterator[list[TrialPlan]]:
     """Yield the trials of the plan with repeats: those of a table in slices together, the others one by one.
 
-    In a search, each next trial follows from the results so far.
+    In a search, the results so far determine the next trial.
     """
     yield from with_repeats(spec.plan.trials, made, 0 if spec.search else spec.retries)
     if spec.search:

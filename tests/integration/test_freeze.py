@@ -20,7 +20,6 @@ import pytest
 from httpbench.isolate import Command, ProcessTree, accepts, free_port, freezer, tail
 from httpbench.isolate.freezer import SignalFreezer
 from tests.control_groups import WITHOUT_GROUPS
-from tests.harness import PYTHON
 from tests.waiting import gone, until
 
 SPIN = "while :; do :; done"
@@ -143,7 +142,7 @@ def goes_on(tree: ProcessTree) -> None:
 
 @pytest.mark.parametrize("program", [THREADS, DEAF], ids=["threads", "ignores signals"])
 def test_a_busy_program_stands_still_until_it_is_thawed(starts: Starts, program: str) -> None:
-    tree = starts(PYTHON, "-c", program)
+    tree = starts(sys.executable, "-c", program)
     for _ in range(3):
         tree.freeze()
         tree.freeze()
@@ -156,7 +155,7 @@ def test_a_busy_program_stands_still_until_it_is_thawed(starts: Starts, program:
 
 @pytest.mark.parametrize("program", [FORKS, SPAWNS], ids=["fork", "vfork"])
 def test_a_program_that_starts_processes_all_the_time_stands_still(starts: Starts, program: str) -> None:
-    tree = starts(PYTHON, "-c", program)
+    tree = starts(sys.executable, "-c", program)
     for _ in range(20):
         tree.freeze()
         is_still(tree, 0.02)
@@ -203,7 +202,7 @@ def test_a_frozen_server_with_workers_responds_after_the_thaw(starts: Starts, tm
 
 
 def test_a_supervisor_does_not_see_that_its_child_was_frozen(starts: Starts) -> None:
-    tree = starts(PYTHON, "-c", SUPERVISES)
+    tree = starts(sys.executable, "-c", SUPERVISES)
     for _ in range(10):
         tree.freeze()
         time.sleep(0.01)
@@ -224,7 +223,7 @@ def test_a_process_that_was_stopped_before_stays_stopped(starts: Starts) -> None
 
 
 def test_a_frozen_program_that_is_killed_is_noticed(starts: Starts) -> None:
-    tree = starts(PYTHON, "-c", THREADS)
+    tree = starts(sys.executable, "-c", THREADS)
     tree.freeze()
     os.kill(tree.pids[0], signal.SIGKILL)
     end = tree.wait(5)
@@ -234,7 +233,7 @@ def test_a_frozen_program_that_is_killed_is_noticed(starts: Starts) -> None:
 
 
 def test_a_frozen_program_handles_the_sigterm_of_its_stop(starts: Starts, tmp_path: Path) -> None:
-    tree = starts(PYTHON, "-c", POLITE)
+    tree = starts(sys.executable, "-c", POLITE)
     tree.freeze()
     begin = time.monotonic()
     stopped = tree.stop(5)

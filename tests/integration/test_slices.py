@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import signal
 import subprocess
 from itertools import pairwise
@@ -47,7 +48,7 @@ def test_targets_take_turns_and_every_slice_is_stored(harness: Harness) -> None:
 
 def test_a_target_does_not_run_during_the_slices_of_another(harness: Harness, tmp_path: Path) -> None:
     """Each server writes the time to a file every millisecond unless it is frozen."""
-    programs = [f"{PYTHON} {COUNTER} {{port}} {tmp_path / name}" for name in ("one", "two")]
+    programs = [f"{PYTHON} {COUNTER} {{port}} {shlex.quote(str(tmp_path / name))}" for name in ("one", "two")]
     done = run(harness, *programs, "--rounds", "1", "--export-json", "-", *SLICES, duration="1s")
     assert done.returncode == 0, done.stderr
     ran = [[float(line) for line in (tmp_path / name).read_text().split()] for name in ("one", "two")]
@@ -56,7 +57,7 @@ def test_a_target_does_not_run_during_the_slices_of_another(harness: Harness, tm
     assert min(gaps) > 0.2, "each one stood still for the other's slice at least once"
 
 
-COUNTER = Path(__file__).with_name("counting_server.py")
+COUNTER = shlex.quote(str(Path(__file__).with_name("counting_server.py")))
 
 
 def test_a_target_that_dies_leaves_the_others_their_results(harness: Harness) -> None:

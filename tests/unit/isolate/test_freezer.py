@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
+import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -17,7 +18,6 @@ from httpbench.host.control_groups import groups_of
 from httpbench.isolate import freezer, guard
 from httpbench.isolate.freezer import GroupFreezer, SignalFreezer
 from tests import control_groups as fake
-from tests.harness import PYTHON
 from tests.waiting import SPIN, until
 
 OWN_PID = 8
@@ -87,7 +87,7 @@ def test_a_tree_does_not_use_a_group_that_it_may_not_change(tmp_path: Path) -> N
 
 @pytest.fixture
 def spinning() -> Iterator[int]:
-    with subprocess.Popen([PYTHON, "-c", SPIN]) as process:
+    with subprocess.Popen([sys.executable, "-c", SPIN]) as process:
         yield process.pid
         process.kill()
 

@@ -30,7 +30,7 @@ const TIMEOUT_GOOD_MS: u64 = 10_000;
 const GRACE: Duration = Duration::from_secs(1);
 /// Maximum number of attempts, because on a busy machine a run may end late without being wrong.
 const TRIES: u32 = 3;
-/// A run that is late by this much hangs.
+/// A run that is this late counts as hung.
 const HANGS: Duration = Duration::from_secs(10);
 /// Durations to try with good servers, because a server may get no CPU time within a short window.
 const DURATIONS_GOOD_MS: [u64; 3] = [DURATION_MS, 1_000, 5_000];

@@ -133,7 +133,7 @@ START_SPREAD_MS_MAX = 5.0
 
 
 class HostShare(Frozen):
-    """The part of one load host in a load shared by several."""
+    """One load host's share of a load that several hosts generate."""
 
     name: str
     """Name of the load host."""

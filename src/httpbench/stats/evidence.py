@@ -192,5 +192,5 @@ def throttled(usage: Usage | None) -> float | None:
 
 
 def fill(name: str, cores: float, capacity: float, **more: Any) -> dict[str, Any]:
-    """Return how much of its cores a program used, as data of a reason. Values in ``more`` that are ``None`` are omitted."""
+    """Return a program's core usage and capacity as the data for a reason. Values in ``more`` that are ``None`` are omitted."""
     return {"name": name, "cores": cores, "capacity": capacity, **{key: value for key, value in more.items() if value is not None}}

@@ -1,7 +1,7 @@
 """Compute confidence intervals over rounds.
 
-The unit is the round. All intervals are Student's *t* on the logarithms of the rounds' results. Disturbances multiply a server's rate, so
-the logarithms vary equally at every rate. A ratio of two results becomes a difference, and no bound is below zero.
+The unit is the round. All intervals are Student's *t* on the logarithms of the rounds' results. Disturbances change a server's rate by a
+factor, so the logarithms vary equally at every rate. A ratio of two results becomes a difference, and no bound is below zero.
 
 The bootstrap, which assumes no distribution, doesn't work for a handful of rounds. Its 95% intervals of a median miss the true value in one
 of ten runs with three rounds, and in one of four with paired rounds. With three or more rounds, *t* keeps its error rate even if the noise

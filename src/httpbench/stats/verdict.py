@@ -286,7 +286,7 @@ def _limit_of_shared_cores(evidence: Evidence, sharing: Sequence[_Program], kind
 
 
 def _together(evidence: Evidence, sharing: Sequence[_Program]) -> dict[str, Any]:
-    """Return how full the shared cores of these programs were, as data of a reason."""
+    """Return how full the shared cores of these programs were, as the data for a reason."""
     programs = [{"name": each.name, "cores": each.usage.cpu_cores_mean} for each in sharing]
     return {"programs": programs, "shared_cores": evidence.cores.physical({cpu for each in sharing for cpu in each.cpus})}
 

@@ -15,7 +15,7 @@ pub struct Pool {
 }
 
 impl Pool {
-    /// Creates a pool of `size` recorders with `parts` parts each. The pool takes `pauses` while it empties a recorder.
+    /// Creates a pool of `size` recorders with `parts` parts each. The pool pauses, as `pauses` specifies, while it empties a recorder.
     pub fn new(open_loop: bool, parts: usize, size: usize, pauses: Pauses) -> Self {
         Self { open_loop, parts, pauses, spares: Mutex::new((0..size).map(|_| Recorder::new(open_loop, parts)).collect()) }
     }

@@ -179,7 +179,7 @@ def _counts(bodies: Sequence[bytes]) -> tuple[Integers, Integers, Integers]:
     numbers = (coded >> 1) ^ -(coded & 1)
     steps = np.where(numbers < 0, -numbers, 1)  # number of buckets that each number stands for
     after = np.cumsum(steps)
-    firsts = np.searchsorted(ends, np.concatenate(([0], np.cumsum(sizes))))  # number of the first count of each body
+    firsts = np.searchsorted(ends, np.concatenate(([0], np.cumsum(sizes))))  # index of each body's first count
     rows = np.repeat(np.arange(len(bodies)), np.diff(firsts))
     before_body = np.concatenate(([0], after))[firsts[:-1]]
     buckets = after - steps - before_body[rows]

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import sys
-
 from httpbench.stats.verdict import draw
 from httpbench.store import Store
-from tests.harness import TARGETS, Harness
+from tests.harness import MISBEHAVING_SERVER, Harness
 
-SERVER = f"{sys.executable} {TARGETS / 'misbehaving' / 'server.py'} {{host}} {{port}}"
+SERVER = f"{MISBEHAVING_SERVER} {{host}} {{port}}"
 
 
 def test_stored_observations_lead_to_the_stored_verdicts(harness: Harness) -> None:

@@ -14,7 +14,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from tests.harness import TARGETS, Harness
+from tests.harness import PYTHON, TARGETS, Harness
 from tests.waiting import gone, until
 
 MISBEHAVING = "test/misbehaving"
@@ -231,7 +231,7 @@ def test_unread_progress_does_not_fail_a_trial(harness: Harness) -> None:
 
 
 def test_writing_to_a_closed_pipe_is_not_an_error(harness: Harness) -> None:
-    command = " ".join([sys.executable, "-c", "'from httpbench.cli import main; main()'", "list", "--json", "|", "head", "-1"])
+    command = " ".join([PYTHON, "-c", "'from httpbench.cli import main; main()'", "list", "--json", "|", "head", "-1"])
     done = subprocess.run(["bash", "-o", "pipefail", "-c", command], capture_output=True, text=True, check=False)
     assert done.returncode == 0
     assert done.stderr == ""

@@ -34,6 +34,7 @@ def results(done: subprocess.CompletedProcess[str]) -> dict[str, dict[str, Any]]
 def test_targets_take_turns_and_every_slice_is_stored(harness: Harness) -> None:
     done = run(harness, GOOD, GOOD, "--name", "one", "--name", "two", "--rounds", "1", "--export-json", "-", *SLICES)
     assert done.returncode == 0, done.stderr
+    assert ["[1/2]" in done.stderr, "[2/2]" in done.stderr] == [True, True], "each trial has its own number"
     found: dict[str, Any] = json.loads(done.stdout)
     assert {trial["slices"] for trial in found["plan"]} == {4}
     for each in results(done).values():

@@ -8,7 +8,7 @@ reports each change of phase immediately, and prints one JSON document with the 
 from __future__ import annotations
 
 import json
-from typing import TypeVar
+from typing import Literal, TypeVar
 
 from pydantic import Field, TypeAdapter, ValidationError
 
@@ -29,8 +29,15 @@ EXIT_MEASURED, EXIT_FAILED, EXIT_TERMINATED, EXIT_INTERRUPTED = 0, 1, 143, 130
 STALL_SHARE_MIN = 0.01
 """Minimum share of the measured time at which a note mentions that the generator was stopped."""
 
-PROGRESS, SLICE = TypeAdapter(Progress), TypeAdapter(SliceReport)
-Event = TypeVar("Event", Progress, SliceReport)
+
+class _Ready(ReportPart):
+    """The event of connections that are set up."""
+
+    event: Literal["ready"]
+
+
+PROGRESS, READY, SLICE = TypeAdapter(Progress), TypeAdapter(_Ready), TypeAdapter(SliceReport)
+Event = TypeVar("Event", Progress, _Ready, SliceReport)
 
 
 # These classes accept unknown keys, because newer versions of the program may add some.
@@ -155,7 +162,7 @@ class Native(LoadGenerator):
 
     def is_ready(self, line: str) -> bool:
         """Return whether a line of standard error reports that all connections are set up."""
-        return line.startswith('{"event":"ready"')
+        return _event(READY, line) is not None
 
     def slice_report(self, line: str) -> SliceReport | None:
         """Parse a line of standard error. Returns ``None`` if it doesn't report a slice."""

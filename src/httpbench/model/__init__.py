@@ -36,6 +36,6 @@ from httpbench.model.search import Bound, Figure, Search, ServiceLevel
 from httpbench.model.suite import Suite, SuiteLoad, Table
 from httpbench.model.target import PLACEHOLDERS, Build, Category, Kind, Limit, Requirement, Scaling, Target, TargetFile, Tuning, Variant
 from httpbench.model.trial import Commands, DatabaseRun, Learned, Settling, Trial
-from httpbench.model.usage import CoreOccupancy, LinkUse, LoadHostUse, Network, Others, Sample, SharedQuota, Stranger, Usage
+from httpbench.model.usage import STRANGERS_MAX, CoreOccupancy, LinkUse, LoadHostUse, Network, Others, Sample, SharedQuota, Stranger, Usage
 from httpbench.model.verdict import ENDINGS, Reason, ReasonKind, Verdict, VerdictKind
 from httpbench.model.workload import ClientWork, Expectation, MixPart, Request, Rule, Workload

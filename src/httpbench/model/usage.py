@@ -155,6 +155,10 @@ class SharedQuota(Frozen):
     """CPU use of all programs in the group, in cores."""
 
 
+STRANGERS_MAX = 16
+"""Maximum number of strangers that a trial keeps."""
+
+
 class Others(Frozen):
     """Other programs on the machine during a trial."""
 

@@ -15,13 +15,12 @@ import time
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 
-from httpbench.model import Others, Stranger
+from httpbench.model import STRANGERS_MAX, Others, Stranger
 from httpbench.sample.tree import TICKS_PER_S, content, numbers
 
 PROC = "/proc"
 USED_TICKS_MIN = 2
 """Minimum number of ticks for a process to be reported. A single tick may stand for a run of a hundredth of its length."""
-KEPT = 16
 THREADS_MAX = 64
 """Maximum number of threads per process to look up CPUs for."""
 OWN_GENERATIONS = 2
@@ -88,9 +87,9 @@ class StrangerMeter:
         used = [_Used.between(before.get(pid), process) for pid, process in after.items()]
         harness = sum(one.own_ticks for one in used if generations.get(one.now.pid, OWN_GENERATIONS + 1) <= OWN_GENERATIONS)
         others = sorted((one for one in used if one.now.pid not in generations), key=lambda one: -one.ticks)
-        found = [stranger for one in others[: 2 * KEPT] for stranger in self._strangers(one, elapsed_s)]
+        found = [stranger for one in others[: 2 * STRANGERS_MAX] for stranger in self._strangers(one, elapsed_s)]
         return Others(
-            strangers=tuple(sorted(found, key=lambda stranger: -stranger.cores)[:KEPT]),
+            strangers=tuple(sorted(found, key=lambda stranger: -stranger.cores)[:STRANGERS_MAX]),
             harness_cores=round(harness / TICKS_PER_S / elapsed_s, 4),
             all_visible=any(process.is_kernel for process in after.values()),
         )

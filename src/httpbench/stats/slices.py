@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from httpbench.model import (
+    STRANGERS_MAX,
     CoreOccupancy,
     LinkUse,
     Measurement,
@@ -29,8 +30,6 @@ from httpbench.stats.evidence import Evidence
 
 PEAK_S = 0.95
 """Minimum time over which a peak of CPU use is computed, in seconds. In a shorter time, ticks of 10 ms can make the CPU look busier."""
-
-STRANGERS_MAX = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +87,7 @@ def _usage(slices: Sequence[Slice], of: Callable[[Observed], Usage | None]) -> U
         threads=_highest(usage.threads for usage in usages),
         thread_cores_max=_mean([usage.thread_cores_max for usage in usages], weights),
         throttled_share=_mean([usage.throttled_share for usage in usages], weights),
-        throttled_s=_mean([usage.throttled_s for usage in usages], [1.0] * len(usages), total=True),
+        throttled_s=_total([usage.throttled_s for usage in usages]),
         group_bytes_peak=_highest(usage.group_bytes_peak for usage in usages),
         oom_kills=_highest(usage.oom_kills for usage in usages),
         samples=tuple(samples),
@@ -166,7 +165,7 @@ def _network(found: Sequence[Network], slices: Sequence[Slice]) -> Network | Non
     counts = {name: [getattr(each, name) for each in found] for name in counters}
     links = [each.fullest_link for each in found if each.fullest_link]
     return Network(
-        **{name: None if None in values else sum(values) for name, values in counts.items()},
+        **{name: _total(values) for name, values in counts.items()},
         fullest_link=_link(links, [part.ran_s for part in slices]) if len(links) == len(slices) else None,
     )
 
@@ -182,12 +181,16 @@ def _weighted(values: Sequence[float], weights: Sequence[float]) -> float:
     return sum(value * weight for value, weight in zip(values, weights, strict=True)) / sum(weights)
 
 
-def _mean(values: Sequence[float | None], weights: Sequence[float], *, total: bool = False) -> float | None:
-    """Return the weighted mean, or with ``total`` the sum; ``None`` if a value is unknown."""
+def _mean(values: Sequence[float | None], weights: Sequence[float]) -> float | None:
+    """Return the weighted mean; ``None`` if a value is unknown."""
     known = [value for value in values if value is not None]
-    if len(known) < len(values):
-        return None
-    return sum(known) if total else _weighted(known, weights)
+    return _weighted(known, weights) if len(known) == len(values) else None
+
+
+def _total(values: Sequence[float | None]) -> float | None:
+    """Return the sum; ``None`` if a value is unknown."""
+    known = [value for value in values if value is not None]
+    return sum(known) if len(known) == len(values) else None
 
 
 def _highest(values: Iterable[int | None]) -> int | None:

@@ -11,6 +11,7 @@ from httpbench.cli.options import params
 from httpbench.host.knobs.tuning import JOURNAL
 from httpbench.model import Category, Figure, Kind
 from httpbench.report import CLIENT_FORMATS, FORMATS
+from httpbench.run import Interleave
 from httpbench.stats.figures import BY_NAME
 
 
@@ -19,6 +20,7 @@ def test_names_are_complete() -> None:
     assert tuple(Category) == params.CATEGORIES
     assert tuple(load.GENERATORS) == params.LOAD_GENERATORS
     assert tuple(load.TIMERS) == params.TIMERS
+    assert tuple(Interleave) == params.INTERLEAVES
     assert tuple(name.replace(".", "_") for name in params.LATENCIES) == get_args(Figure)
     assert tuple(BY_NAME) == params.GATES
     assert tuple(HISTORY_FIGURES) == params.HISTORY

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import select
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -12,14 +10,12 @@ from httpbench import http
 from httpbench.errors import LoadError
 from httpbench.load import Job, LoadGenerator, Output, Phase, Progress
 from httpbench.model import Measurement, Observed
+from httpbench.run.load.lines import StderrLines
 from httpbench.run.load.meters import Meters, Subject
 from httpbench.run.load.place import HERE, LoadPlace, RunningGenerator
 from httpbench.run.load.sampled_bodies import with_sampled_bodies
 from httpbench.run.trial.start import RunningTarget
 from httpbench.sample import Current
-
-POLL_S = 0.1
-
 
 Report = Callable[[Progress, Callable[[], Current] | None], None]
 """Callback for each sign of progress. Its second argument reads the current cost of the target, or is ``None`` if the target isn't sampled.
@@ -119,20 +115,13 @@ def _watch(
     Returns how the target died, if it did, and the generator's messages on standard error.
     """
     deadline = time.monotonic() + limit_s
-    pending = ""
-    messages: list[str] = []
-    while True:
-        ended = bool(running.exits())
-        ready, _, _ = select.select([running.stderr, *([] if ended else [running.events])], [], [], 0 if ended else POLL_S)
-        if running.stderr in ready:
-            data = os.read(running.stderr, 65_536)
-            *lines, pending = (pending + data.decode(errors="replace")).split("\n")
-            messages += [line for line in lines if not window.line(line)]
-        elif ended:
-            return None, "\n".join([*messages, pending])
+    lines, messages = StderrLines(running), list[str]()
+    while (arrived := lines.arrived()) is not None:
+        messages += [line for line in arrived if not window.line(line)]
         died = subject.target.death()
         if died is not None or (subject.backend and subject.backend.death()):
             running.stop()  # the generator reports what it has measured so far, if it can
-            return died, "\n".join([*messages, pending])
+            return died, "\n".join([*messages, lines.rest])
         if time.monotonic() > deadline:
             raise LoadError(f"{generator.name} did not end within {limit_s:.0f} s", log_tail="\n".join(messages[-15:]) or None)
+    return None, "\n".join([*messages, lines.rest])

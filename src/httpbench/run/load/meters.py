@@ -33,10 +33,7 @@ class Meters:
 
     def __init__(self, subject: Subject, generator: RunningGenerator):
         self._subject, self._generator = subject, generator
-        self._occupancy = OccupancyMeter(subject.cores.measured)
         self._network = NetworkMeter()
-        self._quota = SharedQuotaMeter()
-        self._strangers = StrangerMeter(subject.cores.measured, roots=_contained(subject))
         self._samplers: dict[str, Sampler] = {}
         """Samplers of the programs, by the name of the field in ``Observed`` that gets their usage."""
 
@@ -49,15 +46,15 @@ class Meters:
     def begin(self) -> None:
         """Start the samplers, and begin the measured window. The meters that take the longest to read come first."""
         subject = self._subject
-        self._strangers.mark()
-        self._quota.mark()
+        self._strangers = StrangerMeter(subject.cores.measured, roots=_contained(subject))
+        self._quota = SharedQuotaMeter()
         self._network.mark()
         self._generator.mark()
         programs = {"target_usage": subject.target, "backend_usage": subject.backend, "database_usage": subject.database}
         self._samplers = {name: sampler for name, program in programs.items() if program and (sampler := program.sampler())}
         for sampler in self._samplers.values():
             sampler.start()
-        self._occupancy.mark()
+        self._occupancy = OccupancyMeter(subject.cores.measured)
 
     def mark(self) -> None:
         """Begin the measured window again while the load runs, and drop earlier samples. The slowest meters come last."""

@@ -7,22 +7,21 @@ measuring generator warms up its own connections in the fixed part of the warm-u
 
 from __future__ import annotations
 
-import os
-import select
 import time
+from collections import deque
 from collections.abc import Callable
 from dataclasses import replace
 
 from httpbench.errors import LoadError
 from httpbench.load import Job, LoadGenerator, Output, Phase, Progress
 from httpbench.model import Arrivals, Settling
+from httpbench.run.load.lines import StderrLines
 from httpbench.run.load.place import HERE, LoadPlace
 from httpbench.stats.steady import is_warm
 
 WINDOW_S = 0.1
-POLL_S = 0.1
 SLACK_S = 15.0  # for connecting and ending, in addition to the load's own time
-LOG_TAIL_BYTES = 8192
+LOG_TAIL_LINES = 100
 
 
 def warm_up_for_fixed_time(generator: LoadGenerator, job: Job, death: Callable[[], str | None], place: LoadPlace = HERE) -> None:
@@ -30,21 +29,16 @@ def warm_up_for_fixed_time(generator: LoadGenerator, job: Job, death: Callable[[
 
     Raises :class:`LoadError` if it doesn't end.
     """
-    said = b""
+    messages = deque[str](maxlen=LOG_TAIL_LINES)
     with place.start(generator, job, warmup=True) as running:
+        lines = StderrLines(running)
         deadline = time.monotonic() + job.load.warmup_s + job.load.timeout_s + SLACK_S
-        while not running.exits():
-            if select.select([running.stderr, running.events], [], [], POLL_S)[0]:
-                said = (said + _available(running.stderr))[-LOG_TAIL_BYTES:]
+        while (arrived := lines.arrived()) is not None:
+            messages.extend(arrived)
             if death() is not None:
                 return
             if time.monotonic() > deadline:
-                raise LoadError(f"{generator.name} did not end its warm-up", log_tail=said.decode(errors="replace") or None)
-
-
-def _available(descriptor: int) -> bytes:
-    """Return the bytes that can be read without waiting."""
-    return os.read(descriptor, 65_536) if select.select([descriptor], [], [], 0)[0] else b""
+                raise LoadError(f"{generator.name} did not end its warm-up", log_tail="\n".join([*messages, lines.rest]).strip() or None)
 
 
 def warm_up_until_steady(
@@ -62,21 +56,16 @@ def warm_up_until_steady(
     rate_rps = own.load.rate_rps
     deadline = time.monotonic() + own.load.duration_s + own.load.timeout_s + SLACK_S
     with place.start(generator, own, warmup=False) as running:
-        pending = ""
-        while death() is None and not is_warm(windows, WINDOW_S, rate_rps):
+        lines = StderrLines(running)
+        while death() is None and not is_warm(windows, WINDOW_S, rate_rps) and (arrived := lines.arrived()) is not None:
             if time.monotonic() > deadline:
                 raise LoadError(f"{generator.name} did not end its warm-up of {own.load.duration_s:g} s")
-            has_ended = bool(running.exits())
-            if select.select([running.stderr], [], [], 0 if has_ended else POLL_S)[0]:
-                *lines, pending = (pending + os.read(running.stderr, 65_536).decode(errors="replace")).split("\n")
-                windows += [rate for line in lines if (rate := _rate(generator, line, report)) is not None]
-                messages += [line for line in lines if generator.progress(line) is None]
-            elif has_ended:
-                break
+            windows += [rate for line in arrived if (rate := _rate(generator, line, report)) is not None]
+            messages += [line for line in arrived if generator.progress(line) is None]
         exits = tuple(running.exits())  # before ``stop()`` ends the generator
         running.stop()
     if exits and exits[0].code != 0 and death() is None:
-        output = Output("", "\n".join([*messages, pending]), exits[0].code)
+        output = Output("", "\n".join([*messages, lines.rest]), exits[0].code)
         raise LoadError(f"{generator.name} {output.ending} during the warm-up", log_tail=output.tail or None)
     return Settling(window_s=WINDOW_S, throughput_rps=tuple(windows), is_steady=is_warm(windows, WINDOW_S, rate_rps))
 

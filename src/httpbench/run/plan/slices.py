@@ -86,7 +86,6 @@ def why_not(spec: RunSpec, table: Sequence[TrialPlan], *, is_here: bool) -> str 
     fixed_ports = [target for target in targets if _has_fixed_port(target)]
     reasons = {
         "there is only one target": len(table) < 2,
-        "the search decides after each trial": spec.search is not None,
         "only servers can": any(target.kind is not Kind.SERVER for target in targets),
         "a server that was already running cannot be frozen": any(target.url is not None for target in targets),
         "only the native load generator can measure in slices": not isinstance(spec.generators[table[0].load_generator], Native),

@@ -89,6 +89,8 @@ class _Making:
 
     def __init__(self, spec: RunSpec, built: Built, record: Record, observer: Observer):
         self._spec, self._built, self._record, self._observer = spec, built, record, observer
+        self._begun = 0
+        """Number of trials that have started, without repeats. Targets that take turns start before one of them ends."""
 
     def make(self, group: Sequence[TrialPlan]) -> None:
         """Make and keep each trial of a group. The trial of a target that couldn't be built fails."""
@@ -111,9 +113,9 @@ class _Making:
 
     def _started(self, planned: TrialPlan) -> None:
         trials, search = self._spec.plan.trials, self._spec.search
-        done = sum(not trial.plan.attempt for trial in self._record.trials)
-        left_s = estimate_s(trials[done:] or [planned], self._spec.targets)
-        self._observer.trial_started(planned, done, None if search else len(trials), left_s)
+        left_s = estimate_s(trials[self._begun :] or [planned], self._spec.targets)
+        self._observer.trial_started(planned, self._begun, None if search else len(trials), left_s)
+        self._begun += planned.attempt == 0
 
     def _keep(self, trial: Trial) -> None:
         self._observer.trial_ended(self._record.keep(trial))

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import os
-import select
 import time
+from collections import deque
 from collections.abc import Callable
 from typing import TypeVar
 
 from httpbench.errors import LoadError
 from httpbench.load import Job, Native, Output, Progress, SliceReport
+from httpbench.run.load.lines import StderrLines
 from httpbench.run.load.place import RunningHere
 
-POLL_S = 0.1
 SLACK_S = 15.0
 """Time for connecting, reporting and ending, in addition to the load's own time."""
 LOG_LINES = 15
@@ -27,7 +26,7 @@ class SliceGenerator:
         self, generator: Native, job: Job, running: RunningHere, death: Callable[[], str | None], report: Callable[[Progress], None]
     ):
         self._generator, self._job, self.running, self._death, self._report = generator, job, running, death, report
-        self._pending = ""
+        self._lines, self._unread = StderrLines(running), deque[str]()
         self._messages: list[str] = []
 
     def connect(self) -> bool | None:
@@ -59,7 +58,7 @@ class SliceGenerator:
 
     def _output(self) -> Output:
         exits = self.running.exits()
-        return Output(self.running.stdout(), "\n".join([*self._messages, self._pending]), exits[0].code if exits else 0)
+        return Output(self.running.stdout(), "\n".join([*self._messages, *self._unread, self._lines.rest]), exits[0].code if exits else 0)
 
     def _wait(self, find: Callable[[str], Found | None], limit_s: float, *, until_end: bool = False) -> Found | None:
         """Wait for a line of standard error in which ``find`` finds something, and return that. With ``until_end``, wait for the end.
@@ -68,25 +67,21 @@ class SliceGenerator:
         """
         deadline = time.monotonic() + limit_s + SLACK_S
         while True:
-            *lines, self._pending = self._pending.split("\n")
-            for at, line in enumerate(lines):
+            while self._unread:
+                line = self._unread.popleft()
                 if (found := find(line)) is not None:
-                    self._pending = "\n".join([*lines[at + 1 :], self._pending])
                     return found
                 if (progress := self._generator.progress(line)) is not None:
                     self._report(progress)
                 elif not line.startswith("{"):
                     self._messages.append(line)
-            ended = bool(self.running.exits())
-            sources = [self.running.stderr] if ended else [self.running.stderr, self.running.events]
-            if self.running.stderr in select.select(sources, [], [], 0 if ended else POLL_S)[0]:
-                self._pending += os.read(self.running.stderr, 65_536).decode(errors="replace")
-            elif ended and until_end:
-                return None
-            elif ended:
+            if (arrived := self._lines.arrived()) is None:
+                if until_end:
+                    return None
                 output = self._output()
                 self._generator.measurement(self._job, output)  # raises the reason, if the generator printed one
                 raise LoadError(f"{self._generator.name} {output.ending} between two slices", log_tail=output.tail or None)
+            self._unread.extend(arrived)
             if self._death() is not None:
                 return None
             if time.monotonic() > deadline:

@@ -1,0 +1,29 @@
+"""Read the lines that a load generator prints while it runs."""
+
+from __future__ import annotations
+
+import os
+import select
+
+from httpbench.run.load.place import RunningGenerator
+
+POLL_S = 0.1
+"""Maximum wait for lines, in seconds, so that the caller can check its time limit and its target."""
+
+
+class StderrLines:
+    """The standard error of a running load generator, line by line."""
+
+    def __init__(self, running: RunningGenerator):
+        self._running = running
+        self.rest = ""
+        """The beginning of a line whose end hasn't arrived."""
+
+    def arrived(self) -> list[str] | None:
+        """Return the next complete lines, or none after ``POLL_S``; ``None`` once the generator has ended and all lines were returned."""
+        running, ended = self._running, bool(self._running.exits())
+        sources = [running.stderr] if ended else [running.stderr, running.events]
+        if running.stderr not in select.select(sources, [], [], 0 if ended else POLL_S)[0]:
+            return None if ended else []
+        *lines, self.rest = (self.rest + os.read(running.stderr, 65_536).decode(errors="replace")).split("\n")
+        return lines

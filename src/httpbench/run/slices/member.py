@@ -26,8 +26,8 @@ from httpbench.stats.steady import is_warm
 LEAD_IN_S = 0.03
 """Minimum lead-in, in seconds. During it, caches, CPU clocks and sleeping threads recover from another target's slice.
 
-``benchmarks/interleaving/recovery.py`` measures how long that takes: from 5 ms on, the throughput of nginx and of Go's net/http is as usual,
-within the noise.
+``benchmarks/interleaving/recovery.py`` measures how long recovery takes: after 5 ms, the throughput of nginx and of Go's net/http is
+back to normal, within the noise.
 """
 
 LEAD_IN_S_MAX = 0.25

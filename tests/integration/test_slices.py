@@ -55,7 +55,7 @@ def test_a_target_does_not_run_during_the_slices_of_another(harness: Harness, tm
     ran = [[float(line) for line in (tmp_path / name).read_text().split()] for name in ("one", "two")]
     begin = max(times[0] for times in ran) + 1.0  # both have started and are warm
     gaps = [max(later - earlier for earlier, later in pairwise(times) if earlier > begin) for times in ran]
-    assert min(gaps) > 0.2, "each one stood still for the other's slice at least once"
+    assert min(gaps) > 0.2, "each one was frozen for the other's slice at least once"
 
 
 COUNTER = shlex.quote(str(Path(__file__).with_name("counting_server.py")))

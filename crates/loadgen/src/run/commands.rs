@@ -83,19 +83,19 @@ fn parse(line: &str) -> Result<Command> {
         ["slice", lead_in, window] => Command::Slice { lead_in_ns: nanoseconds(lead_in)?, window_ns: positive_ns(window)? },
         ["drop"] => Command::Drop,
         ["end"] => Command::End,
-        _ => bail!("stdin has `{}`; hint: write `warmup MS`, `slice LEAD_IN_MS WINDOW_MS`, `drop` or `end`", line.trim()),
+        _ => bail!("stdin contains `{}`; hint: write `warmup MS`, `slice LEAD_IN_MS WINDOW_MS`, `drop` or `end`", line.trim()),
     })
 }
 
 /// Parses milliseconds, which may have a fraction.
 fn nanoseconds(text: &str) -> Result<u64> {
     let ns = text.parse::<f64>().ok().map(|ms| ms * 1e6).filter(|ns| (0.0..=LONGEST_NS as f64).contains(ns));
-    ns.map(|ns| ns.round() as u64).ok_or_else(|| anyhow!("stdin has the time `{text}`; hint: write milliseconds, at most 24 hours"))
+    ns.map(|ns| ns.round() as u64).ok_or_else(|| anyhow!("stdin contains the time `{text}`; hint: write milliseconds, at most 24 hours"))
 }
 
 fn positive_ns(text: &str) -> Result<u64> {
     match nanoseconds(text)? {
-        0 => bail!("stdin has the time `{text}`; hint: write more than 0 milliseconds"),
+        0 => bail!("stdin contains the time `{text}`; hint: write more than 0 milliseconds"),
         ns => Ok(ns),
     }
 }

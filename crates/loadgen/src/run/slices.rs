@@ -259,7 +259,7 @@ impl<'a> Tally<'a> {
     /// Forgets the last slice.
     fn drop_last(&mut self) -> Result<(), Stop> {
         let Some(slice) = self.last.take() else {
-            return Err(Stop::Mistake("stdin has `drop`, but there is no slice to drop; hint: write it after a slice".to_owned()));
+            return Err(Stop::Mistake("stdin contains `drop`, but there is no slice to drop; hint: write it after a slice".to_owned()));
         };
         self.pool.give_back(slice.lead_in);
         self.pool.give_back(slice.recorder);

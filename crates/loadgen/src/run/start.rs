@@ -60,7 +60,7 @@ fn instant(line: &str, now_ns: u64) -> Result<u64> {
         return Ok(earliest_ns);
     }
     let Ok(start_ns) = line.trim().parse::<u64>() else {
-        bail!("stdin has `{}` instead of a start time; hint: write nanoseconds of the monotonic clock, or `now`", line.trim());
+        bail!("stdin contains `{}` instead of a start time; hint: write nanoseconds of the monotonic clock, or `now`", line.trim());
     };
     if start_ns > now_ns + AHEAD_NS_MAX {
         bail!("the start time is {} s in the future; hint: use this machine's monotonic clock", (start_ns - now_ns) / 1_000_000_000);

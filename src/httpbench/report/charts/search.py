@@ -33,7 +33,7 @@ def of_search(run: Run, trials: Sequence[Trial]) -> dict[str, Drawing]:
     medians = [{"rate": point.rate_rps, "ms": us / 1000, "what": MEDIAN} for point in found.curve if (us := point.times_us.get("p50"))]
     table = curves.table(found)
     name = figure_name(bound.figure)
-    keys = f"{name} and p50 · level: SLO {name} < {bound.limit_us / 1000:g} ms · band: range of the highest rate that keeps it"
+    keys = f"{name} and p50 · level: SLO {name} < {bound.limit_us / 1000:g} ms · band: range of the highest rate that meets it"
     drawing = Drawing(
         title=f"Latency ({name}) against the offered rate",
         notes=(curves.title(run, trials), keys),

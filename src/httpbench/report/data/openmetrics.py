@@ -123,7 +123,7 @@ def _of_search(run: Run, trials: Sequence[Trial]) -> Iterator[Family]:
     rate = saturation(run.search, trials).rate_rps if run.search and trials else None
     if rate is not None:
         labels = {"target": trials[0].plan.target, "workload": trials[0].plan.workload, "scaling": trials[0].plan.scaling}
-        yield Family("httpbench_saturation_requests_per_second", "Highest rate that keeps the service level.", samples=[(labels, rate)])
+        yield Family("httpbench_saturation_requests_per_second", "Highest rate that meets the service level objective.", samples=[(labels, rate)])
 
 
 def _of_gates(judged: Sequence[RunGate]) -> Iterator[Family]:

@@ -201,8 +201,8 @@ def unproven(comparison: Comparison) -> str:
 
 
 def stood_still(stalls: Stalls) -> str:
-    """Describe stalls that a p99 hides: ``stood still 5 times in a round, longest 104 ms``."""
-    return f"stood still {plural(stalls.count, 'time')} in a round, longest {three_digits(stalls.longest_us / 1000)} ms"
+    """Describe stalls that a p99 hides: ``stalled 5 times in a round, longest 104 ms``."""
+    return f"stalled {plural(stalls.count, 'time')} in a round, longest {three_digits(stalls.longest_us / 1000)} ms"
 
 
 def _clause(compared: Compared, figure: str, comparison: Comparison, group: Group) -> str:

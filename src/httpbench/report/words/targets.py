@@ -16,7 +16,7 @@ LIMITS = {
     Limit.NO_CLOSE: 'ignores "Connection: close"',
     Limit.NO_PIPELINING: "responds to only one of several requests that arrive together",
     Limit.NO_SPLIT: "requires a whole request in one read",
-    Limit.NO_BODY: "takes the body of a request for further requests",
+    Limit.NO_BODY: "mistakes the body of a request for more requests",
     Limit.NO_BODY_PIPELINING: "may lose a request that is pipelined behind a body",
     Limit.NO_KEEPALIVE: "opens a new connection for each request",
     Limit.NO_HALF_CLOSE: "closes both directions when one of them ends",

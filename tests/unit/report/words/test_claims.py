@@ -208,7 +208,7 @@ def test_latencies_of_a_lower_bound_are_upper_bounds() -> None:
 
 
 def test_no_target_wins_by_a_p99_that_hides_stalls() -> None:
-    """The target stood still for 6% of the time, but only one request per connection noticed each stall."""
+    """The target stalled for 6% of the time, but only one request per connection noticed each stall."""
     stalls = Stalls(count=5, longest_us=104_000, total_us=600_000)
 
     def rounds(name: str, rates: Sequence[float], p99_us: float, **changes: Any) -> list[Trial]:
@@ -217,7 +217,7 @@ def test_no_target_wins_by_a_p99_that_hides_stalls() -> None:
         return [make_trial(make_plan(name, number), measurement=one) for number, one in enumerate(measured)]
 
     (line,) = said([*rounds(NEW, FASTER, 300, stalls=stalls), *rounds(OLD, STEADY, 400)])
-    assert line.endswith("p99 is not compared: new stood still 5 times in a round, longest 104 ms, which a closed loop hides"), line
+    assert line.endswith("p99 is not compared: new stalled 5 times in a round, longest 104 ms, which a closed loop hides"), line
     (line,) = said([*rounds(NEW, FASTER, 300), *rounds(OLD, STEADY, 400, stalls=stalls)])
     assert "p99 is 0.75" in line, "the stalls of the other one are no advantage"
     rare = stalls.model_copy(update={"total_us": 90_000})

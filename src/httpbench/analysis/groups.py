@@ -1,4 +1,4 @@
-"""The tables of a run: its cells, grouped so that the rows of a group may be compared, and the order of groups and rows.
+"""The tables of a run: its cells, grouped so that the rows of a group can be compared, and the order of groups and rows.
 
 The rows of a group share workload, load, scaling and load generator. Rows are never ranked across groups.
 """
@@ -16,7 +16,7 @@ GroupKey = tuple[Scaling, str, str, Load]
 """Key that the rows of a table share: scaling, workload, load generator and load."""
 
 SIZE_TOLERANCE = 0.10
-"""Relative distance from the group's median beyond which a response size is marked."""
+"""Maximum relative difference from the group's median for a response size that isn't marked."""
 
 
 def groups(run: Run, trials: Sequence[Trial]) -> list[Group]:

@@ -22,7 +22,7 @@ TARGETS_NAMED = 3
 """Maximum number of targets that the list shows for a run."""
 COMMAND_CHARACTERS = 120
 LONG_CHARACTERS = 24
-"""Length beyond which a text may wrap."""
+"""Maximum length of a text that doesn't wrap."""
 FIELD_CHARACTERS = 200
 """Maximum length of a field of the search form."""
 

@@ -182,7 +182,7 @@ def _is_proven(row: Row) -> bool:
 
 
 def _is_faster(group: Group, proxy: Row, baseline: Row) -> bool:
-    """Return whether a proxy served more requests than its baseline or, at a rate, had a lower p50. Fewer than three rounds never show this."""
+    """Return whether at least three rounds show that a proxy served more requests than its baseline or, at a rate, had a lower p50."""
     if group.load.rate_rps is None:
         found = compare(THROUGHPUT.rounds(proxy.trials), THROUGHPUT.rounds(baseline.trials), THROUGHPUT.resolution)
         return found is not None and found.interval is not None and found.interval.low > 1

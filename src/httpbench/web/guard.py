@@ -1,8 +1,8 @@
 """Checks of every request (method, Host header, token), and headers for every response.
 
 Pages of other sites can make a browser send requests to the dashboard, and an attacker's host name can resolve to 127.0.0.1 (DNS
-rebinding). After rebinding, the Host header contains the attacker's name, so requests for unknown names are rejected. IP addresses are safe,
-because they can't be rebound.
+rebinding). After rebinding, the Host header contains the attacker's name, so requests for unknown names are rejected. IP addresses are
+safe, because they can't be rebound.
 """
 
 from __future__ import annotations

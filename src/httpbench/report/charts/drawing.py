@@ -33,7 +33,7 @@ _MARKS = (
     ("✖", "cross", (VerdictKind.INVALID, VerdictKind.FAILED)),
 )
 GLYPHS = {kind: glyph for glyph, _, kinds in _MARKS for kind in kinds}
-"""Shape of each verdict in charts and pages, so that readers don't need colors. A triangle pointing right means that the target may be faster."""
+"""Shape of each verdict, so that readers don't need colors. A triangle pointing right means that the target may be faster."""
 
 SHAPES = {kind: shape for _, shape, kinds in _MARKS for kind in kinds}
 """Vega's name for the shape of each verdict."""

@@ -1,6 +1,7 @@
 """Write the folder ``MACHINE/SUITE`` of one run.
 
-The data and the list of skipped targets come from the run. The pages are generated from both, except the hand-written part of the analysis.
+The data and the list of skipped targets come from the run. The pages are generated from both, except for the hand-written part of the
+analysis.
 """
 
 from __future__ import annotations

@@ -60,7 +60,7 @@ class Alone:
     connections: int
     loads: int
     elsewhere: Literal["limits", "load"] | None
-    """Difference in the other run: the container's limits, or the workload or load. ``None``: the other run lacks the target."""
+    """Property that differs in the other run: the container's limits, or the workload or load. ``None``: the other run lacks the target."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

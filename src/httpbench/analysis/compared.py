@@ -28,7 +28,7 @@ LOST = (VerdictKind.FAILED, VerdictKind.INVALID)
 
 HIGHER_IS_BETTER = (THROUGHPUT.name, SPEED.name)
 LIMITED = (*HIGHER_IS_BETTER, WALL.name, P99.name)
-"""Metrics that are only bounds if something other than the target was full. Latencies include the wait for it."""
+"""Metrics whose values are only bounds if something other than the target was full. Latencies then include additional waiting."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -119,7 +119,7 @@ def _row_place(row: Row) -> tuple[bool, float, str]:
 
 
 def _proxy_place(row: Row) -> tuple[object, ...]:
-    """Put the baseline first. Order proxies by p99 if the load has a rate, because they all serve the same rate."""
+    """Put the baseline first. Order proxies by p99 if the load has a rate, because all proxies serve the same rate."""
     times = row.latency
     p99_us = times.p99.median if times and times.p99 and row.summary.load.rate_rps else 0.0
     return (row.target.is_declared, not row.counts, p99_us, *_row_place(row))

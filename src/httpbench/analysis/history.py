@@ -30,7 +30,7 @@ FIGURES: Mapping[str, Callable[[TrialFigures], float | None]] = {
 """Function that reads each metric from the summary of a trial."""
 
 CommitsBetween = Callable[[Path, str, str], Sequence[str]]
-"""Function that lists the commits in a folder after one commit, up to and including another.
+"""Function that lists the commits in a folder after one commit, up to and including another commit.
 
 Each commit is one line, newest first. The list is empty if the commits are unknown.
 """
@@ -118,10 +118,10 @@ class Series:
 
 
 def histories(store: Store, target: str, commits_between: CommitsBetween | None = None) -> list[Series]:
-    """Return every metric of a target over the newest runs. For each cell, the newest environment comes first.
+    """Return the series of every metric of a target over the newest runs. For each cell, the newest environment comes first.
 
-    ``commits_between`` is called once for each change between two commits. Without it, changes list no commits. This function itself reads
-    only the store, so the caller decides whether git runs on this machine.
+    ``commits_between`` is called once for each change between two commits. Without ``commits_between``, changes list no commits. This
+    function itself reads only the store, so the caller decides whether git runs on this machine.
     """
     found: dict[tuple[object, ...], list[list[_Measured]]] = {}
     for measured in _measured(store.figures(target, RUNS_MAX)):

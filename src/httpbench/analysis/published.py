@@ -1,4 +1,4 @@
-"""Published results beside our own: each target's best throughput on both sides, and the rank correlation between the two sides.
+"""Published results next to our own: each target's best throughput on both sides, and the rank correlation between the two sides.
 
 Machines, loads and load generators differ, so each side is relative to its own fastest target.
 """

@@ -20,7 +20,7 @@ STATIC_POLICY = "default-src 'none'; style-src 'sha256-{}'; img-src 'self' data:
 """Policy of a static copy, which has no scripts."""
 
 POLICY_HEADER = f"{POLICY.replace('sha256-{}', 'unsafe-inline')}; frame-ancestors 'none'"
-"""Header of every response. It allows inline styles for pictures, but each page restricts its own styles to one hash."""
+"""Policy header of every response. It allows inline styles for pictures, but each page restricts its own styles to one hash."""
 
 
 @dataclass(frozen=True, slots=True)

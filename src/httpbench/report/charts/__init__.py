@@ -1,4 +1,4 @@
-"""Charts as SVG and PNG, for light and dark pages. The extra ``charts`` installs altair, which needs no browser.
+"""Charts as SVG and PNG, for light and dark pages. The extra ``charts`` installs altair, which draws them without a browser.
 
 Modules that use altair are loaded only when needed, because altair takes a second to load.
 """

@@ -85,7 +85,7 @@ def whisker(value: float, interval: ConfidenceInterval | None, unit: float = 1.0
 
 
 def ends(interval: ConfidenceInterval | None, unit: float = 1.0) -> tuple[str, str]:
-    """Return the ends of an interval for the table of a chart. Both are empty without an interval."""
+    """Return the ends of an interval for the table of a chart. Both ends are empty if there is no interval."""
     return (figure_text(interval.low / unit), figure_text(interval.high / unit)) if interval else ("", "")
 
 

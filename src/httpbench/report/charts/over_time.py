@@ -177,7 +177,7 @@ def _used(usage: Usage) -> Iterator[Used]:
 
 
 def _joined(parts: Sequence[Interval]) -> Interval:
-    """Join slices. Percentiles can't be averaged, so each is the highest value among the slices."""
+    """Join slices. Percentiles can't be averaged, so each percentile is the highest value among the joined slices."""
     offered = [part.offered_rps for part in parts if part.offered_rps is not None]
     times = {name: [us for part in parts if (us := getattr(part, name)) is not None] for name in ("p50_us", "p90_us", "p99_us", "p99_9_us")}
     return Interval(

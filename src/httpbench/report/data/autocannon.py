@@ -1,4 +1,4 @@
-"""Each row in autocannon's format: a table of latencies, a table of requests and bytes per second, and a sentence.
+"""Rows in autocannon's format. Each has a table of latencies, a table of requests and bytes per second, and closing sentences.
 
 autocannon shows a single run, so each row shows the round with the median throughput (the slower one, if two rounds are in the middle).
 Values that the load generator doesn't report are shown as dashes.
@@ -37,7 +37,7 @@ def render_autocannon(run: Run, trials: Sequence[Trial]) -> str:
 
 
 def result(measurement: Measurement) -> str:
-    """Render the tables and the sentence that autocannon prints when it ends."""
+    """Render the tables and the sentences that autocannon prints when it ends."""
     seconds = per_second(measurement)
     sampled = (
         f"Req/Bytes counts sampled once per second.\n# of samples: {seconds.seconds}"

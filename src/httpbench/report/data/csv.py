@@ -50,7 +50,7 @@ FORMULA_MARKS = ("=", "+", "-", "@", "\t")
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A trial, with everything else that its line of the file shows."""
+    """A trial and all other data that its line of the file shows."""
 
     run: Run
     trial: Trial
@@ -172,7 +172,7 @@ COLUMNS: Mapping[str, Value] = {
     **{f"added_us_{name}": _added(name) for name in ADDED},
     **_fields("valid.client.whole", ("wall_s", "user_s", "system_s", "rss_bytes_peak"), "client_"),
     **_fields("valid.client.startup", ("wall_s", "cpu_s"), "client_startup_"),
-    # These columns also have values for trials that don't count, because the work that a client did can be the reason.
+    # These columns are filled even if a trial doesn't count, because the client's work can be the reason why it doesn't.
     **_fields("trial.client.done", (name for name in WorkDone.model_fields if name != "first_request"), "client_"),
     **_fields("contained.target.isolation", ("engine", "network"), "container_"),
     **_fields("contained.trial.container", ("cpus", "memory_bytes"), "container_"),

@@ -120,7 +120,7 @@ class ExportedSummary(Summary):
     """Results of one cell over its rounds. A field is null if it was not measured or if no round counts."""
 
     verdict: InWords
-    """Most common verdict of the rounds that count, or ``generator`` if any of them has it. If no round counts, the reason for that."""
+    """Most common verdict of the rounds that count, but ``generator`` or ``both`` if any of them has it. If none counts, the worst verdict."""
 
 
 class ExportedTarget(Frozen):
@@ -191,9 +191,9 @@ class Round(Frozen):
     target_usage: Usage | None
     """CPU and memory of the target. Null: not measured."""
     target_polling_threads: float | None = None
-    """Mean number of the target's threads that ran or were ready to run while the target got no requests: the lowest of several samples.
+    """Mean number of the target's threads that ran or were ready to run while the target got no requests.
 
-    The target polls if this is 0.5 or more. Null: not measured.
+    The number is the lowest result of several checks. The target polls if it is at least 0.5. Null: not measured.
     """
     generator_usage: Usage | None
     """CPU and memory of the load generator. Null: not measured."""
@@ -247,9 +247,9 @@ class Result(Frozen):
     """A cell: one target under one load, with all its rounds."""
 
     target: Id
-    """Key of ``targets``."""
+    """Id of the target, which is its key in ``targets``."""
     workload: str
-    """Key of ``workloads``."""
+    """Name of the workload, which is its key in ``workloads``."""
     scaling: Scaling
     """How the target used cores."""
     load_generator: str
@@ -257,7 +257,7 @@ class Result(Frozen):
     load: Load
     """How the requests were sent."""
     verdict: InWords
-    """Most common verdict of the rounds that count, or ``generator`` if any of them has it. If no round counts, the reason for that."""
+    """Most common verdict of the rounds that count, but ``generator`` or ``both`` if any of them has it. If none counts, the worst verdict."""
     rank: int | None
     """Same as ``rank_best``, under the name that earlier versions used."""
     rank_best: int | None = None
@@ -267,7 +267,7 @@ class Result(Frozen):
     summary: ExportedSummary
     """Results over the rounds that count."""
     overhead: dict[str, Difference]
-    """For proxies, by metric: difference from the baseline in the same rounds, in µs."""
+    """Difference of a proxy from the baseline in the same rounds, in µs, by metric. Empty for other targets."""
     rounds: tuple[Round, ...]
     """All rounds, including those that don't count and disturbed attempts that were repeated."""
 
@@ -313,7 +313,7 @@ class GateResult(Frozen):
     reason: str | None = None
     """Why the gate could not be judged. Null: it was judged."""
     rounds_enough: int | None = None
-    """Number of rounds that would decide an inconclusive gate. Null: it is decided, or needs more rounds than is practical."""
+    """Number of rounds that would decide an inconclusive gate. Null: it is decided, or would take too many rounds."""
 
 
 class Document(Frozen):
@@ -362,7 +362,7 @@ class Document(Frozen):
     tags: tuple[str, ...] = ()
     """Tags of the run."""
     load_host: LoadHost | None = None
-    """Machine that ran the load generators. Null: the target's own."""
+    """Machine that ran the load generators. Null: the target's own machine."""
     published: str | None = None
     """Project that published the results, such as ``techempower``. Null: httpbench measured them itself.
 

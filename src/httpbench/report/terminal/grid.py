@@ -34,7 +34,7 @@ class Cells:
     unit: str
     texts: Sequence[Text]
     need: int
-    """How soon a narrow terminal omits the column. Columns with the highest values are omitted first, and those with ``ALWAYS`` never."""
+    """How soon a narrow terminal omits the column. The highest value is omitted first, and ``ALWAYS`` is never omitted."""
     is_number: bool = True
     short: str = ""
     """Title on a narrow terminal. If empty, ``title`` is used."""

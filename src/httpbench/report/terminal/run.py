@@ -1,7 +1,7 @@
-"""A run on a terminal: its tables with the most important columns, and the answer below each.
+"""A run on a terminal: its tables with the most important columns, and the answer below each table.
 
-Tables are rich renderables, so the console decides whether to use color (not if ``NO_COLOR`` is set, nor if there is no terminal).
-No information is conveyed by color alone.
+Tables are rich renderables, so the console decides whether to use color. It uses none if ``NO_COLOR`` is set or if the output isn't
+a terminal. No information is conveyed by color alone.
 """
 
 from __future__ import annotations

@@ -36,10 +36,10 @@ from httpbench.stats.stalls import hidden_stalls
 from httpbench.text import listed
 
 WIDE = 0.25
-"""Maximum relative half-width of an interval that is printed with ``±``. Wider intervals aren't symmetric, so both ends are printed."""
+"""Maximum relative half-width at which an interval is printed with ``±``. Wider intervals aren't symmetric, so both ends are printed."""
 
 LOPSIDED = 0.1
-"""Maximum distance of a ratio from the middle of its interval, relative to the half-width, if the interval is printed with ``±``."""
+"""Maximum distance of a ratio from the middle of its interval, relative to the half-width, at which ``±`` is used."""
 
 BOUND_BY = {
     VerdictKind.GENERATOR: "generator-bound",
@@ -194,7 +194,7 @@ def _known(comparison: Comparison, group: Group) -> str:
 
 
 def unproven(comparison: Comparison) -> str:
-    """Return a colon and the interval of a ratio that supports no claim. The interval isn't corrected, so it can exclude 1."""
+    """Return a colon and the interval of a ratio that supports no claim. As it isn't corrected for all pairs, it can exclude 1."""
     assert comparison.interval is not None
     by_itself = comparison.p is not None and comparison.p <= 1 - CONFIDENCE
     return f"{' after correction for all pairs' if by_itself else ''}: {span(comparison.interval)}"

@@ -66,7 +66,7 @@ class Column:
     """Unit of the values. Empty if they have none."""
     text: Callable[[Row], str]
     need: int
-    """How soon a narrow terminal omits the column. Columns with the highest values are omitted first, and those with ``ALWAYS`` never."""
+    """How soon a narrow terminal omits the column. The highest value is omitted first, and ``ALWAYS`` is never omitted."""
     is_number: bool = True
     is_headline: bool = False
     """Whether the rows are ordered by this column."""

@@ -121,7 +121,7 @@ def _result(search: Search, found: Saturation, trials: Sequence[Trial]) -> str:
 
 
 def _trials(found: Saturation, rate_rps: float, *, held: bool) -> str:
-    """Say in how many trials at a rate the service level held, or failed."""
+    """Say in how many trials at a rate the service level held or failed."""
     point = next(point for point in found.curve if point.rate_rps == rate_rps)
     return f"in {point.held if held else point.trials - point.held} of {point.trials} trials"
 

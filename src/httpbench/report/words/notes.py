@@ -194,7 +194,7 @@ def _row_note(row: Row) -> RowNote:
 
 
 def _repeated_once(lines: Sequence[str]) -> list[str]:
-    """Replace equal lines in a row with one line and their number: ``GET / (20 times)``."""
+    """Replace consecutive equal lines with a single line and a count: ``GET / (20 times)``."""
     runs = [(line, len(list(own))) for line, own in groupby(lines)]
     return [line if count == 1 else f"{line} ({count} times)" for line, count in runs]
 

@@ -11,7 +11,7 @@ from httpbench.report.words.once import once
 from httpbench.text import listed
 
 NAMED_MAX = 3
-"""Maximum number of disturbers that a reason names. A total stands in for the others."""
+"""Maximum number of disturbers that a reason names. The reason gives a total for the others."""
 
 Data = Mapping[str, Any]
 Sentence = str | Callable[[Data], str]

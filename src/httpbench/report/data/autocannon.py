@@ -1,6 +1,6 @@
 """Rows in autocannon's format. Each has a table of latencies, a table of requests and bytes per second, and closing sentences.
 
-autocannon shows a single run, so each row shows the round with the median throughput (the slower one, if two rounds are in the middle).
+autocannon shows a single run, so each row shows the round with the median throughput (the slower of two middle rounds).
 Values that the load generator doesn't report are shown as dashes.
 """
 

@@ -81,7 +81,7 @@ class ExportedVerdict(Frozen):
     kind: VerdictKind
     """Kind of verdict: what limited the trial, or why it doesn't count."""
     reasons: tuple[str, ...] = ()
-    """Reasons as sentences. Can be empty."""
+    """Reasons as sentences. The list can be empty."""
     is_accepted: bool = False
     """Whether the trial counts even though it was disturbed, because repeats were turned off."""
     causes: tuple[Reason, ...] = ()
@@ -120,7 +120,7 @@ class ExportedSummary(Summary):
     """Results of one cell over its rounds. A field is null if it was not measured or if no round counts."""
 
     verdict: InWords
-    """Most common verdict of the rounds that count, but ``generator`` or ``both`` if any of them has it. If none counts, the worst verdict."""
+    """Most common verdict of the rounds that count, but ``generator`` or ``both`` if any of them has it. If none counts, the worst one."""
 
 
 class ExportedTarget(Frozen):
@@ -257,7 +257,7 @@ class Result(Frozen):
     load: Load
     """How the requests were sent."""
     verdict: InWords
-    """Most common verdict of the rounds that count, but ``generator`` or ``both`` if any of them has it. If none counts, the worst verdict."""
+    """Most common verdict of the rounds that count, but ``generator`` or ``both`` if any of them has it. If none counts, the worst one."""
     rank: int | None
     """Same as ``rank_best``, under the name that earlier versions used."""
     rank_best: int | None = None

@@ -1,4 +1,4 @@
-"""The history of a target on a terminal: one line per run, newest first, and the changes with their commits."""
+"""The history of a target on a terminal: one line per run, newest first, followed by the changes and their commits."""
 
 from __future__ import annotations
 

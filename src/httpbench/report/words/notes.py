@@ -203,7 +203,7 @@ def _repeated_once(lines: Sequence[str]) -> list[str]:
 
 
 def brief_notes(run: Run, trials: Sequence[Trial], found: Sequence[Group]) -> list[str]:
-    """Return at most three lines: missing trials, disturbances, stalls, rows without results, and canned targets."""
+    """Return at most three lines about missing trials, disturbances, stalls, rows without results, and canned targets."""
     rows = [row for group in found for row in group.rows]
     lines = [*status(run, trials), *filter(None, [disturbed_note(rows)]), *_stalls(found), *_without_results(found), *_warnings(found)]
     if len(lines) <= BRIEF_LINES_MAX:

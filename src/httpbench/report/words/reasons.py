@@ -1,4 +1,4 @@
-"""A sentence for each reason of a verdict."""
+"""Sentences for the reasons of verdicts."""
 
 from __future__ import annotations
 

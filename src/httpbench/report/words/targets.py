@@ -1,4 +1,4 @@
-"""Targets: names, limits, results of probes, proofs that they work, and sampled responses."""
+"""Text about targets: names, limits, results of probes, proofs that they work, and sampled responses."""
 
 from __future__ import annotations
 

@@ -204,7 +204,7 @@ class Round(Frozen):
     database_usage: Usage | None = None
     """CPU and memory of the target's database. Null: the target has no database, or nothing was measured."""
     database: DatabaseRun | None = None
-    """Database of the target and its counters. Null: the target has no database."""
+    """Database of the target and its counters. Null: none was recorded."""
     settling: Settling | None = None
     """Part of the warm-up that lasts until throughput is steady. Null: the warm-up had a fixed length."""
     unsteady: str | None = None
@@ -226,11 +226,11 @@ class Round(Frozen):
     overhead_s: float | None
     """Wall time of the trial in seconds, without builds, warm-up and measurement. Null: unknown."""
     log_tail: str | None
-    """Last lines of the failed program's output. Null: no program failed, or it printed nothing."""
+    """Last lines of the failed program's output. Null: no output was stored."""
     container: ContainerRun | None = None
     """Container of the target. Null: the target ran as a process, or its container did not start."""
     load_host: LoadHostUse | None = None
-    """Use of the load host. Null: the load generator ran on the target's machine, or nothing was measured."""
+    """Observations of the load host. Null: the load generator ran on the target's machine, or nothing was measured."""
     commands: Commands | None = None
     """Command lines of the trial. Null: the trial failed before they ran, or an earlier version stored it."""
     slices: int | None = None

@@ -1,7 +1,7 @@
 """Generated pages: ``docs/cli.md`` from the definition of the command line, and ``targets/README.md`` from the targets' manifests.
 
-``python -m tools.pages`` writes them, and a test fails if they are outdated. The states of the targets depend on the machine. They are
-therefore at the end of their page, below ``STATES``, where no test compares them.
+``python -m tools.pages`` writes them, and a test fails if they are outdated. The states of the targets depend on the machine, so
+they are at the end of the targets' page, below ``STATES``, where no test compares them.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from httpbench.run import TargetState, sources_of, states
 
 STATES = "## State on one machine"
 COMMON_MIN = 3
-"""Minimum number of verbs that share an option for the page to describe the option only once."""
+"""Minimum number of verbs that must share an option before the page describes it only once."""
 
 CLI_INTRO = """\
 # Command line

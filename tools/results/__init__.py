@@ -1,1 +1,1 @@
-"""Results that are committed to the repository: ``results/MACHINE/SUITE/`` with report, tables, data and analysis, and an index."""
+"""Results in the repository: an index, and the folders ``results/MACHINE/SUITE/`` with report, tables, data and analysis."""

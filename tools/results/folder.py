@@ -1,6 +1,7 @@
 """Write the folder ``MACHINE/SUITE`` of one run.
 
-The data and the list of skipped targets come from the run. The pages are generated from both, except the hand-written part of the analysis.
+The data and the list of skipped targets come from the run. The pages are generated from both, except for the hand-written part of the
+analysis.
 """
 
 from __future__ import annotations
@@ -52,7 +53,7 @@ def write_folder(export: bytes, results: Path, suite: str, skipped: Sequence[str
 
 
 def rewrite(folder: Path) -> None:
-    """Write the pages of a folder again from its data, with the rules and words of this version."""
+    """Write the pages of a folder again from its data, with the rules and the wording of this version."""
     _write_pages(folder, folder.name, folder)
 
 
@@ -72,12 +73,12 @@ def _write_pages(folder: Path, suite: str, before: Path) -> None:
 
 
 def table_page(run: Run, trials: Sequence[Trial], suite: str) -> str:
-    """Render all tables and notes, below the command that made them."""
+    """Render all tables and notes, below the command that produced them."""
     return "\n".join([f"# {suite}", "", *fenced(f"$ {' '.join(run.command)}"), "", render_markdown(run, trials)])
 
 
 def _charts(run: Run, trials: Sequence[Trial], folder: Path) -> Sequence[str]:
-    """Draw the first chart of the run's first table, and return the names of its files. Empty if there is nothing to draw."""
+    """Draw the first chart of the run's first table, and return the names of its files, if there is anything to draw."""
     charts = importlib.import_module("httpbench.report.charts.run")  # altair takes a second to load
     theme = importlib.import_module("httpbench.report.charts.theme")
     _, drawing = next(charts.of_group(run, groups(run, trials)[0]), (None, None))

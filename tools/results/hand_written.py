@@ -1,4 +1,4 @@
-"""Check the hand-written part of a page of results: each large figure that it quotes must still be in the run."""
+"""Check the hand-written part of a page of results: each large figure that the part quotes must still be in the run."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tools.results.analysis import MARK
 from tools.results.folder import ANALYSIS, TABLE
 
 FIGURE = re.compile(r"(?<![\d.,])\d{1,3}(?:,\d{3})+(?:\.\d+)?(?![\d,])")
-"""Figures of at least 1,000. Smaller ones are too often counts, percentages or differences that no table contains."""
+"""Pattern of figures of at least 1,000. Smaller figures are too often counts, percentages or differences that no table contains."""
 
 
 def stale_pages(folders: Sequence[Path], published: str) -> Iterator[str]:
@@ -29,7 +29,7 @@ def stale_figures(written: str, generated: str) -> list[str]:
 
 
 def _agrees(quoted: str, value: float) -> bool:
-    """Return whether a value rounds to a quoted figure, whose trailing zeros may come from rounding."""
+    """Return whether a value rounds to a quoted figure. Trailing zeros of the figure may be the result of rounding."""
     digits = quoted.replace(",", "")
     step = 10 ** (len(digits) - len(digits.rstrip("0"))) if "." not in digits else 1
     return abs(value - float(digits)) <= step / 2

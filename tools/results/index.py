@@ -25,7 +25,7 @@ NOTHING = "No suite was measured yet."
 
 
 def read_results(results: Path) -> dict[Path, tuple[Run, list[Trial]]]:
-    """Read every run, by folder. Raises :class:`UsageError` for data that can't be read."""
+    """Read all runs, and return them by folder. Raises :class:`UsageError` for data that can't be read."""
     return {path.parent: read_export(path) for path in sorted(results.glob(f"*/*/{DATA}"))}
 
 

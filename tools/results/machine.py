@@ -7,7 +7,7 @@ import re
 from httpbench.model import Environment
 
 _NOISE = re.compile(r"\((?:r|tm|c)\)|@.*|\b(?:cpu|processor|\d+-core)\b")
-"""Parts of a processor's name that carry no information, in lower case."""
+"""Pattern of the parts of a processor's name, in lower case, that carry no information."""
 
 NAME_MAX = 60
 """Maximum length of a processor's name within a path."""

@@ -54,10 +54,10 @@ WIDTH = 112
 """Width of a table in the README, in characters."""
 
 ESTIMATE = re.compile(r"^(\d.*trials?: .*|up to .*)$", re.MULTILINE)
-"""Lines that state the duration in the output of ``bench --dry-run``."""
+"""Pattern of the lines that state the duration in the output of ``bench --dry-run``."""
 
 MADE = (ExitCode.OK, ExitCode.FAILED)
-"""Exit codes of ``bench`` if it made all trials, whatever their results."""
+"""Exit codes of ``bench`` if it ran all trials, regardless of their results."""
 
 
 class ResultsOptions(Options):
@@ -120,7 +120,7 @@ def _rewrite(options: ResultsOptions) -> ExitCode:
 
 
 def _report_stale(results: Path) -> bool:
-    """Report hand-written text that quotes figures of an earlier run, and return whether there is any."""
+    """Report hand-written text that quotes figures of an earlier run, and return whether there is any such text."""
     page = results.resolve().parent / PUBLISHED
     published = page.read_text(encoding="utf-8") if page.exists() else ""
     found = list(stale_pages([path.parent for path in sorted(results.glob(f"*/*/{DATA}"))], published))
@@ -135,7 +135,7 @@ def _write_index(results: Path) -> None:
 
 
 def _planned(suites: Sequence[str], further: Sequence[str]) -> Iterator[Planned]:
-    """Yield the suites that can run here, and print how long each takes or why it can't run."""
+    """Yield the suites that can run on this machine, and print how long each takes or why it can't run."""
     for suite in suites:
         argv = ("bench", "--suite", suite, "--skip-missing", *shlex.split(SHORTER.get(suite, "")), *further)
         asked = subprocess.run(_python(*argv, "--dry-run"), capture_output=True, text=True, check=False)
@@ -149,7 +149,7 @@ def _planned(suites: Sequence[str], further: Sequence[str]) -> Iterator[Planned]
 
 
 def _require_quiet() -> None:
-    """Raise :class:`SelectionError` while other programs use the CPUs.
+    """Raise :class:`SelectionError` if other programs are using the CPUs.
 
     A disturbed trial is repeated only a few times, so results would be missing on a busy machine.
     """
@@ -160,7 +160,7 @@ def _require_quiet() -> None:
 
 
 def _measure(plan: Planned, folder: Path) -> int:
-    """Make the run, write its folder, and return the exit code of the run. A run that ended early leaves the folder unchanged."""
+    """Run a suite, write its folder, and return the exit code of the run. A run that ended early leaves the folder unchanged."""
     with TemporaryFile() as export:
         code = _ended(subprocess.Popen(_python(*plan.argv, "--export-json", "-"), stdout=export))
         export.seek(0)

@@ -6,8 +6,8 @@
     | `c/epoll/level` | 237,939 | | |
     <!-- end of results -->
 
-The last two columns, and the lines below the table, are generated; everything else is hand-written. The first column contains the
-id of the target.
+The last two columns and the lines below the table are generated. Everything else is hand-written. The first column contains the id of the
+target.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from tools.results.machine import machine_title
 
 BLOCK = re.compile(r"^<!-- results: (?P<suite>\S+)(?P<choice>[^>]*) -->\n(?P<body>.*?)^<!-- end of results -->$", re.DOTALL | re.MULTILINE)
 OURS = 2
-"""Number of generated columns. They are the last columns of a table."""
+"""Number of generated columns, which are the last columns of a table."""
 
 NOT_MEASURED = "not measured"
 
@@ -70,7 +70,7 @@ def with_results(page: str, place: Path, found: Results) -> str:
 
 
 def _quoted(suite: str, choice: Sequence[str], found: Results) -> Quoted | None:
-    """Return the table that a block selects, from the newest run that has it."""
+    """Return the table that a block selects, from the newest run that contains it."""
     runs = sorted((folder for folder in found if folder.name == suite), key=lambda folder: found[folder][0].started_at, reverse=True)
     for folder in runs:
         run, trials = found[folder]
@@ -151,7 +151,7 @@ def _figure(quoted: Quoted, row: Row) -> str:
 
 
 def _order(quoted: Quoted, published: Mapping[str, float]) -> Iterator[str]:
-    """Count the pairs of targets that are in the published order, among the pairs that are ordered on both sides."""
+    """Report how many pairs of targets are in the published order, are in the reverse order, or can't be told apart."""
     less_is_better = quoted.group.client_work is not None
     places = ranking(quoted.group)
     rows = [(row, value) for name, value in published.items() if (row := quoted.row(name)) and row.target.id in places]

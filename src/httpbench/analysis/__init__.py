@@ -1,4 +1,4 @@
 """Analysis of a run or of a comparison of runs: tables, ranks, changes, gates and history as typed values.
 
-Nothing here writes sentences, rounds numbers or depends on a medium. ``httpbench.report`` does that.
+This package doesn't write sentences, round numbers or depend on an output format. ``httpbench.report`` handles the presentation.
 """

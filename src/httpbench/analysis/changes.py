@@ -43,7 +43,7 @@ class Cell(Frozen):
     verdict_base: VerdictKind
     verdict_head: VerdictKind
     reasons_head: tuple[Reason, ...]
-    """Reasons why head's rounds don't count, or for their verdict."""
+    """Reasons for the verdict of head's rounds, or why they don't count."""
     figures: dict[str, Change]
     """Changes by metric. Metrics that either run lacks are omitted. A load with a rate has no ``rps``."""
     lost_head: Reason | None = None
@@ -60,7 +60,7 @@ class Alone:
     connections: int
     loads: int
     elsewhere: Literal["limits", "load"] | None
-    """What differs in the other run: the container's limits, or the workload or load. ``None``: the other run lacks the target."""
+    """Property that differs in the other run: the container's limits, or the workload or load. ``None``: the other run lacks the target."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,7 +80,7 @@ class Changes:
     base: Side
     head: Side
     environment: tuple[Mismatch, ...]
-    """Properties of the environment that must match and don't."""
+    """Properties of the environment that must match but don't."""
     toolchains: tuple[Mismatch, ...]
     """Programs and libraries with different versions."""
     cells: tuple[Cell, ...]
@@ -108,7 +108,7 @@ class Changes:
 def changes(
     base: RunAndTrials, head: RunAndTrials, gates: Sequence[Gate] = (), further: Sequence[str] = (), *, fails_if_inconclusive: bool = False
 ) -> Changes:
-    """Compare each cell that both runs have, in the order of head's tables. ``further`` lists metrics besides ``SHOWN``."""
+    """Compare each cell that both runs have, in the order of head's tables. ``further`` adds metrics to ``SHOWN``."""
     before, after = _cells(base), _cells(head)
     common = [key for key in after if key in before]
     names = list(dict.fromkeys((*SHOWN, *further, *(gate.figure for gate in gates))))

@@ -24,11 +24,11 @@ from httpbench.stats.stalls import hidden_stalls
 from httpbench.stats.summary import cells, last_attempts, summarize
 
 LOST = (VerdictKind.FAILED, VerdictKind.INVALID)
-"""Verdicts of rounds that don't count because of the target."""
+"""Verdicts of rounds that don't count because of the target itself, rather than a disturbance."""
 
 HIGHER_IS_BETTER = (THROUGHPUT.name, SPEED.name)
 LIMITED = (*HIGHER_IS_BETTER, WALL.name, P99.name)
-"""Metrics that are only bounds if something other than the target was full. Latencies include the time spent waiting for it."""
+"""Metrics whose values are only bounds if something other than the target was full. Latencies then include additional waiting."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,8 +38,8 @@ class Compared:
     row: Row
     baseline: Row
     figures: dict[str, Comparison | None]
-    """Comparisons by metric, the headline first. ``None``: a row lost too many rounds, a proxy was faster than its baseline without an
-    explanation, or no round has the metric for both rows."""
+    """Comparisons by metric, starting with the headline. A comparison is ``None`` if a row lost too many rounds, if a proxy was faster than
+    its baseline without an explanation, or if no round has the metric for both rows."""
 
     @property
     def stalling(self) -> Row | None:
@@ -65,7 +65,7 @@ def figures(group: Group) -> tuple[Figure, ...]:
 
 
 def against(group: Group, baseline: str | None) -> list[Compared]:
-    """Compare every other row with the baseline, in table order. Empty if the table lacks the baseline."""
+    """Compare every other row with the baseline, in table order. The list is empty if the table lacks the baseline."""
     theirs = group.row(baseline)
     if theirs is None:
         return []
@@ -96,7 +96,7 @@ def ranking(group: Group) -> dict[str, RankRange]:
 
 
 def is_undecided(places: Mapping[str, RankRange]) -> bool:
-    """Return whether every target may have every rank."""
+    """Return whether every target could have every rank."""
     return all(rank == RankRange(1, len(places)) for rank in places.values())
 
 
@@ -107,9 +107,9 @@ def rounds_to_tell(group: Group) -> int | None:
 
 
 def lost_too_many(row: Row) -> Reason | None:
-    """Return the reason if a row lost more rounds than an interval may ignore, else ``None``.
+    """Return the reason if a row lost more rounds than an interval tolerates, else ``None``.
 
-    Such a row isn't compared: its remaining rounds are the ones in which it did well, so they would flatter it.
+    Such a row isn't compared, because its remaining rounds are the ones in which it did well, so they would flatter it.
     """
     lost = sum(trial.verdict.kind in LOST for trial in row.trials)
     return lost_rounds(row.trials) if lost * LEFT_OUT > len(row.trials) else None
@@ -134,7 +134,7 @@ def flaky(group: Group) -> list[Row]:
 
 
 def differences(group: Group, baseline: str | None) -> dict[str, dict[str, Difference]]:
-    """Return what each target adds to the baseline, by target and metric. Empty if the table lacks the baseline."""
+    """Return the differences from the baseline, by target and metric. The result is empty if the table lacks the baseline."""
     theirs = group.row(baseline)
     if theirs is None:
         return {}
@@ -177,12 +177,12 @@ def _eligible(group: Group) -> list[Row]:
 
 
 def _is_proven(row: Row) -> bool:
-    """Return whether the backend counted its requests in every valid round. Rounds in which it counted too few are already invalid."""
+    """Return whether the backend counted a proxy's requests in every valid round. If a count was too low, the round is already invalid."""
     return all(trial.observed.backend_requests is not None for trial in row.trials if trial.verdict.counts)
 
 
 def _is_faster(group: Group, proxy: Row, baseline: Row) -> bool:
-    """Return whether a proxy served more requests than its baseline or, at a rate, had a lower p50. False with fewer than three rounds."""
+    """Return whether at least three rounds show that a proxy served more requests than its baseline or, at a rate, had a lower p50."""
     if group.load.rate_rps is None:
         found = compare(THROUGHPUT.rounds(proxy.trials), THROUGHPUT.rounds(baseline.trials), THROUGHPUT.resolution)
         return found is not None and found.interval is not None and found.interval.low > 1
@@ -191,7 +191,7 @@ def _is_faster(group: Group, proxy: Row, baseline: Row) -> bool:
 
 
 def comparisons(group: Group, figure: Figure, pairs: Sequence[tuple[Row, Row]]) -> list[Comparison | None]:
-    """Compare pairs of rows by one metric. ``None``: see ``Compared.figures``."""
+    """Compare pairs of rows by one metric. ``Compared.figures`` explains when a comparison is ``None``."""
     rows, tested = _tested(group, figure)
     places = {row.target.id: index for index, row in enumerate(rows)}
     left_out = unexplained(group)

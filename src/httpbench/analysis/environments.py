@@ -1,7 +1,7 @@
-"""Check whether the environments of two runs allow a comparison, and list each property that must match and doesn't.
+"""Check whether the environments of two runs allow a comparison, and list each property that must match but doesn't.
 
-Properties are ignored if they may be under test (the commit, versions of toolchains and libraries) or say nothing about the machine (its
-load average). Host names of containers are ignored too, because they are random.
+A property is ignored if it may be the subject of the comparison (the commit, versions of toolchains and libraries) or if it doesn't
+describe the machine (its load average). Host names of containers are also ignored, because they are random.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ MUST_MATCH = (
 """Fields of an environment that must match."""
 
 MEMORY_TOLERANCE = 0.02
-"""Relative difference in memory that is ignored, because the size changes slightly from boot to boot."""
+"""Maximum relative difference in memory size that is ignored, because the size changes slightly from boot to boot."""
 
 
 @dataclass(frozen=True, slots=True)
 class Mismatch:
-    """A property that must match between two runs and doesn't."""
+    """A property that must match between two runs but doesn't."""
 
     subject: str
     """A field of the environment, ``load_host``, ``has_backend`` (of the load host), ``target_cores``, ``workers``, or a knob."""
@@ -64,14 +64,14 @@ def resources(base: TrialPlan, head: TrialPlan) -> list[Mismatch]:
 
 
 def toolchains(base: Environment, head: Environment) -> list[Mismatch]:
-    """Return the differences in programs and libraries. These may be under test, so they don't prevent a comparison."""
+    """Return the differences in programs and libraries. These may be the subject of the comparison, so they don't prevent it."""
     names = sorted(base.versions.keys() | head.versions.keys())
     pairs = [Mismatch(name, base.versions.get(name), head.versions.get(name)) for name in names]
     return [pair for pair in pairs if pair.base != pair.head]
 
 
 def differences(base: Environment, head: Environment) -> Iterator[Mismatch]:
-    """Yield the mismatches between two environments. There are none if the runs may be compared."""
+    """Yield the mismatches between two environments. If there are none, the runs can be compared."""
     for field in MUST_MATCH:
         before, after = getattr(base, field), getattr(head, field)
         if before != after and not (field == "hostname" and base.container and head.container):

@@ -36,7 +36,7 @@ class Disturbances:
 
 
 def disturbances(rows: Sequence[Row]) -> Disturbances:
-    """Sort the disturbed trials by what happened to them."""
+    """Sort the disturbed trials by how the run handled them."""
     last = [trial for row in rows for trial in row.trials if trial.verdict.kind is VerdictKind.DISTURBED]
     return Disturbances(
         repeated=tuple(trial for row in rows for trial in row.repeated),

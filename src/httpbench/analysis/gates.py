@@ -42,7 +42,7 @@ class JudgedGate:
     gate: Gate
     passage: Passage = Passage.UNKNOWN
     ratio: float | None = None
-    """The value that the gate limits, divided by the value that it is compared with. ``None``: unknown."""
+    """Value of the target or of head, divided by the value of the baseline or of base. ``None``: unknown."""
     interval: ConfidenceInterval | None = None
     """95% confidence interval of the ratio. ``None``: unknown."""
     obstacle: Obstacle | None = None
@@ -54,13 +54,13 @@ class JudgedGate:
 
     @property
     def rounds_enough(self) -> int | None:
-        """Number of rounds that would decide an inconclusive gate. ``None``: it is decided, or needs more rounds than is practical."""
+        """Number of rounds that would decide an inconclusive gate, or ``None`` if it is decided or needs more rounds than is practical."""
         if self.passage is not Passage.INCONCLUSIVE or self.ratio is None or self.interval is None:
             return None
         return rounds_to_decide(self.gate, self.ratio, self.interval, self.rounds)
 
     def by_ratio(self, found: Comparison | Change, rounds: int) -> Self:
-        """Return this gate with its ratio and the result, or without them if there is an obstacle."""
+        """Return this gate with its ratio and result, or with neither if there is an obstacle."""
         if self.obstacle is not None:
             return replace(self, rounds=rounds)
         return replace(self, rounds=rounds, ratio=found.ratio, interval=found.interval, passage=passage(self.gate, found.interval))
@@ -78,7 +78,7 @@ class RunGate(JudgedGate):
 
 
 def gated(run: Run, trials: Sequence[Trial]) -> list[RunGate]:
-    """Judge every gate of a run for every row except the baseline. Empty if the run was interrupted."""
+    """Judge every gate of a run for every row except the baseline. The list is empty if the run was interrupted."""
     if not run.gates or run.status is RunStatus.INTERRUPTED:
         return []
     return [judged for group in groups(run, trials) for judged in _of_table(group, run.baseline, run.gates)]

@@ -1,4 +1,4 @@
-"""The tables of a run: its cells, grouped so that the rows of a group may be compared, and the order of groups and rows.
+"""The tables of a run: its cells, grouped so that the rows of a group can be compared, and the order of groups and rows.
 
 The rows of a group share workload, load, scaling and load generator. Rows are never ranked across groups.
 """
@@ -16,7 +16,7 @@ GroupKey = tuple[Scaling, str, str, Load]
 """Key that the rows of a table share: scaling, workload, load generator and load."""
 
 SIZE_TOLERANCE = 0.10
-"""Relative distance from the group's median beyond which a response size is marked."""
+"""Maximum relative difference from the group's median for a response size that isn't marked."""
 
 
 def groups(run: Run, trials: Sequence[Trial]) -> list[Group]:
@@ -119,7 +119,7 @@ def _row_place(row: Row) -> tuple[bool, float, str]:
 
 
 def _proxy_place(row: Row) -> tuple[object, ...]:
-    """Put the baseline first. Order proxies by p99 if the load has a rate, because they all serve the same rate."""
+    """Put the baseline first. Order proxies by p99 if the load has a rate, because all proxies serve the same rate."""
     times = row.latency
     p99_us = times.p99.median if times and times.p99 and row.summary.load.rate_rps else 0.0
     return (row.target.is_declared, not row.counts, p99_us, *_row_place(row))

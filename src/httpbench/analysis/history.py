@@ -1,4 +1,4 @@
-"""One target over many runs: each of its metrics over time, and when the metric changed.
+"""One target over many runs: each of its metrics over time, and the runs at which the metric changed.
 
 Runs share a series only if their environments match by the rules of ``compare``. The values come from the summaries of trials in the
 store, so reading a hundred thousand trials takes less than a second.
@@ -27,12 +27,12 @@ FIGURES: Mapping[str, Callable[[TrialFigures], float | None]] = {
     "p99": lambda trial: trial.latency_us_p99,
     "time": lambda trial: trial.wall_s,
 }
-"""The metrics, and how to read them from the summary of a trial."""
+"""Function that reads each metric from the summary of a trial."""
 
 CommitsBetween = Callable[[Path, str, str], Sequence[str]]
-"""Function that lists the commits in a folder after one commit, up to and including another.
+"""Function that lists the commits in a folder after one commit, up to and including another commit.
 
-Each commit is one line, newest first. Empty: unknown.
+Each commit is one line, newest first. The list is empty if the commits are unknown.
 """
 
 
@@ -50,7 +50,7 @@ class Point:
     estimate: Estimate
     """Estimate from the rounds that count."""
     verdict: VerdictKind
-    """``generator`` or ``both`` if any round has it; otherwise the most common verdict."""
+    """``generator`` or ``both`` if any round has that verdict, otherwise the most common verdict."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +68,7 @@ class LevelChange:
     commit_after: str | None
     """Commit of the first run after the change."""
     commits: tuple[str, ...] = ()
-    """Commits between these two runs, one line each, newest first. Empty: unknown, or both runs have the same commit."""
+    """Commits after ``commit_before`` up to ``commit_after``, one line each, newest first. Empty: unknown, or the commit didn't change."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +99,7 @@ class Series:
     differs: tuple[Mismatch, ...]
     """Differences from the environment of the newest series of this cell. Empty: this is the newest series."""
     points: tuple[Point, ...]
-    """The runs of the series: at least one."""
+    """The runs of the series, of which there is at least one."""
     changes: tuple[LevelChange, ...]
 
     @property
@@ -118,10 +118,10 @@ class Series:
 
 
 def histories(store: Store, target: str, commits_between: CommitsBetween | None = None) -> list[Series]:
-    """Return every metric of a target over the newest runs. For each cell, the newest environment comes first.
+    """Return the series of every metric of a target over the newest runs. For each cell, the newest environment comes first.
 
-    ``commits_between`` is called once for each change between two commits. Without it, changes list no commits. This function itself reads
-    only the store, so the caller decides whether git runs on this machine.
+    ``commits_between`` is called once for each change between two commits. Without ``commits_between``, changes list no commits. This
+    function itself reads only the store, so the caller decides whether git runs on this machine.
     """
     found: dict[tuple[object, ...], list[list[_Measured]]] = {}
     for measured in _measured(store.figures(target, RUNS_MAX)):
@@ -152,13 +152,13 @@ class _Measured:
 
     @property
     def key(self) -> tuple[object, ...]:
-        """Key of this cell's series, without the environment. Includes the workload's definition, which may change between runs."""
+        """Key of this cell's series, without the environment. It includes the workload's definition, which can change between runs."""
         limits = self.run.target.isolation
         return (*self.plan.cell, self.workload.model_dump_json() if self.workload else None, limits and (limits.cpus, limits.memory_bytes))
 
 
 def _measured(runs: Sequence[RunFigures]) -> Iterator[_Measured]:
-    """Yield the cells of all runs, the newest run first."""
+    """Yield the cells of all runs, starting with the newest run."""
     plan_of, workloads_of = cache(_plan), cache(_workloads)
     for run in reversed(runs):
         cells: dict[str, dict[int, TrialFigures]] = {}
@@ -216,7 +216,7 @@ def _series(newest: _Measured, group: Sequence[_Measured], figure: str, commits_
 
 
 def _values(measured: _Measured, figure: str) -> list[float]:
-    """Return the values of all rounds. A load with a rate has no ``rps``, because the rate fixes it."""
+    """Return the values of all rounds. A load with a rate has no ``rps``, because the rate fixes throughput."""
     if figure == "rps" and measured.plan.load.rate_rps is not None:
         return []
     return [value for trial in measured.trials if (value := FIGURES[figure](trial)) is not None and value > 0]

@@ -1,4 +1,4 @@
-"""Published results beside our own: each target's best throughput on both sides, and the correlation of the two orders.
+"""Published results next to our own: each target's best throughput on both sides, and the rank correlation between the two sides.
 
 Machines, loads and load generators differ, so each side is relative to its own fastest target.
 """
@@ -32,12 +32,12 @@ class Beside:
 
     @property
     def correlation(self) -> float | None:
-        """Rank correlation of the two orders. ``None``: too few targets."""
+        """Rank correlation between published results and our own. ``None``: too few targets."""
         return rank_correlation([pair.ours_rps for pair in self.pairs], [pair.theirs_rps for pair in self.pairs])
 
     @property
     def ranks(self) -> list[tuple[int, int]]:
-        """Published rank and our rank of each target, by throughput alone."""
+        """Published rank and our rank of each target, based on throughput alone."""
         theirs = sorted((pair.theirs_rps for pair in self.pairs), reverse=True)
         ours = sorted((pair.ours_rps for pair in self.pairs), reverse=True)
         return [(theirs.index(pair.theirs_rps) + 1, ours.index(pair.ours_rps) + 1) for pair in self.pairs]

@@ -22,13 +22,13 @@ class Row:
     response_bytes: int | None
     """Size of the sampled response, including its header block."""
     odd_size: bool
-    """Whether that size is far from the sizes in the other rows."""
+    """Whether the response size is far from the sizes in the other rows."""
     log_tail: str | None
     """End of the log of the last round that doesn't count."""
     probed: Probed | None
     """Result of the first probe of this target in the run."""
     measured: Summary | None = None
-    """Results of the rounds that don't count, if no round counts. Shown struck through and never compared."""
+    """Results of the rounds that don't count, if no round counts. Tables strike them through and never compare them."""
     repeated: tuple[Trial, ...] = ()
     """Disturbed trials that were followed by another attempt."""
 
@@ -39,7 +39,7 @@ class Row:
 
     @property
     def as_measured(self) -> Row:
-        """The same row, but with results of rounds that don't count if no round counts."""
+        """This row, but with results from rounds that don't count if no round counts."""
         return self if self.measured is None else replace(self, summary=self.measured)
 
     @property
@@ -73,24 +73,24 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class LoadOrigin:
-    """The machines that sent the load, other than the target's own."""
+    """The machines that sent the load, if it didn't come from the target's own machine."""
 
     hosts: int
     name: str | None = None
     """Name of a single load host, reached by ssh. ``None``: the hosts are Dask workers."""
     cores: int = 0
-    """Physical cores of that host."""
+    """Number of physical cores of the single load host."""
     has_backend: bool = False
-    """Whether that host also ran the backend of the proxies."""
+    """Whether the single load host also ran the backend of the proxies."""
     slowest: str | None = None
     """Name of the scheduled host that sent its requests latest. ``None``: unknown."""
     lag_us: float = 0.0
-    """99th percentile in µs of the delay with which ``slowest`` sent its requests."""
+    """99th percentile of the delay with which ``slowest`` sent its requests, in µs."""
 
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """One table: rows that may be compared with each other."""
+    """One table, whose rows can be compared with each other."""
 
     scaling: Scaling
     workload: str

@@ -1,7 +1,7 @@
-"""Results as text, pages and charts, made from the store alone.
+"""Results as text, pages and charts, generated only from stored data.
 
-To add a format, write a function that turns a run and its trials into text, and add it to ``FORMATS``. The command line reads its exports
-from there.
+To add a format, write a function that turns a run and its trials into text, and add it to ``FORMATS``. The command line
+offers an export for each entry.
 """
 
 from __future__ import annotations

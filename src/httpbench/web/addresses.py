@@ -1,4 +1,4 @@
-"""Addresses of pages, relative to the dashboard. They are also file names, so the links in a static copy are the same."""
+"""Addresses of pages, relative to the dashboard. They also serve as file names, so links are the same in a static copy."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def target_chart(target_id: str, number: int) -> str:
 
 
 def target_name(target_id: str) -> str:
-    """Return a unique and safe path segment for a target's id, which may contain any character."""
+    """Return a unique and safe path segment for a target's id, which can contain any character."""
     words = re.sub(r"[^a-z0-9.]+", "-", target_id.lower()).strip("-.")[:NAME_MAX]
     return f"{words}-{hashlib.sha256(target_id.encode(errors='surrogatepass')).hexdigest()[:8]}".lstrip("-")
 

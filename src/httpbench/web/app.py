@@ -1,6 +1,6 @@
 """The dashboard as an ASGI application: pages of :class:`Site`, the progress of a run as server-sent events, and error pages.
 
-Events are read from the store, so the run may belong to any process, and that process may die at any time. The event ``state`` is a line
+Events are read from the store, so the run can belong to any process, and that process can die at any time. The event ``state`` is a line
 of text, ``results`` is the part of the page that changes, and ``end`` is the last event.
 
 Format: https://html.spec.whatwg.org/multipage/server-sent-events.html.
@@ -34,9 +34,9 @@ STREAMS_MAX = 32
 """Maximum number of simultaneous event streams."""
 LOOK_EVERY_S = 1.0
 ALIVE_EVERY = 15
-"""Number of checks without news before a comment is sent to keep the connection alive."""
+"""Number of checks without news after which the server sends a comment to keep the connection alive."""
 LOOKS_MAX = 3600
-"""Number of checks before the stream ends. The browser then reconnects."""
+"""Number of checks after which a stream ends. The browser then reconnects."""
 
 
 @dataclass

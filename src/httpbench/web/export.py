@@ -28,7 +28,7 @@ def export(db: Path, folder: Path, runs_max: int, wrote: Callable[[str], None]) 
             raise UsageError(f"{folder} is not empty", hint="name another folder, or empty it")
         paths = [addresses.RUNS]
         known = set(paths)
-        for path in paths:  # grows by the links of each page
+        for path in paths:  # the loop adds the links of each page to this list
             page = site.page(path)
             file = folder / path
             file.parent.mkdir(parents=True, exist_ok=True)

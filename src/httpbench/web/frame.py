@@ -20,12 +20,12 @@ STATIC_POLICY = "default-src 'none'; style-src 'sha256-{}'; img-src 'self' data:
 """Policy of a static copy, which has no scripts."""
 
 POLICY_HEADER = f"{POLICY.replace('sha256-{}', 'unsafe-inline')}; frame-ancestors 'none'"
-"""Header of every response. It allows inline styles for pictures, but each page restricts its own styles to one hash."""
+"""Policy header of every response. It allows inline styles for pictures, but each page restricts its own styles to one hash."""
 
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """Content that is sent or written to a file."""
+    """Content of a response or of a file."""
 
     content: str
     media_type: str = "text/html"
@@ -40,7 +40,7 @@ class Frame:
     """A renderer for the templates of the dashboard."""
 
     is_static: bool
-    """Whether the pages are files: no forms, no scripts and no live updates."""
+    """Whether the pages are files, which have no forms, scripts or live updates."""
 
     def page(self, template: str, path: str, context: Mapping[str, Any]) -> Page:
         """Render a page. Its links are relative to ``path``."""
@@ -53,5 +53,5 @@ class Frame:
         return templates(OWN).get_template(template).render({"root": addresses.root(path), "addresses": addresses, **context})
 
     def message(self, title: str, sentence: str) -> Page:
-        """Render a page with a single sentence. Its links are absolute, because it may appear at any address."""
+        """Render a page with a single sentence. Its links are absolute, because the page can appear at any address."""
         return self.page("message.html", "", {"title": title, "sentence": sentence, "root": "/"})

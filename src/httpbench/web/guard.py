@@ -1,8 +1,8 @@
 """Checks of every request (method, Host header, token), and headers for every response.
 
 Pages of other sites can make a browser send requests to the dashboard, and an attacker's host name can resolve to 127.0.0.1 (DNS
-rebinding). In that case, the Host header contains the attacker's name, so requests for unknown names are rejected. IP addresses are safe,
-because they can't be rebound.
+rebinding). After rebinding, the Host header contains the attacker's name, so requests for unknown names are rejected. IP addresses are
+safe, because they can't be rebound.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ class AccessGuard:
             what = "The address lacks the token" if found is None else "The token is wrong"
             return self._refuse(401, "Token required", f"{what}. Open the address that `httpbench serve` printed when it started.")
         others = urlencode([pair for pair in parse_qsl(request.url.query) if pair[0] != TOKEN])
-        # Browsers treat what follows two slashes as the name of another host.
+        # If a path begins with two slashes, browsers treat the rest as the name of another host, so only one slash is kept.
         path = "/" + request.url.path.lstrip("/\\")
         response = RedirectResponse(f"{path}?{others}" if others else path, status_code=303)
         response.set_cookie(COOKIE, found, httponly=True, samesite="strict", path="/")

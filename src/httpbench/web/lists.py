@@ -22,7 +22,7 @@ TARGETS_NAMED = 3
 """Maximum number of targets that the list shows for a run."""
 COMMAND_CHARACTERS = 120
 LONG_CHARACTERS = 24
-"""Length beyond which a text may wrap."""
+"""Maximum length of a text that doesn't wrap."""
 FIELD_CHARACTERS = 200
 """Maximum length of a field of the search form."""
 
@@ -43,7 +43,7 @@ def wanted_of(query: Mapping[str, str]) -> Wanted:
 
 
 def runs_page(frame: Frame, store: Store, path: str, number: int, wanted: Wanted, runs_max: int | None = None) -> Page:
-    """Make a page of the list of runs. ``runs_max`` limits it to the newest runs. Raises :class:`NotFound` beyond the last page."""
+    """Make a page of the list of runs. ``runs_max`` limits the list to the newest runs. Raises :class:`NotFound` beyond the last page."""
     first = (number - 1) * RUNS_PER_PAGE
     last = RUNS_PER_PAGE if runs_max is None else max(min(RUNS_PER_PAGE, runs_max - first), 0)
     found, count = browse.runs(store, wanted, first=first, limit=last)

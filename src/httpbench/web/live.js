@@ -8,7 +8,7 @@
     state.textContent = event.data;
   });
   source.addEventListener("results", (event) => {
-    // The server made and escaped this HTML, as it did for the whole page.
+    // The server has already escaped this HTML, like the rest of the page.
     const open = [...results.querySelectorAll("details[open] > summary")].map((one) => one.textContent);
     results.innerHTML = event.data;
     for (const one of results.querySelectorAll("details > summary")) {

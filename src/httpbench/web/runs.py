@@ -24,7 +24,7 @@ from httpbench.web.frame import Frame, NotFound, Page
 
 SEARCH = "search"
 TABLE = "table-"
-"""Prefix of chart names. It is followed by the number of the table, from 1."""
+"""Prefix of chart names, followed by the number of the table. Tables are numbered from 1."""
 
 LATEST = 10
 """Number of recent trials on the page of an unfinished run."""
@@ -34,7 +34,7 @@ FRAME_HEIGHT, ROW_HEIGHT, SEARCH_HEIGHT = 110, 26, 420
 
 
 def run_page(frame: Frame, path: str, run: Run, trials: Sequence[Trial], state: RunLine, before: str | None) -> Page:
-    """Make the page of a run. ``before`` is the id of the latest earlier run that it can be compared with."""
+    """Make the page of a run. ``before`` is the id of the latest earlier run that the page offers for comparison."""
     is_running = state.status is RunStatus.RUNNING and not frame.is_static
     context = {
         "title": title(run, trials),
@@ -69,7 +69,7 @@ def report_page(run: Run, trials: Sequence[Trial]) -> Page:
 
 
 def chart(run: Run, trials: Sequence[Trial], name: str) -> Page:
-    """Draw a chart of a run. Raises :class:`NotFound`."""
+    """Draw a chart of a run. Raises :class:`NotFound` if there is no such chart."""
     if name == SEARCH:
         drawings = list(search_charts.of_search(run, trials).values())
     else:

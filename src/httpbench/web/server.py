@@ -75,7 +75,7 @@ def _listener(host: str, port: int) -> socket.socket:
 
 
 def _address(listener: socket.socket, host: str, token: str | None) -> str:
-    """Return the address for a browser."""
+    """Return the address to open in a browser."""
     found, port = listener.getsockname()[:2]
     name = socket.gethostname() if ipaddress.ip_address(found).is_unspecified else host
     shown = f"[{name}]" if ":" in name else name

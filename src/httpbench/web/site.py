@@ -20,7 +20,7 @@ from httpbench.web.frame import Frame, NotFound, Page
 
 PAGES_BYTES_MAX = 64_000_000
 TRIALS_MAX = 1_000
-"""Maximum number of trials that are kept in memory, from recently viewed runs."""
+"""Maximum number of trials from recently viewed runs that are kept in memory."""
 
 ID = r"([0-9A-Za-z][0-9A-Za-z._-]{0,99})"
 NAME = r"([a-z0-9.-]{1,80})"
@@ -54,7 +54,7 @@ class Site:
         ]
 
     def page(self, path: str, query: Query | None = None) -> Page:
-        """Return the page of a path. Raises :class:`NotFound`, or :class:`StoreError` if the store cannot be read."""
+        """Return the page at a path. Raises :class:`NotFound` if there is none, and :class:`StoreError` if the store cannot be read."""
         for pattern, make in self._routes:
             if match := re.fullmatch(pattern, path):
                 return make(path, query or {}, *match.groups())
@@ -66,7 +66,7 @@ class Site:
             return browse.state(store, run_id)
 
     def results(self, run_id: str) -> str:
-        """Make the part of a page that changes while the run continues. Raises :class:`NotFound`."""
+        """Make the part of a page that changes while the run continues. Raises :class:`NotFound` if there is no such run."""
         _, measured = self._found(run_id)
         return runs.results_part(self.frame, addresses.run(run_id), *measured)
 
@@ -81,11 +81,11 @@ class Site:
                 self.page(addresses.run_chart(newest.id, f"{runs.TABLE}1"))
 
     def _linked(self, store: Store) -> set[str] | None:
-        """Return the ids of the runs that have a page, or ``None`` if all runs have one."""
+        """Return the ids of the runs that have a page, or ``None`` if all runs have a page."""
         return None if self._runs_max is None else browse.newest(store, self._runs_max)
 
     def _found(self, run_id: str) -> tuple[RunLine, Measured]:
-        """Read a run. Raises :class:`NotFound`."""
+        """Read a run. Raises :class:`NotFound` if there is no such run."""
         with Store(self.db, reading=True) as store:
             state = browse.state(store, run_id)
             if state is None:

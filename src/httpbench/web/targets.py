@@ -22,7 +22,7 @@ from httpbench.web import addresses
 from httpbench.web.frame import Frame, NotFound, Page
 
 ROWS_MAX = 400
-"""Maximum number of rows on a page, over all its tables."""
+"""Maximum number of rows on a page, across all of its tables."""
 ROWS_MIN = 5
 SERIES_MAX = 40
 
@@ -32,7 +32,7 @@ _commits_between = cache(commits_between)
 
 
 def target_page(frame: Frame, store: Store, path: str, target: str, linked: Set[str] | None) -> Page:
-    """Make the page of a target. ``linked`` contains the ids of the runs that have a page, or is ``None`` if all runs have one."""
+    """Make the page of a target. ``linked`` contains the ids of the runs that have a page, or is ``None`` if all runs have a page."""
     found = histories(store, target, _commits_between)
     shown = found[:SERIES_MAX]
     rows = max(ROWS_MAX // len(shown), ROWS_MIN) if shown else 0
@@ -45,7 +45,7 @@ def target_page(frame: Frame, store: Store, path: str, target: str, linked: Set[
 
 
 def target_chart(store: Store, target: str, number: int) -> Page:
-    """Draw the chart of a series. Series are numbered from 1, as on the page. Raises :class:`NotFound`."""
+    """Draw the chart of a series. Series are numbered from 1, as on the page. Raises :class:`NotFound` if there is no such series."""
     found = histories(store, target, _commits_between)
     if not 1 <= number <= len(found):
         raise NotFound(f"{target} has no chart {number}.")
@@ -53,7 +53,7 @@ def target_chart(store: Store, target: str, number: int) -> Page:
 
 
 def target_of(store: Store, name: str) -> str:
-    """Return the target whose page has the given name. Raises :class:`NotFound`."""
+    """Return the target whose page has the given name. Raises :class:`NotFound` if there is no such target."""
     for target in browse.target_ids(store):
         if addresses.target_name(target) == name:
             return target
@@ -61,7 +61,7 @@ def target_of(store: Store, name: str) -> str:
 
 
 def _section(series: Series, number: int, rows: int, path: str, linked: Set[str] | None) -> dict[str, Any]:
-    """Return the values that the template shows for one series. Each change is a sentence and its commits."""
+    """Return the values that the template shows for one series. Each change consists of a sentence and a list of commits."""
     root, title = addresses.root(path), figure_title(series.figure)
     # Browsers cache charts. With the number of points in the address, they load a new chart when there are more points.
     address = root + addresses.target_chart(series.target, number) + (f"?{len(series.points)}" if linked is None else "")

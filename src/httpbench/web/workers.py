@@ -23,7 +23,7 @@ class PageWorkers:
             threading.Thread(target=self._work, name=f"page-{number}", daemon=True).start()
 
     async def run(self, make: Callable[[], Made]) -> Made:
-        """Call ``make`` in a thread, and return or raise its result."""
+        """Call ``make`` in a thread, and return its result or raise its exception."""
         future: Future[Made] = Future()
         self._queue.put((make, future))
         return await asyncio.wrap_future(future)

@@ -1,4 +1,4 @@
-"""Charts as SVG and PNG, for light and dark pages. They require the extra ``charts``: altair draws them without a browser.
+"""Charts as SVG and PNG, for light and dark pages. The extra ``charts`` installs altair, which draws them without a browser.
 
 Modules that use altair are loaded only when needed, because altair takes a second to load.
 """
@@ -39,7 +39,7 @@ def write_charts(run: Run, trials: Sequence[Trial], folder: Path) -> list[Path]:
 
 
 def write_histories(found: Sequence[Series], folder: Path, *, everything: bool = False) -> list[Path]:
-    """Write the charts of a target over many runs. Series from other environments are drawn only with ``everything``."""
+    """Write the charts of a target over many runs. Series from other environments are drawn only if ``everything`` is true."""
     check_charts()
     from httpbench.report.charts import history
 
@@ -51,7 +51,7 @@ def write_histories(found: Sequence[Series], folder: Path, *, everything: bool =
 
 
 def add(drawn: dict[str, Any], more: Iterable[tuple[str, Any]]) -> None:
-    """Add drawings, and number those with the same name."""
+    """Add drawings. If a name is already in use, add a number to it."""
     for name, drawing in more:
         alike = sum(other == name or other.startswith(f"{name}--") for other in drawn)
         drawn[f"{name}--{alike + 1}" if alike else name] = drawing

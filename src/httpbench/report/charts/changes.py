@@ -1,4 +1,4 @@
-"""Changes from one run to another: for each metric, a dot and an interval whisker per change, the largest change first."""
+"""Changes from one run to another: for each metric, a dot and an interval whisker per change, with the largest change first."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ SIGNIFICANT, NOT = "significant", "no significant difference"
 
 
 def chart_title(name: str) -> str:
-    """Return the title of the chart of a metric."""
+    """Return the chart title for a metric."""
     return f"{figure_title(name)}: change from base to head"
 
 
 def of_figure(found: Changes, name: str) -> Drawing | None:
-    """Draw the changes of one metric, or return ``None`` if no cell has it."""
+    """Draw the changes of one metric, or return ``None`` if no cell has that metric."""
     known = [(one_line(place(cell)), cell.figures[name]) for cell in found.cells if name in cell.figures]
     known.sort(key=lambda pair: -abs(math.log(pair[1].ratio)))
     if not known:

@@ -1,4 +1,4 @@
-"""A drawing: an altair chart with a table of its data. This module also has the shapes of verdicts, colors and file names."""
+"""A drawing: an altair chart with a table of its data. This module also defines verdict shapes, line styles and file names."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from httpbench.stats.interval import ConfidenceInterval
 from httpbench.text import one_line
 
 WIDTH, HEIGHT = 480, 150
-"""Size of a plot without its axes, in pixels. It is small enough for labels to be readable on a phone."""
+"""Size of a plot without its axes, in pixels. At this size, labels are readable on a phone."""
 
 HUES = 7
 """Number of colors in a palette."""
@@ -33,10 +33,10 @@ _MARKS = (
     ("✖", "cross", (VerdictKind.INVALID, VerdictKind.FAILED)),
 )
 GLYPHS = {kind: glyph for glyph, _, kinds in _MARKS for kind in kinds}
-"""Shape of each verdict in charts and pages, so that readers don't need colors. A triangle to the right: the target may be faster."""
+"""Shape of each verdict, so that readers don't need colors. A triangle pointing right means that the target may be faster."""
 
 SHAPES = {kind: shape for _, shape, kinds in _MARKS for kind in kinds}
-"""The same shapes under their vega names."""
+"""Vega's name for the shape of each verdict."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,10 +49,10 @@ class Drawing:
     chart: Any
     """An altair chart without title and colors."""
     header: tuple[str, ...]
-    """Header of the table. The first column is the name of the row, and the others are numbers."""
+    """Header of the table. The first column contains the names of the rows."""
     rows: tuple[tuple[str, ...], ...]
     series: tuple[str, ...] = ()
-    """Names of the lines that a reader can hide, in the order of their colors. Empty: none."""
+    """Names of the lines that a reader can hide, in the order of their colors. Empty if no lines can be hidden."""
 
 
 def data(values: Iterable[dict[str, Any]]) -> dict[str, Any]:
@@ -61,7 +61,7 @@ def data(values: Iterable[dict[str, Any]]) -> dict[str, Any]:
 
 
 def distinct(field: str, names: Sequence[str], *, has_legend: bool = True) -> dict[str, Any]:
-    """Return encodings that give each name a color and, if another name has the same color, dashes. They share one legend."""
+    """Return encodings that give each name a color and, if another name has the same color, dashes. Colors and dashes share one legend."""
     legend = alt.Undefined if has_legend else None
     dashes = [DASHES[index // HUES % len(DASHES)] for index in range(len(names))]
     return {
@@ -85,7 +85,7 @@ def whisker(value: float, interval: ConfidenceInterval | None, unit: float = 1.0
 
 
 def ends(interval: ConfidenceInterval | None, unit: float = 1.0) -> tuple[str, str]:
-    """Return the ends of an interval for the table of a chart. They are empty without an interval."""
+    """Return the ends of an interval for the table of a chart. Both ends are empty if there is no interval."""
     return (figure_text(interval.low / unit), figure_text(interval.high / unit)) if interval else ("", "")
 
 
@@ -113,7 +113,7 @@ def file_name(group: Group) -> str:
 
 
 def slug(parts: Sequence[str]) -> str:
-    """Join the parts that aren't empty in lower case, without characters that are special in a shell or a URL."""
+    """Join the non-empty parts in lower case, with hyphens in place of characters that are special in a shell or a URL."""
     return re.sub(r"[^a-z0-9.]+", "-", "-".join(filter(None, parts)).lower()).strip("-")
 
 

@@ -31,7 +31,7 @@ def of_series(series: Series) -> Drawing:
     dots = [{"run": number, "level": "run", **whisker(each.median, each.interval, unit)} for number, each in enumerate(estimates, 1)]
     levels = [{"run": level.first + 0.6, "end": level.last + 1.4, "value": level.value / unit, "level": "level"} for level in series.levels]
     marks = [{"run": change.index + 0.5, "words": level_change_text(change)} for change in series.changes]
-    # The first two colors of the palette. The notes explain them, so there is no legend.
+    # These are the first two colors of the palette. The drawing's notes explain them, so there is no legend.
     shown = alt.Color("level:N", scale=alt.Scale(domain=["run", "level"]), legend=None)
     points = alt.Chart(data(dots))
     layers = [
@@ -56,14 +56,14 @@ def of_series(series: Series) -> Drawing:
 
 
 def name_of(series: Series) -> str:
-    """Return the name of the file. Only series from different environments share a name."""
+    """Return the file name of a series. Only series from different environments share a name."""
     load = series.load
     rate = [f"{load.rate_rps:g}rps"] if load.rate_rps is not None else []
     return slug(["history", series.target, series.workload, str(series.scaling), f"{load.connections}c", *rate, series.figure])
 
 
 def _words(mark: dict[str, Any], number: int, runs: int) -> Any:
-    """Draw the label of a change on the side of the line that faces the middle of the chart, because there is more room there."""
+    """Draw the label of a change on the side of the line that faces the middle of the chart, where there is more room."""
     side: dict[str, Any] = {"align": "left", "dx": 4} if mark["run"] < runs / 2 else {"align": "right", "dx": -4}
     height = 8 + LABEL_HEIGHT * (number % LABEL_ROWS)
     return alt.Chart(data([mark])).mark_text(**side).encode(y=alt.value(height), text="words:N")

@@ -27,7 +27,7 @@ WIDTHS = (0.8, 1.6, 2.8)
 NOTE = "first valid round · a point is one or more slices: their mean rate and CPU use, their highest latency and memory"
 
 SECOND = 0.95
-"""Minimum length in seconds of a slice of CPU time. It is less than a second, because samples may come early."""
+"""Minimum length in seconds of a slice of CPU time. It is less than a second, because samples can be taken slightly early."""
 SLICES_MAX = 60
 """Maximum number of slices in a line."""
 
@@ -42,7 +42,7 @@ class Used:
     rss_bytes: int
     """Highest memory use."""
     throttled_cores: float | None = None
-    """Throttled time divided by the length of the slice, in cores. ``None``: no quota."""
+    """Throttled time divided by the length of the slice, in cores. ``None`` without a quota."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,11 +131,11 @@ def _panels(points: Sequence[_Point], loads: Sequence[str]) -> Iterator[Any]:
 
 
 def _table(points: Sequence[_Point], *, has_loads: bool) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]:
-    """Return a row for each slice. Slices of responses and of CPU time differ in length, so a row may have only one of the two."""
+    """Return a row for each slice. Slices of responses and of CPU time differ in length, so a row can lack one of the two."""
     cells = []
     for point in points:
         title = f"{point.figure} (ms)" if point.figure in PERCENTILES else point.figure
-        # Samples are a few ms late, so their times are rounded for all loads to share the rows.
+        # Samples are a few ms late, so their times are rounded to let all loads share the rows.
         at_s = round(point.s, 1) if point.figure in (CPU, THROTTLED, MEMORY) else point.s
         cells.append((at_s, f"{title}, {point.load}" if has_loads else title, point.value))
     columns = list(dict.fromkeys(title for _, title, _ in cells))
@@ -155,7 +155,8 @@ def served(intervals: Sequence[Interval], slices_max: int = SLICES_MAX) -> list[
 def used(usage: Usage) -> list[Used]:
     """Return at most ``SLICES_MAX`` slices of about a second or more.
 
-    The kernel counts CPU time in ticks of 10 ms, which would look like spikes in shorter slices. Even so, a short trial has four slices.
+    The kernel counts CPU time in ticks of 10 ms, which would look like spikes in shorter slices. A trial that is too short for such
+    slices has four shorter ones.
     """
     return list(_used(usage)) if usage.samples else []
 
@@ -176,7 +177,7 @@ def _used(usage: Usage) -> Iterator[Used]:
 
 
 def _joined(parts: Sequence[Interval]) -> Interval:
-    """Join slices. Percentiles can't be averaged, so each is the highest value among the slices."""
+    """Join slices. Percentiles can't be averaged, so each percentile is the highest value among the joined slices."""
     offered = [part.offered_rps for part in parts if part.offered_rps is not None]
     times = {name: [us for part in parts if (us := getattr(part, name)) is not None] for name in ("p50_us", "p90_us", "p99_us", "p99_9_us")}
     return Interval(

@@ -21,20 +21,20 @@ from httpbench.report.words.tables import OVERHEAD_MEANING, overhead_table
 from httpbench.stats.interval import ConfidenceInterval
 
 PERCENTILES = {"p50_us": "p50", "p90_us": "p90", "p99_us": "p99"}
-"""Percentiles that each slice of the measurement has."""
+"""Percentiles that each slice of the measurement contains."""
 TAIL_OF_STEP = {"p99_9": "p99.9 of a step", "p99_99": "p99.99 of a step"}
 """Percentiles for which a slice has too few samples, but a step of the rate has enough."""
 ADDED = {"p50": "p50", "p90": "p90", "p99": "p99", "p99_9": "p99.9", "tm99_9": "tm99.9"}
 TAIL = {"p99": "p99", "p99_9": "p99.9"}
 SLICES_MAX = 96
-"""Maximum number of slices while the rate rises: enough for several per step."""
+"""Maximum number of slices while the rate rises. It allows several slices per step."""
 GRAY = "#999999"
 _TIME = alt.X("s:Q", title="time (s)", axis=alt.Axis(grid=False))
 _RIGHT = alt.Axis(orient="right", grid=False)
 
 
 def of_group(run: Run, group: Group) -> Iterator[tuple[str, Drawing]]:
-    """Yield the charts of a table, by kind."""
+    """Yield the charts of a table, each with its kind."""
     shown = [(row, trial) for row in group.rows if (trial := first_that_counts(row)) is not None]
     if group.load.step_s is not None and shown:
         yield "latency-over-time", _latency_over_time(group, shown)
@@ -134,7 +134,7 @@ def _slices(trial: Trial) -> dict[str, list[Used]]:
 def _usage(row: Row, trial: Trial) -> Any:
     """Draw one round of a proxy: CPU on the left axis, memory of the proxy on the right.
 
-    The chart of the baseline shows the memory of the backend, because there is no proxy.
+    The chart of the baseline shows the memory of the backend, because the baseline has no proxy.
     """
     slices = _slices(trial)
     whose = "proxy" if trial.observed.target_usage else "backend"

@@ -1,6 +1,6 @@
-"""All charts of a run: charts of each table, over several tables, of each target over time, and of a search.
+"""All charts of a run: those of single tables, of several tables, of each target over time, and of a search.
 
-To add a chart, write a function that turns a group into drawings by kind, and call it in :func:`of_group`.
+To add a chart, write a function that yields the kind and the drawing of each chart of a group, and call it in :func:`of_group`.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from httpbench.report.charts.drawing import Drawing, file_name
 
 
 def of_run(run: Run, trials: Sequence[Trial]) -> dict[str, Drawing]:
-    """Draw every chart of a run, by file name."""
+    """Draw every chart of a run, and return the drawings by file name."""
     if run.search:
         return search.of_search(run, trials)
     found = groups(run, trials)
@@ -28,14 +28,14 @@ def of_run(run: Run, trials: Sequence[Trial]) -> dict[str, Drawing]:
 
 
 def of_group(run: Run, group: Group) -> Iterator[tuple[str, Drawing]]:
-    """Draw the charts of one table, by kind."""
+    """Draw the charts of one table, and yield each with its kind."""
     if group.client_work is not None:
         return clients.of_group(run, group)
     return proxies.of_group(run, group) if run.table is Table.TCP_PROXIES else servers.of_group(run, group)
 
 
 def of_target(run: Run, found: Sequence[Group], target: str) -> list[Drawing]:
-    """Draw one target over time. Clients have no such chart, and the charts of proxies are drawn with their tables."""
+    """Draw one target over time. Clients have no charts over time, and those of proxies are drawn with their tables."""
     return [drawing for _, drawing in over_time.of_target(found, target)] if target in _watched(run, found) else []
 
 

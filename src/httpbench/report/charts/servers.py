@@ -21,11 +21,11 @@ from httpbench.stats.histogram import percentile_curve_us
 
 ROW_HEIGHT = 24
 BELOW = 8
-"""Distance in pixels between a median and its rounds. It keeps them from overlapping."""
+"""Distance in pixels between the dots of a median and of its rounds, which keeps them from overlapping."""
 
 ROUNDS = "dot: median over rounds · whisker: 95% interval · small dots below: rounds"
 REPORTED = (25.0, 50.0, 75.0, 90.0, 95.0, 99.0, 99.9, 99.99)
-"""Percentiles of load generators that keep no histogram."""
+"""Percentiles that are drawn for load generators that keep no histogram."""
 BY_CONNECTIONS = "line: median over rounds · whisker: 95% interval · small dots: rounds"
 CORRECT = "Throughput (requests/s)"
 _PERCENTILES = alt.Axis(
@@ -36,7 +36,7 @@ _PERCENTILES = alt.Axis(
 
 
 def of_group(run: Run, group: Group) -> Iterator[tuple[str, Drawing]]:
-    """Yield the charts of a table, by kind."""
+    """Yield the charts of a table, each with its kind."""
     if ranking := _ranking(group):
         yield "ranking", ranking
     if percentiles := _percentiles(group):
@@ -125,7 +125,7 @@ def _percentiles(group: Group) -> Drawing | None:
 
 
 def _curve(row: Row) -> list[tuple[float, float]]:
-    """Return percentiles and their values in µs, or those that the load generator reported if it kept no histogram."""
+    """Return percentiles and their values in µs, from histograms if there are any, or else as the load generator reported them."""
     counting = [trial.measurement for trial in row.trials if trial.verdict.counts and trial.measurement]
     if curve := percentile_curve_us([measurement.times_us for measurement in counting]):
         return curve

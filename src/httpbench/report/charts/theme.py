@@ -36,10 +36,10 @@ THEMES: dict[str, dict[str, Any]] = {"light": LIGHT, "dark": DARK}
 FONT_SIZE = 12
 
 LEGEND: dict[str, Any] = {"orient": "top", "columns": 3, "labelLimit": 150}
-"""Legend above the plot, because a narrow page has no room beside it."""
+"""Legend above the plot, because a narrow page has no room beside the plot."""
 
 SERIES_MAX = 96
-"""Number of colors that a page can set individually. Any further lines share these colors."""
+"""Number of colors that a page can set individually. If there are more lines, colors repeat."""
 
 PAGE: dict[str, Any] = {
     "background": "transparent",
@@ -51,7 +51,7 @@ PAGE: dict[str, Any] = {
     "title_padding": 16,
     "aria": False,  # the page has a label and a table for each chart
 }
-"""CSS custom properties as colors: the reader's setting selects light or dark, and a transparent color hides a line."""
+"""Theme whose colors are CSS custom properties. The reader's setting selects light or dark, and a transparent color hides a line."""
 
 
 _UNSEEN = re.compile(
@@ -89,7 +89,7 @@ def svg_file(drawing: Drawing) -> str:
 
 
 def _compact(svg: str) -> str:
-    """Halve the size of an SVG: round positions to a tenth of a pixel, and remove invisible elements and defaults."""
+    """Halve the size of an SVG by rounding positions to a tenth of a pixel and removing invisible elements and defaults."""
     svg = _UNSEEN.sub("", svg)
     return _PLACES.sub(lambda match: _DECIMALS.sub(r"\1", match[0]), svg)
 

@@ -1,7 +1,7 @@
-"""Each row in autocannon's format: a table of latencies, a table of requests and bytes per second, and a sentence.
+"""Rows in autocannon's format. Each has a table of latencies, a table of requests and bytes per second, and closing sentences.
 
-autocannon shows a single run, so each row shows the round with the median throughput (the slower one, if two rounds are in the middle).
-Values that the load generator doesn't report are dashes.
+autocannon shows a single run, so each row shows the round with the median throughput (the slower of two middle rounds).
+Values that the load generator doesn't report are shown as dashes.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from httpbench.text import one_line
 UNKNOWN = "-"
 LATENCY_HEAD = ("Stat", "2.5%", "50%", "97.5%", "99%", "Avg", "Stdev", "Max")
 OVER_SECONDS = {"1%": "p1", "2.5%": "p2_5", "50%": "p50", "97.5%": "p97_5", "Avg": "mean", "Stdev": "stddev", "Min": "min"}
-"""Titles of the second table, and the fields of its values."""
+"""Column titles of the second table, each with the field that contains its value."""
 UNITS = ("B", "kB", "MB", "GB", "TB", "PB")
 
 
@@ -37,7 +37,7 @@ def render_autocannon(run: Run, trials: Sequence[Trial]) -> str:
 
 
 def result(measurement: Measurement) -> str:
-    """Render the tables and the sentence that autocannon prints when it ends."""
+    """Render the tables and the sentences that autocannon prints when it ends."""
     seconds = per_second(measurement)
     sampled = (
         f"Req/Bytes counts sampled once per second.\n# of samples: {seconds.seconds}"
@@ -96,7 +96,7 @@ def _kept_percentile(times: Distribution, reported_us: float | None, percentile:
 
 
 def _milliseconds(value_us: float | None, times: Distribution, *, is_reported: bool) -> str:
-    """Format a time in milliseconds, to the microsecond.
+    """Format a time in milliseconds, rounded to the microsecond.
 
     A percentile that is missing despite enough samples is below the resolution of the load generator.
     """
@@ -113,7 +113,7 @@ def _over_seconds(reported: OverSeconds | None, mean: float | None, text: Callab
 
 
 def _sentences(measurement: Measurement) -> list[str]:
-    """Count requests like autocannon: the requests sent if known, else those completed."""
+    """Return the closing sentences. Like autocannon, they count the requests sent if known, else those completed."""
     requests = measurement.requests.completed if measurement.requests.sent is None else measurement.requests.sent
     size = "an unknown number of bytes" if measurement.bytes_received is None else _size(measurement.bytes_received)
     sentences = [f"{_thousands(requests)} requests in {_plain(measurement.duration_s, 2)}s, {size} read"]
@@ -134,12 +134,12 @@ def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 
 def _plain(value: float, digits: int) -> str:
-    """Format without trailing zeros: ``21``, ``37.89``."""
+    """Format a number without trailing zeros: ``21``, ``37.89``."""
     return f"{value:.{digits}f}".rstrip("0").rstrip(".")
 
 
 def _grouped(value: float) -> str:
-    """Format with thousands separators and up to two decimals: ``26,065.6``."""
+    """Format a number with thousands separators and up to two decimals: ``26,065.6``."""
     return f"{value:,.2f}".rstrip("0").rstrip(".")
 
 
@@ -149,6 +149,6 @@ def _thousands(count: int) -> str:
 
 
 def _size(count: float) -> str:
-    """Format bytes in decimal units with three digits: ``4.04 MB``."""
+    """Format a number of bytes in decimal units with three significant digits: ``4.04 MB``."""
     power = min(int(math.log10(count)) // 3, len(UNITS) - 1) if count >= 1 else 0
     return f"{_plain(float(f'{count / 1000**power:.3g}'), 2)} {UNITS[power]}"

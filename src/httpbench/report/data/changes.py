@@ -1,4 +1,4 @@
-"""Changes from one run to another as JSON of the schema ``httpbench-changes/1``, and their gates as JUnit XML."""
+"""Changes from one run to another as JSON in the schema ``httpbench-changes/1``, and their gates as JUnit XML."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class ExportedCell(Cell):
     """One target under one load in both runs, with its reasons as sentences."""
 
     reasons_head: Annotated[tuple[Reason, ...], PlainSerializer(lambda found: tuple(map(sentence, found)), return_type=tuple[str, ...])]
-    """Reasons why head's rounds don't count, or for their verdict."""
+    """Reasons for the verdict of head's rounds, or why they don't count."""
     lost_head: Annotated[Reason | None, PlainSerializer(lambda lost: sentence(lost) if lost else None, return_type=str | None)] = None
     """Number of head's rounds that failed or are invalid, and why. Null: none."""
 
@@ -36,7 +36,7 @@ class ChangeGateResult(Frozen):
     reason: str | None
     """Why the gate could not be judged. Null: it was judged."""
     rounds_enough: int | None = None
-    """Number of rounds in each run that would decide an inconclusive gate. Null: it is decided, or needs more rounds than is practical."""
+    """Number of rounds in each run that would decide an inconclusive gate. Null: it is decided, or would take too many rounds."""
 
 
 class ChangesDocument(Frozen):
@@ -46,7 +46,7 @@ class ChangesDocument(Frozen):
     base: Side
     head: Side
     environment: tuple[str, ...]
-    """Properties of the environment that must match and don't."""
+    """Properties of the environment that must match but don't."""
     toolchains: tuple[str, ...]
     """Programs and libraries with different versions."""
     cells: tuple[ExportedCell, ...]

@@ -2,7 +2,7 @@
 
 A trial that doesn't count keeps its counts and errors, but has no throughput, bytes or latencies, so that the mean of a column ignores it.
 
-A spreadsheet would evaluate text like ``=1+1``, which may occur in a log line. A leading apostrophe prevents that.
+A spreadsheet would evaluate text like ``=1+1``, which can occur in a log line. A leading apostrophe prevents that.
 """
 
 from __future__ import annotations
@@ -50,15 +50,15 @@ FORMULA_MARKS = ("=", "+", "-", "@", "\t")
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A trial and everything else that its line shows."""
+    """A trial and all other data that its line of the file shows."""
 
     run: Run
     trial: Trial
     label: Label | None
-    """Result of the probe of its target."""
+    """Result of the target's probe."""
     facts: Facts | None
     added_us: Mapping[str, float]
-    """For proxies: differences from the baseline in the same round."""
+    """Differences between a proxy's latencies and the baseline's in the same round, in µs. Empty for other targets."""
 
     @property
     def target(self) -> Target:
@@ -67,12 +67,12 @@ class Line:
 
     @property
     def valid(self) -> Trial | None:
-        """The trial if it counts."""
+        """The trial, or ``None`` if it doesn't count."""
         return self.trial if self.trial.verdict.counts else None
 
     @property
     def contained(self) -> Line | None:
-        """The same line if the target ran in a container."""
+        """This line, or ``None`` if the target did not run in a container."""
         return self if self.target.isolation and self.trial.container else None
 
 
@@ -86,7 +86,7 @@ def _at(path: str) -> Value:
 
 
 def _fields(path: str, names: Iterable[str], prefix: str = "") -> dict[str, Value]:
-    """Return a column for each of these attributes of the object at ``path``."""
+    """Return a column for each named attribute of the object at ``path``."""
     return {f"{prefix}{name}": _at(f"{path}.{name}") for name in names}
 
 
@@ -117,7 +117,7 @@ def _rate_held(line: Line) -> float | None:
 
 
 def _at_highest_rate(name: str) -> Value:
-    """Return a function that reads a response time at the highest rate that was offered."""
+    """Return a function that reads a response time at the highest offered rate."""
 
     def value(line: Line) -> object:
         steps = line.trial.measurement.steps if line.valid and line.trial.measurement else ()
@@ -172,7 +172,7 @@ COLUMNS: Mapping[str, Value] = {
     **{f"added_us_{name}": _added(name) for name in ADDED},
     **_fields("valid.client.whole", ("wall_s", "user_s", "system_s", "rss_bytes_peak"), "client_"),
     **_fields("valid.client.startup", ("wall_s", "cpu_s"), "client_startup_"),
-    # Trials that don't count also have these values, because a client's work may be the reason why its trial doesn't count.
+    # These columns are filled even if a trial doesn't count, because the client's work can be the reason why it doesn't.
     **_fields("trial.client.done", (name for name in WorkDone.model_fields if name != "first_request"), "client_"),
     **_fields("contained.target.isolation", ("engine", "network"), "container_"),
     **_fields("contained.trial.container", ("cpus", "memory_bytes"), "container_"),
@@ -195,7 +195,7 @@ COLUMNS: Mapping[str, Value] = {
 
 
 def render_csv(run: Run, trials: Sequence[Trial]) -> str:
-    """Render CSV as in RFC 4180, but with bare line feeds, as most tools write it. Missing values are empty."""
+    """Render CSV as RFC 4180 specifies, but with bare line feeds, which most tools write. Missing values are empty."""
     last = last_attempts(trials) if run.table is Table.TCP_PROXIES else []
     baselines = {_way(trial): trial for trial in last if trial.plan.target == run.baseline}
     labels = {trial.plan.target: trial.probed.label for trial in trials if trial.probed}
@@ -218,9 +218,10 @@ def _way(trial: Trial) -> Way:
 
 
 def _text(value: object) -> object:
-    """Return a value as the file shows it, and never as a formula.
+    """Return a value as it appears in the file, never as a formula.
 
-    Booleans are ``true`` and ``false``, which JSON, TOML and most CSV readers understand. Several values are separated by spaces.
+    Booleans are ``true`` and ``false``, which JSON, TOML and most CSV readers understand. The items of a tuple are separated by
+    spaces.
     """
     if isinstance(value, bool):
         return str(value).lower()

@@ -1,6 +1,7 @@
-"""Clients in the format of hyperfine's JSON export, for its plotting scripts: one result per row, times in seconds.
+"""Clients in the format of hyperfine's JSON export, for hyperfine's plotting scripts.
 
-Rows without results are omitted. If a run has several tables, the workload is appended to each command.
+There is one result per row, and times are in seconds. Rows without results are omitted. If a run has several tables, the
+workload is appended to each command.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A whole run as one JSON document of the schema ``httpbench/1``, for programs and for readers who check the arithmetic.
+"""A whole run as one JSON document in the schema ``httpbench/1``, for programs and for readers who check the arithmetic.
 
 The models below are the schema; ``docs/schemas`` contains it as JSON Schema. Fields may be added within a version of the schema. If a
 field is removed or changes its meaning, the version changes.
@@ -81,11 +81,11 @@ class ExportedVerdict(Frozen):
     kind: VerdictKind
     """Kind of verdict: what limited the trial, or why it doesn't count."""
     reasons: tuple[str, ...] = ()
-    """Reasons as sentences. May be empty."""
+    """Reasons as sentences. The list can be empty."""
     is_accepted: bool = False
-    """Whether the trial counts although it was disturbed, because repeats were turned off."""
+    """Whether the trial counts even though it was disturbed, because repeats were turned off."""
     causes: tuple[Reason, ...] = ()
-    """Reasons as values: the kind of each, and the numbers and names in its sentence."""
+    """Reasons as data: the kind of each reason, and the numbers and names in its sentence."""
 
 
 def _exported_verdict(verdict: Verdict) -> ExportedVerdict:
@@ -117,10 +117,10 @@ class ExportedSaturation(Saturation):
 
 
 class ExportedSummary(Summary):
-    """Results of one cell over its rounds. Null: not measured, or no round counts."""
+    """Results of one cell over its rounds. A field is null if it was not measured or if no round counts."""
 
     verdict: InWords
-    """Most common verdict of the rounds that count, or ``generator`` if any of them has it. If no round counts, the reason why."""
+    """Most common verdict of the rounds that count, but ``generator`` or ``both`` if any of them has it. If none counts, the worst one."""
 
 
 class ExportedTarget(Frozen):
@@ -151,7 +151,7 @@ class ExportedTarget(Frozen):
     url: str | None
     """``http://HOST:PORT`` of a running server, which httpbench neither starts nor stops. Null: httpbench starts the target.
 
-    The CPU time of such a server is unknown.
+    The CPU time of a server that was already running is unknown.
     """
     prepare: tuple[str, ...]
     """Command that runs before each trial. Empty: none."""
@@ -164,18 +164,18 @@ class ExportedTarget(Frozen):
     database: Database | None = None
     """Database that the target uses. Null: none."""
     entry: Entry | None = None
-    """Entry in another project's catalog. Null: the target doesn't come from one."""
+    """Entry in another project's catalog. Null: the target isn't from another project's catalog."""
 
 
 class Round(Frozen):
     """A trial, without the properties that all rounds of its cell share."""
 
     number: int
-    """Position in the run, from 0."""
+    """Position of the trial in the run, counted from 0."""
     round: int
-    """Number of the round, from 0."""
+    """Number of the round, counted from 0."""
     attempt: int = 0
-    """Number of the attempt: 0 for the first, higher if earlier attempts were disturbed."""
+    """Number of the attempt: 0 for the first, and higher if earlier attempts were disturbed."""
     started_at: str
     """Start time (UTC, ISO 8601)."""
     cores: Cores
@@ -185,32 +185,32 @@ class Round(Frozen):
     verdict: InWords
     """Verdict on the trial: what limited it, or why it doesn't count."""
     measurement: Measurement | None
-    """Measurement of the load generator. Null: none, or the target is a client."""
+    """Measurement of the load generator. Null: nothing was measured, or the target is a client."""
     client: ClientMeasurement | None = None
-    """Measurement of the timer. Null: none, or the target is not a client."""
+    """Measurement of the timer. Null: nothing was measured, or the target is not a client."""
     target_usage: Usage | None
     """CPU and memory of the target. Null: not measured."""
     target_polling_threads: float | None = None
-    """Mean number of the target's threads that ran or were ready to run while the target got no requests: the lowest of several samples.
+    """Mean number of the target's threads that ran or were ready to run while the target got no requests.
 
-    The target polls if this is 0.5 or more. Null: not measured.
+    The number is the lowest result of several checks. The target polls if it is at least 0.5. Null: not measured.
     """
     generator_usage: Usage | None
     """CPU and memory of the load generator. Null: not measured."""
     backend_requests: int | None = None
-    """Requests that the backend of a proxy handled. Null: it doesn't count them, or the target isn't a proxy."""
+    """Requests that the backend of a proxy handled. Null: the backend doesn't count requests, or the target isn't a proxy."""
     backend_usage: Usage | None = None
-    """CPU and memory of the server behind a proxy. Null: no proxy, or not measured."""
+    """CPU and memory of the server behind a proxy. Null: the target isn't a proxy, or nothing was measured."""
     database_usage: Usage | None = None
-    """CPU and memory of the target's database. Null: none, or not measured."""
+    """CPU and memory of the target's database. Null: the target has no database, or nothing was measured."""
     database: DatabaseRun | None = None
-    """Database of the target and its counters. Null: none."""
+    """Database of the target and its counters. Null: none was recorded."""
     settling: Settling | None = None
     """Part of the warm-up that lasts until throughput is steady. Null: the warm-up had a fixed length."""
     unsteady: str | None = None
     """Reason why the round is not steady or not shown to be steady. Null: no change was found."""
     occupancy: tuple[CoreOccupancy, ...]
-    """Use of the CPUs of target and load generator, and of their SMT siblings."""
+    """Use of the CPUs of the target and the load generator, and of the SMT siblings of these CPUs."""
     others: Others | None = None
     """Activity of other programs on the machine. Null: not measured."""
     network: Network | None = None
@@ -226,40 +226,40 @@ class Round(Frozen):
     overhead_s: float | None
     """Wall time of the trial in seconds, without builds, warm-up and measurement. Null: unknown."""
     log_tail: str | None
-    """Last lines of output of the program that failed. Null: none."""
+    """Last lines of the failed program's output. Null: no output was stored."""
     container: ContainerRun | None = None
     """Container of the target. Null: the target ran as a process, or its container did not start."""
     load_host: LoadHostUse | None = None
-    """Use of the load host. Null: the load generator ran on the target's machine, or nothing was measured."""
+    """Observations of the load host. Null: the load generator ran on the target's machine, or nothing was measured."""
     commands: Commands | None = None
     """Command lines of the trial. Null: the trial failed before they ran, or an earlier version stored it."""
     slices: int | None = None
-    """Number of slices of the trial, in turns with the other targets of the table. Null: the trial was one window."""
+    """Number of slices of the trial, which alternate with those of the table's other targets. Null: the trial was one window."""
     slices_dropped: int = 0
     """Number of slices that were dropped and repeated, because other programs disturbed this target or another one in the same cycle."""
     incidents: tuple[Reason, ...] = ()
     """Events that affect the verdict, such as the death of the target. Earlier versions stored none."""
     criteria: Criteria = Criteria()
-    """Criteria that the trial is judged by, in addition to its plan."""
+    """Criteria by which the trial is judged, in addition to its plan."""
 
 
 class Result(Frozen):
     """A cell: one target under one load, with all its rounds."""
 
     target: Id
-    """Key of ``targets``."""
+    """Id of the target, which is its key in ``targets``."""
     workload: str
-    """Key of ``workloads``."""
+    """Name of the workload, which is its key in ``workloads``."""
     scaling: Scaling
     """How the target used cores."""
     load_generator: str
     """Name of the load generator, or of the timer for clients."""
     load: Load
-    """How the requests were made."""
+    """How the requests were sent."""
     verdict: InWords
-    """Most common verdict of the rounds that count, or ``generator`` if any of them has it. If no round counts, the reason why."""
+    """Most common verdict of the rounds that count, but ``generator`` or ``both`` if any of them has it. If none counts, the worst one."""
     rank: int | None
-    """Same as ``rank_best``. Earlier versions used this name."""
+    """Same as ``rank_best``, under the name that earlier versions used."""
     rank_best: int | None = None
     """Best rank that the rounds allow: 1 + the number of rows that are significantly faster. Null: the row isn't ranked."""
     rank_worst: int | None = None
@@ -267,7 +267,7 @@ class Result(Frozen):
     summary: ExportedSummary
     """Results over the rounds that count."""
     overhead: dict[str, Difference]
-    """For proxies, by metric: difference from the baseline in the same rounds, in µs."""
+    """Difference of a proxy from the baseline in the same rounds, in µs, by metric. Empty for other targets."""
     rounds: tuple[Round, ...]
     """All rounds, including those that don't count and disturbed attempts that were repeated."""
 
@@ -286,7 +286,7 @@ class Against(Frozen):
     load_generator: str
     """Name of the load generator."""
     load: Load
-    """How the requests were made."""
+    """How the requests were sent."""
     figure: str
     """``throughput_rps``, ``latency_us_p99`` (response time if the load has a rate) or ``cpu_us_per_request``."""
     comparison: Comparison
@@ -313,11 +313,11 @@ class GateResult(Frozen):
     reason: str | None = None
     """Why the gate could not be judged. Null: it was judged."""
     rounds_enough: int | None = None
-    """Number of rounds that would decide an inconclusive gate. Null: it is decided, or needs more rounds than is practical."""
+    """Number of rounds that would decide an inconclusive gate. Null: it is decided, or would take too many rounds."""
 
 
 class Document(Frozen):
-    """A run: where and how it was made, and its results."""
+    """A run: where and how it was measured, and its results."""
 
     schema_: Literal["httpbench/1"] = Field(default="httpbench/1", alias="schema")
     """Name and version of this schema."""
@@ -338,7 +338,7 @@ class Document(Frozen):
     workloads: dict[str, Workload]
     """Workloads by name."""
     table: Table = Table.HTTP_SERVERS
-    """Kind of tables."""
+    """Kind of the run's tables."""
     scale: float = 1.0
     """Factor by which the suite's rates and times were scaled."""
     baseline: str | None
@@ -362,7 +362,7 @@ class Document(Frozen):
     tags: tuple[str, ...] = ()
     """Tags of the run."""
     load_host: LoadHost | None = None
-    """Machine that ran the load generators. Null: the target's own."""
+    """Machine that ran the load generators. Null: the target's own machine."""
     published: str | None = None
     """Project that published the results, such as ``techempower``. Null: httpbench measured them itself.
 

@@ -2,8 +2,8 @@
 
 A failure is a breached gate (exit code 3). An error is anything that causes exit code 1: a row without results or with invalid rounds, a
 gate that could not be judged, or an interrupted run. An inconclusive gate is reported as skipped, or as an error with
-``--fail-if-inconclusive``. The format has no standard, so the output contains only the elements and attributes that Jenkins and GitLab
-read.
+``--fail-if-inconclusive``. No standard defines the format, so the output contains only elements and attributes that Jenkins and
+GitLab read.
 """
 
 from __future__ import annotations

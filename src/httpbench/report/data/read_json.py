@@ -15,7 +15,7 @@ from httpbench.model import Build, Observed, Run, Scaling, Target, Trial, TrialP
 from httpbench.report.data.json import Document, ExportedTarget, Result, Round, same_fields
 
 GZIP, ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
-"""First bytes of compressed files."""
+"""First bytes of gzip and zstd files."""
 
 
 def read_export(path: Path) -> tuple[Run, list[Trial]]:
@@ -40,7 +40,7 @@ def read_export(path: Path) -> tuple[Run, list[Trial]]:
 
 
 def _content(path: Path) -> bytes:
-    """Read a file that may be compressed, like the files in an HTML report and in ``results``."""
+    """Read a file, which may be compressed like those in HTML reports and in ``results``."""
     content = path.read_bytes()
     if not content.startswith(ZSTD):
         return gzip.decompress(content) if content.startswith(GZIP) else content

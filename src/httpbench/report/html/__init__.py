@@ -1,7 +1,7 @@
 """A run as one HTML file that opens from disk, makes no requests and runs no scripts.
 
-Charts are SVG, drawn when the file is written. Everything that a reader can change (visible lines, light or dark, open tables) is done in
-CSS. The Content-Security-Policy can therefore forbid all scripts, so nothing that a target sends can run as a script.
+Charts are SVG, drawn when the file is written. Everything that a reader can change (visible lines, light or dark colors, open tables)
+uses only CSS. The Content-Security-Policy can therefore forbid all scripts, so nothing that a target sends can run as a script.
 """
 
 from __future__ import annotations

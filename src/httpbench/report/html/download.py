@@ -12,14 +12,14 @@ from httpbench.model import Run, Trial
 from httpbench.report.data.json import document
 
 BYTES_MAX = 720_000
-"""Size limit of the compressed file. Larger files omit their histograms to keep the page small enough for email."""
+"""Maximum size of the compressed file in bytes. A larger export omits its histograms so that the page stays small enough for email."""
 
 DIGITS = 7
-"""Significant digits of numbers."""
+"""Number of significant digits to which the export rounds numbers."""
 
 
 def download(run: Run, trials: Sequence[Trial]) -> dict[str, Any]:
-    """Compress the export, with the histograms of all rounds if they fit. Return its name, its size and its address.
+    """Compress the export, with the histograms of all rounds if they fit, and return its name, size and data URL.
 
     Merged histograms are always omitted, because they can be computed from those of the rounds.
     """
@@ -44,7 +44,7 @@ def _compressed(found: Any) -> bytes:
 def _shortened(found: Any, *, drops_histograms: bool) -> Any:
     """Round numbers to ``DIGITS`` significant digits, and replace merged histograms (or all histograms) with null.
 
-    Further digits are noise and compress badly.
+    More digits would only be noise and would compress badly.
     """
     if isinstance(found, float):
         return float(f"{found:.{DIGITS}g}")

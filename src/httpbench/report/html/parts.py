@@ -1,6 +1,6 @@
 """The parts of a page: tables, and charts with their tables.
 
-All texts are plain. The template escapes them.
+The template escapes all strings except ``Markup``.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from httpbench.report.charts.drawing import GLYPHS, Drawing
 from httpbench.report.charts.theme import SERIES_MAX, inline_svg
 
 SHOWN_FIRST = 10
-"""Number of lines of a chart that are visible at first."""
+"""Maximum number of chart lines that are visible before the reader changes anything."""
 
 _NUMBER = re.compile(r"[(≥+−-]*\s*[\d.,]+(/[\d.,]+)?[*†)]*( ?%| [±(·].*)?")
 
 
 @dataclass(frozen=True, slots=True)
 class HtmlTable:
-    """Rows of text. The first cell of each row is its name."""
+    """Rows of text. The first cell of each row contains the row's name."""
 
     caption: str
     header: Sequence[str]
@@ -34,7 +34,7 @@ class HtmlTable:
 
     @classmethod
     def of(cls, caption: str, header: Sequence[str], rows: Iterable[Sequence[str]]) -> HtmlTable:
-        """Make a table without its empty columns. Columns that contain only numbers are right-aligned."""
+        """Make a table without empty columns. Columns that contain only numbers are right-aligned."""
         lines = [list(row) for row in rows]
         kept = [index for index in range(len(header)) if index == 0 or any(row[index] for row in lines)]
         numbers = [index > 0 and all(_is_number(row[index]) for row in lines) for index in kept]
@@ -50,7 +50,7 @@ class HtmlFigure:
     svg: Markup
     table: HtmlTable
     series: Sequence[tuple[int, str, bool]]
-    """For each line: the index of its color, its name, and whether it is visible at first."""
+    """Color index and name of each line, and whether the line is visible at first."""
 
     @classmethod
     def of(cls, drawing: Drawing) -> HtmlFigure:
@@ -60,7 +60,7 @@ class HtmlFigure:
             (index % SERIES_MAX + 1, name, index < SHOWN_FIRST)
             for index, name in enumerate(drawing.series if len(drawing.series) > 1 else ())
         ]
-        # Vega escapes the text in its SVG, so only the label needs escaping here.
+        # Vega escapes the text in its SVG, so only the label still needs escaping.
         svg = svg[svg.index("<svg") :].replace("<svg ", str(Markup('<svg role="img" aria-label="{}" ').format(drawing.title)), 1)
         return cls(drawing.title, drawing.notes, Markup(svg), HtmlTable.of(drawing.title, drawing.header, drawing.rows), series)
 
@@ -73,7 +73,7 @@ class Picture:
     source: str
     """Address of the file."""
     height: int
-    """Height in pixels at a width of 640. It reserves space on the page before the chart has loaded."""
+    """Height in pixels at a width of 640 pixels. The page reserves this space until the chart has loaded."""
 
 
 def _is_number(text: str) -> bool:

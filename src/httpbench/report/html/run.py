@@ -27,7 +27,7 @@ from httpbench.report.words.run import machine, origin, precision, title
 from httpbench.stats.level import saturation
 
 NAMES = ("language", "framework", "variant", "server", "target")
-"""Columns that identify a target. A page shows a single column instead of them."""
+"""Columns that identify a target. A page shows a single column in place of all of them."""
 
 VERDICT = "verdict"
 """Column that a page moves to second place, so that narrow screens show it beside the name."""
@@ -113,7 +113,7 @@ def _sections(run: Run, found: Sequence[Group], figures: Callable[[Group], Seque
 
 
 def answer(run: Run, group: Group) -> str:
-    """Return the first sentence of a table's answer. Without an answer, return the reason or the result of the only target."""
+    """Return the start of a table's answer. Without an answer, return why targets have no rank, or else the first row's result."""
     lines = [line.strip() for line in answer_lines(run, group)]
     if lines:
         return " ".join(lines[:2]) if group.client_work is not None else lines[0]

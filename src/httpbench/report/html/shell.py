@@ -32,7 +32,7 @@ LINES = ("solid", "dashed", "dotted", "double")
 def render(template: str, context: Mapping[str, Any], *, folders: tuple[str, ...] = (), policy: str = POLICY) -> str:
     """Render a whole page.
 
-    ``folders`` are packages with more templates and a ``style.css``. ``policy`` has a placeholder for the hash of the style.
+    ``folders`` are packages that contain more templates and a ``style.css``. ``policy`` contains a placeholder for the style sheet's hash.
     """
     style = _style(folders)
     found = policy.format(base64.b64encode(hashlib.sha256(style.encode()).digest()).decode())
@@ -53,7 +53,7 @@ def templates(folders: tuple[str, ...] = ()) -> Environment:
 
 
 def _shown(value: Any) -> Any:
-    """Replace control characters, except in markup, which is safe already."""
+    """Replace control characters, except in markup, which is already safe."""
     return printable(value) if isinstance(value, str) and not isinstance(value, Markup) else value
 
 
@@ -67,5 +67,5 @@ def _style(folders: tuple[str, ...]) -> str:
 
 
 def _line(number: int) -> str:
-    """Return the border style that matches the dashes of a line."""
+    """Return the CSS border style that matches the dashes of a chart line."""
     return LINES[(number - 1) // len(theme.LIGHT["hues"]) % len(LINES)]

@@ -118,7 +118,7 @@ ROUNDS: Sequence[tuple[str, Callable[[Trial], str]]] = (
 
 
 def _evidence(own: Sequence[tuple[Group, Row]]) -> HtmlTable:
-    """Return the facts behind each verdict; for clients, the counts of the reference server."""
+    """Return the facts behind each verdict or, for clients, the counts of the reference server."""
     if own[0][0].client_work is not None:
         header = ["Run", *(name for name, _ in evidence.CLIENT_COLUMNS)]
         cells = [
@@ -152,7 +152,7 @@ def _texts(target: Target, own: Sequence[tuple[Group, Row]]) -> Iterator[tuple[s
 def _commands(target: Target, own: Sequence[tuple[Group, Row]]) -> Iterator[str]:
     """Yield the commands of the build, the target and each load.
 
-    They come from the first round that stored its commands, or else from the plan.
+    The target's command comes from the first round that stored one, or else from the target's definition.
     """
     if target.build.commands:
         yield "# build"

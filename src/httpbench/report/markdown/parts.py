@@ -1,4 +1,4 @@
-"""Markdown (GitHub's flavor): tables, escaped text and code blocks."""
+"""Tables, escaped text and code blocks in GitHub-flavored Markdown."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ SHORTEST_FENCE = 3
 def pipe_table(
     header: Sequence[str], numbers: Sequence[bool], rows: Sequence[Sequence[str]], struck: Sequence[Sequence[bool]] = ()
 ) -> list[str]:
-    """Return the lines of a table. Columns are padded so that the source is readable too.
+    """Return the lines of a table. Columns are padded so that the Markdown source is also readable.
 
-    ``numbers`` marks right-aligned columns, and ``struck`` marks struck-through cells (empty: none).
+    ``numbers`` marks right-aligned columns. ``struck`` marks struck-through cells; if it is empty, no cell is struck through.
     """
     cells = [[escape(text) for text in row] for row in (header, *rows)]
     for row, marks in zip(cells[1:], struck, strict=False):

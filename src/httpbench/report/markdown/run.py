@@ -1,4 +1,4 @@
-"""A run as Markdown, with every gate, column and note: for a README, a wiki, a pull request or a CI job summary."""
+"""A run as Markdown with every gate, column and note, for a README, a wiki, a pull request or a CI job summary."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def render_markdown(run: Run, trials: Sequence[Trial]) -> str:
 
 
 def _gates(judged: Sequence[RunGate]) -> Iterator[str]:
-    """Yield the result of each gate. Gates come first, because readers of a CI job look for them."""
+    """Yield the result of each gate. Gates come first, because readers of a CI job look for them first."""
     if not judged:
         return
     yield from ("### Gates", "")
@@ -89,7 +89,7 @@ def _claims(sentences: Sequence[str]) -> list[str]:
 
 
 def _search(search: Search, run: Run, trials: Sequence[Trial]) -> Iterator[str]:
-    """Yield the curve as a code block, the rates that count, and the result."""
+    """Yield the curve as a code block, the table of rates, and the result."""
     result = saturation(search, trials)
     table = curves.table(result)
     yield f"### {escape(curves.title(run, trials))}"

@@ -1,6 +1,6 @@
-"""Targets as Markdown, with their limits and proofs, and versions of toolchains.
+"""Targets with their limits and proofs, and versions of toolchains, as Markdown.
 
-The pages depend only on the given files, so they are the same on every machine.
+The text depends only on the arguments, so it is the same on every machine.
 """
 
 from __future__ import annotations

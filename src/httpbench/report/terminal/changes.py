@@ -18,13 +18,13 @@ from httpbench.stats.figures import BY_NAME
 from httpbench.stats.unpaired import Change
 
 NAMES = ("target", "load", *BY_NAME, "verdict")
-"""Names of the columns, for ``--columns``."""
+"""Column names that ``--columns`` accepts."""
 
 UNUSUAL = ("p50",)
-"""Metrics that are shown only on request, because 80 columns have no room for them."""
+"""Metrics that are shown only on request, because they don't fit into 80 columns."""
 
 NEEDS = {"memory": 2, "cpu": 1}
-"""How soon a narrow terminal omits a column, as in ``Column.need``."""
+"""How soon a narrow terminal omits a column; see ``Column.need``."""
 
 SHORT = {"cpu": "CPU/req", "memory": "Mem"}
 

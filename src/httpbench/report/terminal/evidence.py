@@ -1,4 +1,4 @@
-"""The facts behind each verdict on a terminal: one table per load, one line per trial."""
+"""The facts behind each verdict on a terminal, with one table per load and one line per trial."""
 
 from __future__ import annotations
 

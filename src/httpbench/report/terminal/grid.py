@@ -1,7 +1,7 @@
 """A table for a terminal of a given width.
 
 If the columns don't fit, titles and names are shortened first. If that isn't enough, names are cut, and then the least needed columns are
-omitted. A bar fills the remaining space.
+omitted. A column of bars fills the remaining space.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ GAP = 2
 
 BAR_MIN, BAR_MAX = 6, 16
 NAME_MIN = 10
-"""Minimum length to which a name may be cut."""
+"""Minimum number of characters that remain when a name is cut."""
 EIGHTHS = " ▏▎▍▌▋▊▉"
 
 
@@ -34,16 +34,16 @@ class Cells:
     unit: str
     texts: Sequence[Text]
     need: int
-    """How soon a narrow terminal omits the column: the highest values go first, and ``ALWAYS`` is never omitted."""
+    """How soon a narrow terminal omits the column. The highest value is omitted first, and ``ALWAYS`` is never omitted."""
     is_number: bool = True
     short: str = ""
-    """Title on a narrow terminal. Empty: the same title."""
+    """Title on a narrow terminal. If empty, ``title`` is used."""
     names: Sequence[str] = ()
-    """Shorter forms of the cell texts. Empty: the column is never shortened or cut."""
+    """Shorter forms of the cell texts. If empty, the column is never shortened or cut."""
     folds_at: int = 0
-    """Minimum width of a column of words that may wrap. 0: it never wraps."""
+    """Minimum width, in characters, of a column whose text can wrap. If 0, the text never wraps."""
     lengths: Sequence[float | None] = ()
-    """Values that the bars represent. Empty: the column has no bars. ``None``: this row has no bar."""
+    """Values that the bars represent. If empty, the column has no bars. A row whose value is ``None`` has no bar."""
 
     @property
     def is_filled(self) -> bool:
@@ -126,7 +126,7 @@ def grid(columns: Sequence[Cells], width: int) -> Table:
 
 
 def bar(share: float | None, width: int) -> str:
-    """Draw a bar of at most ``width`` characters in steps of 1/8. A share above zero is never empty."""
+    """Draw a bar of at most ``width`` characters in steps of 1/8. A share above zero always produces a visible bar."""
     if not share:
         return ""
     full, rest = divmod(max(round(share * width * 8), 1), 8)

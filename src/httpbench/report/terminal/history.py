@@ -1,4 +1,4 @@
-"""The history of a target on a terminal: one line per run, newest first, and the changes with their commits."""
+"""The history of a target on a terminal: one line per run, newest first, followed by the changes and their commits."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ NAME_WIDTH = 20
 
 
 def render_history(found: Sequence[Series], *, width: int, runs: int, everything: bool = False) -> RenderableType:
-    """Render the newest ``runs`` runs of each series. Series from other environments are shown only with ``everything``."""
+    """Render the newest ``runs`` runs of each series. Series from other environments are shown only if ``everything`` is true."""
     shown = [series for series in found if everything or not series.differs]
     parts: list[RenderableType] = []
     for series in shown:

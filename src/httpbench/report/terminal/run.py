@@ -1,7 +1,7 @@
-"""A run on a terminal: its tables with the most important columns, and the answer below each.
+"""A run on a terminal: its tables with the most important columns, and the answer below each table.
 
-Tables are made of rich renderables, so that the console decides about color (``NO_COLOR``, no terminal). Color is never the only carrier
-of information.
+Tables are rich renderables, so the console decides whether to use color. It uses none if ``NO_COLOR`` is set or if the output isn't
+a terminal. No information is conveyed by color alone.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ INDENT = 2
 """Indentation of continued lines and of logs."""
 
 SEARCH_NEEDS = {"mean": 5, "p90": 4, "p99.9": 3, "max": 6}
-"""How soon a narrow terminal omits a column of a search, as in ``Column.need``."""
+"""How soon a narrow terminal omits a column of a search; see ``Column.need``."""
 
 NOTE_MIN = 16
 """Minimum width of the column of notes, in characters."""
@@ -43,11 +43,11 @@ VERDICT_STYLES = {
     VerdictKind.INVALID: "red",
     VerdictKind.FAILED: "red",
 }
-"""Styles of the verdicts that aren't yellow."""
+"""Styles of verdicts. All other verdicts are yellow."""
 
 
 def render_terminal(run: Run, trials: Sequence[Trial], *, width: int, view: View | None = None) -> RenderableType:
-    """Render the tables of a run. If no round counts, all notes are shown, whatever ``view`` says."""
+    """Render the tables of a run. If no round counts, all notes are shown regardless of ``view``."""
     view = view or View()
     if run.search:
         return _search(run, run.search, trials, width, view)
@@ -72,7 +72,7 @@ def render_terminal(run: Run, trials: Sequence[Trial], *, width: int, view: View
 
 
 def _summed_up(run: Run, group: Group) -> Iterator[RenderableType]:
-    """Yield the answer of a table, then the rows without a rank."""
+    """Yield the answer of a table, then the rows that have no rank, with reasons."""
     yield from _claims(answer(run, group))
     if reasons := unranked(group):
         yield _line(reasons)
@@ -181,7 +181,7 @@ def _paragraph(text: Text) -> RenderableType:
 
 
 def _search(run: Run, search: Search, trials: Sequence[Trial], width: int, view: View) -> RenderableType:
-    """Render a search for the highest rate: the curve drawn with characters, the rates that count, and the result."""
+    """Render a search for the highest rate: the curve drawn with characters, the table of rates, and the result."""
     result = saturation(search, trials)
     parts: list[RenderableType] = [] if view.explain else [_line(heading(run)), Text()]
     parts += [Text(curves.title(run, trials), style="bold"), Text(curves.method(search, trials), style="dim"), Text()]
@@ -193,7 +193,7 @@ def _search(run: Run, search: Search, trials: Sequence[Trial], width: int, view:
 
 
 def _search_columns(search: Search, result: Saturation, view: View) -> list[Cells]:
-    """Return the columns that the user chose, all columns if asked for, or else those that the service level mentions."""
+    """Return all columns, those that the user chose, or by default the usual ones and those that the service level mentions."""
     table = curves.table(result)
     texts = {name: [row[index] for row in table.rows] for index, name in enumerate(curves.NAMES)}
     headings = dict(zip(curves.NAMES, table.columns, strict=True))

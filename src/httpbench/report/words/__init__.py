@@ -1,1 +1,1 @@
-"""Every sentence, title and number that reports show, independent of the medium."""
+"""Every sentence, title and number that reports show, independent of the output format."""

@@ -13,7 +13,7 @@ from httpbench.report.words.reasons import joined
 from httpbench.stats.unpaired import Change
 
 TITLES = {"rps": "Requests/s", "cpu": "CPU/request", "memory": "Memory", "time": "Time"}
-"""Titles of metrics, if the title differs from the metric's name."""
+"""Titles of the metrics whose titles differ from their names."""
 
 TIE = "= marks no significant difference"
 
@@ -37,10 +37,10 @@ SUBJECTS = {
     "target_cores": "cores of targets",
     "workers": "workers of targets",
 }
-"""Names of an environment's properties, if the name differs from the field's name."""
+"""Displayed names of the environment's properties, where they differ from the field names."""
 
 NONE = {"load_host": "the target's machine", "target_cores": "one per core", "workers": "one per core"}
-"""Text for properties that are missing or zero, if it isn't "none"."""
+"""Text for properties that are missing or zero, where it isn't "none"."""
 
 
 # --- environments ---------------------------------------------------------------------------------------------------------------
@@ -99,7 +99,7 @@ def banner(found: Changes) -> Iterator[str]:
 
 
 def origins(found: Changes) -> list[str]:
-    """Say where base and head come from, one line each."""
+    """Return a line about the origin of base and a line about the origin of head."""
     return [_origin("base", found.base), _origin("head", found.head)]
 
 
@@ -127,7 +127,7 @@ def figure_title(name: str) -> str:
 
 
 def change_text(name: str, change: Change | None) -> str:
-    """Format a change: ``401,300 → 389,210 ×0.970 (0.961 … 0.979)``, with ``=`` if it isn't significant."""
+    """Format a change: ``401,300 → 389,210 ×0.970 (0.961 … 0.979)``, followed by ``=`` if it isn't significant."""
     if change is None:
         return ""
     values = f"{value_text(name, change.base)} → {value_text(name, change.head)}"

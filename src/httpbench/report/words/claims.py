@@ -36,10 +36,10 @@ from httpbench.stats.stalls import hidden_stalls
 from httpbench.text import listed
 
 WIDE = 0.25
-"""Relative half-width beyond which both ends of an interval are printed, because the interval is no longer symmetric."""
+"""Maximum relative half-width at which an interval is printed with ``±``. Wider intervals aren't symmetric, so both ends are printed."""
 
 LOPSIDED = 0.1
-"""Distance of a ratio from the middle of its interval, relative to the half-width, beyond which both ends are printed."""
+"""Maximum distance of a ratio from the middle of its interval, relative to the half-width, at which ``±`` is used."""
 
 BOUND_BY = {
     VerdictKind.GENERATOR: "generator-bound",
@@ -50,14 +50,14 @@ BOUND_BY = {
 """Verdicts that make a result a lower bound."""
 
 LIMIT_KNOWN = (VerdictKind.TARGET, VerdictKind.SHARED)
-"""Verdicts that need no note in a ranking. With ``shared``, the cores were full, and the title says that they are shared."""
+"""Verdicts that need no note in a ranking. ``shared`` means that the cores were full, and the title says that they are shared."""
 
 SHARED = "shared cores: the ratio is unknown"
 
 NO_RANKS = f"No ranks: {ROUNDS_MIN} or more rounds required"
 
 TIES_NAMED = 3
-"""Maximum number of targets with rank 1 that are listed by name. If there are more, they are only counted."""
+"""Maximum number of targets with rank 1 that are listed by name. If there are more, only their number is given."""
 
 UNEXPLAINED = "it was faster than its backend alone, which does not count its requests, so it may have answered from memory"
 
@@ -65,7 +65,7 @@ SUBJECTS = {P99.name: "p99", CPU.name: "CPU time per request", WALL.name: "time"
 
 
 def claims(run: Run, group: Group) -> list[str]:
-    """Return all claims of one table: comparisons with the baseline or of two rows, then ranks."""
+    """Return all claims of one table: comparisons with the baseline or between two rows, then ranks."""
     lines = comparisons(run, group)
     return lines if len(group.rows) < 3 else [*lines, *_ranks(group), *(f"Not ranked {reason}" for reason in _unranked(group))]
 
@@ -113,7 +113,7 @@ def span(interval: ConfidenceInterval) -> str:
 
 
 def _rough(ratio: float) -> str:
-    """Format with two significant digits: ``1.6``, ``560``, ``1,200``."""
+    """Format a ratio with two significant digits: ``1.6``, ``560``, ``1,200``."""
     return f"{float(f'{ratio:.2g}'):,g}"
 
 
@@ -194,7 +194,7 @@ def _known(comparison: Comparison, group: Group) -> str:
 
 
 def unproven(comparison: Comparison) -> str:
-    """Return the interval of a ratio that supports no claim, after a colon. It isn't corrected for all pairs, so it may exclude 1."""
+    """Return a colon and the interval of a ratio that supports no claim. As it isn't corrected for all pairs, it can exclude 1."""
     assert comparison.interval is not None
     by_itself = comparison.p is not None and comparison.p <= 1 - CONFIDENCE
     return f"{' after correction for all pairs' if by_itself else ''}: {span(comparison.interval)}"
@@ -231,7 +231,7 @@ def _doubt(comparison: Comparison) -> str:
 
 
 def no_ranks(group: Group, places: Mapping[str, RankRange]) -> str | None:
-    """Say why the rounds allow no ranks, or return ``None`` if they do. ``places`` contains the ranks of the group."""
+    """Say why the rounds allow no ranks, or return ``None`` if they allow ranks. ``places`` contains the ranks of the group."""
     if group.rounds < ROUNDS_MIN:
         return NO_RANKS
     return _no_difference(group) if len(places) > 1 and is_undecided(places) else None
@@ -266,7 +266,7 @@ def _ranks(group: Group) -> Iterator[str]:
     rows = {row.target.id: row for row in group.rows}
     yield f"Ranks: {' · '.join(f'{label(rows[name].target)} {rank_text(rank)}' for name, rank in places.items())}"
     if group.client_work is not None:
-        return  # waiting is part of a client's time
+        return  # a client's time includes waiting, so an unknown limit needs no note
     kinds = {name: rows[name].summary.verdict.kind for name in places if not rows[name].is_lower_bound}
     if others := [f"{label(rows[name].target)} ({kind})" for name, kind in kinds.items() if kind not in LIMIT_KNOWN]:
         yield f"Ranked, limit unknown: {', '.join(others)}"
@@ -294,7 +294,7 @@ def _ranked(group: Group) -> Iterator[str]:
 
 
 def _best(group: Group, baseline: str | None) -> Iterator[str]:
-    """Name the target with the lowest p99 at a rate. The baseline doesn't compete."""
+    """Name the target with the lowest p99 at a rate. The baseline is excluded."""
     known = [row for row in group.rows if row.counts and not row.is_lower_bound and row.target.id != baseline]
     if len(known) > 1:
         known.sort(key=lambda row: row.headline.median if row.headline else math.inf)
@@ -302,7 +302,7 @@ def _best(group: Group, baseline: str | None) -> Iterator[str]:
 
 
 def _lead(group: Group, first: Sequence[Row], rows: Sequence[Row]) -> str:
-    """Compare the first row with the nearest row that is significantly worse. ``first`` contains the rows that may be the best."""
+    """Compare the first row with the nearest row that is significantly worse. ``first`` contains the rows that might be the best."""
     leader, *others = rows
     found = ahead(group, leader, others)
     shown = next((each for each in found if any(map(each.holds, each.figures))), None)
@@ -319,7 +319,7 @@ def _between(rows: Sequence[Row]) -> str:
 
 
 def _clients(group: Group) -> Iterator[str]:
-    """Sum up like hyperfine: name the fastest client, and say how much faster it is than each of the other clients."""
+    """Summarize the table like hyperfine: name the fastest client, and say how much faster it is than each of the other clients."""
     known = [row for row in group.rows if row.counts]
     if len(known) < 2:
         return

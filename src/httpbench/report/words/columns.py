@@ -1,7 +1,7 @@
 """All columns of the tables: name, title, unit, text, and how soon a narrow terminal omits them.
 
-All media share one list of columns for each kind of table. Values that were not measured are empty cells. A terminal shows the columns
-that fit, all columns, or those chosen with ``--columns``.
+All output formats share one list of columns for each kind of table. Values that were not measured are empty cells. A terminal shows the
+columns that fit, all columns, or those chosen with ``--columns``.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from httpbench.stats.summary import Estimate
 LOWER_BOUND = "≥ "
 """Mark before a throughput that is a lower bound, because something other than the target limited it."""
 UPPER_BOUND = "≤"
-"""Mark before a latency of such a row, because the latency includes waiting for whatever limited the row.
+"""Mark before a latency in a row whose throughput is a lower bound. The latency includes waiting for whatever limited the row.
 
-The mark has no space, because these columns are narrow.
+The mark contains no space, because the columns of latencies are narrow.
 """
 ODD_SIZE = "*"
 """Mark after a response size that is far from the sizes in the other rows."""
@@ -31,11 +31,11 @@ PARTLY = "†"
 """Mark after the verdict of a row in which only some rounds are valid."""
 
 ALWAYS = 0
-"""Need of a column that is never omitted."""
+"""``need`` of a column that is never omitted."""
 
 
 RANK_NEED, BAR_NEED = 5, 20
-"""Needs of the columns for rank and bar. Bars are omitted first, because they repeat another column."""
+"""``need`` of the rank column and of the bar column. Bars are omitted first, because they repeat another column."""
 
 SERVERS = ("rank", "target", "rps", "interval", "p50", "p99", "cpu", "memory", "verdict")
 
@@ -66,19 +66,19 @@ class Column:
     """Unit of the values. Empty if they have none."""
     text: Callable[[Row], str]
     need: int
-    """How soon a narrow terminal omits the column: the highest values go first, and ``ALWAYS`` is never omitted."""
+    """How soon a narrow terminal omits the column. The highest value is omitted first, and ``ALWAYS`` is never omitted."""
     is_number: bool = True
     is_headline: bool = False
     """Whether the rows are ordered by this column."""
     short: str = ""
-    """Title on a narrow terminal. Empty: the same title."""
+    """Title on a narrow terminal. If empty, ``title`` is used."""
     is_name: bool = False
     """Whether a narrow terminal may cut the texts in the middle."""
     length: Callable[[Row], float | None] | None = None
     """Value that a bar represents. ``None``: the column has no bars."""
 
     def is_struck(self, row: Row) -> bool:
-        """Return whether the value comes from invalid rounds, so that it is struck through."""
+        """Return whether the value comes from invalid rounds and is therefore struck through."""
         return not row.counts and not self.text(row) and bool(self.text(row.as_measured))
 
     def shown(self, row: Row) -> str:
@@ -229,7 +229,7 @@ def _label(row: Row) -> str:
 
 
 def half_width(estimate: Estimate | None) -> str:
-    """Format half the 95% interval in percent. Empty with fewer than three rounds."""
+    """Format half the width of the 95% interval in percent. The text is empty for fewer than three rounds."""
     return "" if estimate is None or estimate.interval is None else f"{estimate.interval.half_width * 100:.1f}"
 
 
@@ -293,7 +293,7 @@ def _verdict(row: Row) -> str:
 
 
 def scaled(estimate: Estimate | None, unit: float, decimals: int) -> str:
-    """Format the median in multiples of ``unit`` with at most four significant digits. Empty if there is none."""
+    """Format the median in multiples of ``unit`` with at most four significant digits. The text is empty if there is no estimate."""
     return "" if estimate is None else four_digits(estimate.median / unit, decimals)
 
 
@@ -316,7 +316,7 @@ class View:
     wide: bool = False
     """Whether to show every column."""
     names: tuple[str, ...] = ()
-    """Columns to show. Empty: the default."""
+    """Names of the columns to show. If empty, the default columns are shown."""
     explain: bool = False
     """Whether to show every note."""
 

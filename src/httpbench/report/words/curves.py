@@ -1,4 +1,4 @@
-"""A search for the highest rate as text: the curve drawn with characters, the rates that count, and the result in sentences."""
+"""A search for the highest rate as text: a curve drawn with characters, a table of rates, and the result in sentences."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ AXIS_COLUMNS = 11
 COLUMNS_MAX, COLUMNS_MIN = 87, 30
 SHOWN: tuple[Figure, ...] = ("mean", "p50", "p90", "p99", "p99_9", "max")
 NAMES = ("rps", "held", *(figure.replace("_", ".") for figure in SHOWN), "note")
-"""Names of the columns, for ``--columns``."""
+"""Column names that ``--columns`` accepts."""
 WHY_NOT = "Why not"
 """Title of the last column, which contains words."""
 HELD, MISSED, MEDIAN, LIMIT = "●", "✗", "·", "─"
@@ -60,7 +60,7 @@ def sentences(search: Search, found: Saturation, trials: Sequence[Trial]) -> lis
 
 
 def table(found: Saturation) -> TextTable:
-    """Return a table with a row for each rate that counts, in ascending order."""
+    """Return a table with a row for each rate that has trials that count, in ascending order."""
     columns = [("Requests/s", ""), ("Held", ""), *((figure_name(figure), "ms") for figure in SHOWN), (WHY_NOT, "")]
     return TextTable(columns, [_row(point) for point in found.curve])
 
@@ -121,7 +121,7 @@ def _result(search: Search, found: Saturation, trials: Sequence[Trial]) -> str:
 
 
 def _trials(found: Saturation, rate_rps: float, *, held: bool) -> str:
-    """Say in how many trials at a rate the service level held, or failed."""
+    """Say in how many trials at a rate the service level held or failed."""
     point = next(point for point in found.curve if point.rate_rps == rate_rps)
     return f"in {point.held if held else point.trials - point.held} of {point.trials} trials"
 

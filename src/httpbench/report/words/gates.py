@@ -24,17 +24,17 @@ OBSTACLES = {
 
 
 def ratio_text(ratio: float | None) -> str:
-    """Format a ratio as a change: ``-4.2%``. Empty if it is unknown."""
+    """Format a ratio as a change: ``-4.2%``. The text is empty if the ratio is unknown."""
     return "" if ratio is None else f"{ratio - 1:+.1%}"
 
 
 def interval_text(interval: ConfidenceInterval | None) -> str:
-    """Format the interval of a ratio as changes: ``-4.9% to -3.5%``. Empty if it is unknown."""
+    """Format the interval of a ratio as changes: ``-4.9% to -3.5%``. The text is empty if the interval is unknown."""
     return "" if interval is None else f"{interval.low - 1:+.1%} to {interval.high - 1:+.1%}"
 
 
 def gate_place(judged: RunGate | ChangeGate) -> str:
-    """Return the target and its load; within one run, also the baseline."""
+    """Return the target and its load and, within one run, also the baseline."""
     if isinstance(judged, ChangeGate):
         return place(judged.at)
     baseline = judged.group.row(judged.baseline)
@@ -69,7 +69,7 @@ def gate_sentence(judged: RunGate | ChangeGate) -> str:
 
 
 def change_gate_sentences(found: Changes) -> Iterator[str]:
-    """List the gates that didn't pass, then the number of those that did."""
+    """List the gates that didn't pass, then the number of gates that did."""
     yield from (gate_sentence(judged) for judged in found.gates if judged.passage is not Passage.PASSED)
     if passed := sum(judged.passage is Passage.PASSED for judged in found.gates):
         yield f"{passed} of {len(found.gates)} gates passed"

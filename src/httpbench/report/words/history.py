@@ -18,7 +18,7 @@ LOWER_BOUND = "≥: the load generator limited a round, so the target may be fas
 
 
 def series_load(series: Series) -> str:
-    """Return the load of a series: ``plaintext single -c 64 -d 10s``. Clients have no duration."""
+    """Return the load of a series: ``plaintext single -c 64 -d 10s``. A client's load has no duration."""
     return load_text(series) if series.figure == "time" else f"{load_text(series)} -d {series.load.duration_s:g}s"
 
 

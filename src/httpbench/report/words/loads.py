@@ -1,4 +1,4 @@
-"""Loads, and how targets used cores: as table titles, command-line options and chart labels."""
+"""Text for loads and for the use of cores: table titles, command-line options and chart labels."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ def place(cell: Cell | Summary) -> str:
 
 
 def load_text(cell: Cell | Summary | Series) -> str:
-    """Return a load as options: ``plaintext single -c 64``, with every option that isn't the default."""
+    """Return a load as options, including every option that isn't the default: ``plaintext single -c 64``."""
     return " ".join(filter(None, load_parts(cell)))
 
 
 def load_parts(cell: Cell | Summary | Series) -> tuple[str, ...]:
-    """Return the workload, the scaling and the options one by one. Options that have their default value are empty."""
+    """Return the workload, the scaling and each option. Options that have their default value are empty strings."""
     return (cell.workload, str(cell.scaling), *load_options(cell.load))
 
 
 def load_options(load: Load) -> tuple[str, ...]:
-    """Return the connections and the other options. Options that have their default value are empty."""
+    """Return the option for connections and all other options. Options that have their default value are empty strings."""
     return (
         f"-c {load.connections}",
         f"--rate {load.rate_rps:g}" if load.rate_rps else "",
@@ -68,7 +68,7 @@ def scaling_words(scaling: Scaling, target_cores: int, workers: int | None) -> s
     """Describe how targets used cores: ``target on 2 cores with 8 workers``, ``one copy of the target on each of 2 cores``."""
     if scaling is Scaling.SINGLE:
         return "target on one core"
-    if not target_cores:  # published results don't include the number
+    if not target_cores:  # published results don't include the number of cores
         return "target on an unknown number of cores"
     cores = plural(target_cores, "core")
     if scaling is Scaling.MULTI:
@@ -77,7 +77,7 @@ def scaling_words(scaling: Scaling, target_cores: int, workers: int | None) -> s
 
 
 def setup(group: Group) -> str:
-    """Return the properties that tables of one target may share: workload, cores and load generator."""
+    """Return the properties that several tables of a target can share: workload, cores and load generator."""
     return f"{group.workload} · {scaling_words(group.scaling, group.target_cores, group.workers)} · {group.load_generator}"
 
 

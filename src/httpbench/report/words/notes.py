@@ -1,4 +1,4 @@
-"""Notes on the tables of a run: why rows have no results, what the columns mean, and what to keep in mind when comparing."""
+"""Notes on the tables of a run: why rows have no results, what the columns mean, and which caveats apply."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from httpbench.stats.stalls import hidden_stalls
 from httpbench.text import one_line, printable
 
 LOG_LINES = 12
-"""Number of log lines shown below a table. The JSON export has more."""
+"""Number of log lines shown below a table. The JSON export contains more lines."""
 
 BRIEF_LINES_MAX = 3
 DISTURBERS_MAX = 5
@@ -71,7 +71,7 @@ def legend(found: Sequence[Group], table: Table) -> list[str]:
 def _generators(found: Sequence[Group]) -> Iterator[str]:
     measured = {group.load_generator: group for group in found if any(row.latency for row in group.rows)}
     for name, group in measured.items():
-        if group.load_generator in GENERATORS:  # results may come from a later version
+        if group.load_generator in GENERATORS:  # a later version may have stored the results
             yield f"Latency ({name}): {GENERATORS[group.load_generator].latency_meaning}"
     for said in once(note for group in found for note in group.generator_notes):
         yield f"{said.text.removesuffix('.')} (in {said.count} trials)." if said.varies else said.text
@@ -194,7 +194,7 @@ def _row_note(row: Row) -> RowNote:
 
 
 def _repeated_once(lines: Sequence[str]) -> list[str]:
-    """Join repeated lines: ``GET / (20 times)``."""
+    """Replace consecutive equal lines with a single line and a count: ``GET / (20 times)``."""
     runs = [(line, len(list(own))) for line, own in groupby(lines)]
     return [line if count == 1 else f"{line} ({count} times)" for line, count in runs]
 
@@ -203,7 +203,7 @@ def _repeated_once(lines: Sequence[str]) -> list[str]:
 
 
 def brief_notes(run: Run, trials: Sequence[Trial], found: Sequence[Group]) -> list[str]:
-    """Return at most three lines: missing trials, disturbances, stalls, rows without results, and canned targets."""
+    """Return at most three lines about missing trials, disturbances, stalls, rows without results, and canned targets."""
     rows = [row for group in found for row in group.rows]
     lines = [*status(run, trials), *filter(None, [disturbed_note(rows)]), *_stalls(found), *_without_results(found), *_warnings(found)]
     if len(lines) <= BRIEF_LINES_MAX:

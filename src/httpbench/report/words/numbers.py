@@ -7,7 +7,7 @@ import math
 from httpbench.stats.ranks import RankRange
 
 DIGITS = 4
-"""Number of significant digits in tables. Further digits are below the noise of any machine."""
+"""Number of significant digits in tables. More digits would be below the noise of any machine."""
 
 COMMIT_DIGITS = 12
 
@@ -29,19 +29,19 @@ def plus_minus(half_width: float) -> str:
 
 
 def three_digits(value: float) -> str:
-    """Format with three significant digits and no exponent: ``0.202``, ``10.6``, ``1,500``."""
+    """Format a number with three significant digits and no exponent: ``0.202``, ``10.6``, ``1,500``."""
     return f"{value:.3g}" if value < 1000 else f"{float(f'{value:.3g}'):,.0f}"
 
 
 def four_digits(value: float, decimals: int) -> str:
-    """Format with at most four significant digits and at most ``decimals`` decimals: ``409,900``, ``16.71``, ``0.149``."""
+    """Format a number with at most four significant digits and at most ``decimals`` decimals: ``409,900``, ``16.71``, ``0.149``."""
     rounded = round(value, DIGITS - _whole_digits(value))
     places = min(max(DIGITS - _whole_digits(rounded), 0), decimals)
     return f"{rounded:,.{places}f}"
 
 
 def figure_text(value: float | None) -> str:
-    """Format with four significant digits, no trailing zeros and no exponent: ``0.2024``, ``10.64``, ``412,300``. Empty if unknown."""
+    """Format a number with four significant digits, no trailing zeros and no exponent: ``10.64``. The text is empty for ``None``."""
     if value is None:
         return ""
     rounded = float(f"{value:.4g}")
@@ -69,11 +69,11 @@ def minute(moment: str) -> str:
 
 
 def commit_text(name: str, digits: int = COMMIT_DIGITS) -> str:
-    """Shorten a commit: ``0123456789ab`` or ``0123456789ab+changes``."""
+    """Shorten the id of a commit: ``0123456789ab`` or ``0123456789ab+changes``."""
     commit, plus, changes = name.partition("+")
     return commit[:digits] + plus + changes
 
 
 def _whole_digits(value: float) -> int:
-    """Return the number of digits before the decimal point: zero or negative for values below one."""
+    """Return the number of digits before the decimal point, which is zero or negative for values below one."""
     return math.floor(math.log10(abs(value))) + 1 if value else 1

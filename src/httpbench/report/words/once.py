@@ -9,7 +9,7 @@ from itertools import zip_longest
 
 NUMBER = re.compile(r"\d+(?:,\d{3})*(?:\.\d+)?")
 COUNTS = re.compile(r" \(([a-z][a-z ]* [\d,]+(?:, [a-z][a-z ]* [\d,]+)*)\)$")
-"""Counts with names at the end of a sentence: `` (connect timeout 12, timeout 77)``."""
+"""Pattern of named counts at the end of a sentence: `` (connect timeout 12, timeout 77)``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,13 +19,13 @@ class Said:
     text: str
     """Text with ranges in place of numbers that vary: ``17 to 88 requests timed out``."""
     count: int
-    """Number of sentences that it represents."""
+    """Number of sentences that this sentence represents."""
     varies: bool
-    """Whether these sentences differ."""
+    """Whether the represented sentences differ."""
 
 
 def family(text: str) -> tuple[str, ...]:
-    """Return a text without its numbers and without the counts at its end. Sentences with equal results are joined."""
+    """Split a sentence at its numbers, without the counts at its end. Sentences that split into the same parts belong to one family."""
     return tuple(NUMBER.split(COUNTS.sub("", text)))
 
 

@@ -1,4 +1,4 @@
-"""A sentence for each reason of a verdict."""
+"""Sentences for the reasons of verdicts."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from httpbench.report.words.once import once
 from httpbench.text import listed
 
 NAMED_MAX = 3
-"""Maximum number of disturbers that a reason names. The rest are summed up."""
+"""Maximum number of disturbers that a reason names. The reason gives a total for the others."""
 
 Data = Mapping[str, Any]
 Sentence = str | Callable[[Data], str]
@@ -46,7 +46,7 @@ def _errors(data: Data) -> str:
     return f" ({named})" if named else ""
 
 
-# --- How much of its cores each program used --------------------------------------------------------------------------------------
+# --- How fully each program used its cores ----------------------------------------------------------------------------------------
 
 
 def _use(data: Data) -> str:

@@ -1,4 +1,4 @@
-"""The run as a whole: when and where it was made, whether it is complete, and its noise and precision."""
+"""Text about a whole run: when and where it ran, whether it is complete, and its noise and precision."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ NAMED_MAX = 3
 
 
 def title(run: Run, trials: Sequence[Trial]) -> str:
-    """Return the name of a run, or else a list of what it compares."""
+    """Return the name of a run, or else a list of its targets, or their number if there are many."""
     if run.name:
         return run.name
     measured = dict.fromkeys(trial.plan.target for trial in trials) or run.targets
@@ -28,7 +28,7 @@ def title(run: Run, trials: Sequence[Trial]) -> str:
 
 
 def heading(run: Run) -> str:
-    """Return when and where a run was made: ``run 20261121T080000-c0de · 2026-11-21 08:00 UTC · AMD EPYC 7B13, 8 CPUs``."""
+    """Return when and where a run took place: ``run 20261121T080000-c0de · 2026-11-21 08:00 UTC · AMD EPYC 7B13, 8 CPUs``."""
     environment = run.environment
     machine = f"{environment.cpu_model}, {plural(len(environment.cpus_allowed), 'CPU')}"
     if run.published:
@@ -37,7 +37,7 @@ def heading(run: Run) -> str:
 
 
 def origin(run: Run, trials: Sequence[Trial]) -> list[str]:
-    """Say where and when a run was made, whether it is complete, and how large its noise is."""
+    """Say where and when a run took place, whether it is complete, and how large its noise is."""
     environment = run.environment
     place = f"{environment.hostname}: {environment.cpu_model}, {plural(len(environment.cpus_allowed), 'CPU')}, {environment.os}"
     lines = [f"run {run.id} · {minute(run.started_at)} UTC · httpbench {environment.httpbench_version}"]
@@ -57,7 +57,7 @@ def status(run: Run, trials: Sequence[Trial]) -> Iterator[str]:
 
 
 def noise(run: Run, trials: Sequence[Trial]) -> Iterator[str]:
-    """Say how much identical servers differ on this machine under this load, with the same number of rounds."""
+    """Say how much identical servers differ on this machine under the run's load and with the run's number of rounds."""
     kinds = {name: workload.kind for name, workload in run.workloads.items()}
     measured = [trial.plan for trial in trials if trial.measurement and kinds.get(trial.plan.workload) is Kind.SERVER]
     if run.noise is None or not measured:
@@ -92,7 +92,7 @@ def precision(run: Run, trials: Sequence[Trial]) -> list[str]:
 
 
 def machine(run: Run) -> Iterator[tuple[str, str]]:
-    """Yield the properties of the machine and its state when the run began, as names and values."""
+    """Yield the name and value of each property of the machine, including its state when the run began."""
     environment = run.environment
     properties = (
         ("Command", shlex.join(run.command)),

@@ -22,10 +22,10 @@ class TextTable:
     """A table of text."""
 
     columns: Sequence[tuple[str, str]]
-    """Titles and units."""
+    """Title and unit of each column."""
     rows: Sequence[Sequence[str]]
     words: int = 1
-    """Number of columns with words at the left. The other columns contain numbers."""
+    """Number of columns on the left that contain words. The other columns contain numbers."""
 
     @property
     def headings(self) -> list[str]:
@@ -44,7 +44,7 @@ PARTS = "Parts of the mix"
 
 
 def parts(group: Group) -> TextTable:
-    """Return a row for each target and part, with medians over the rounds that count. It has no rows if the workload is not a mix."""
+    """Return a table with a row for each target and part, with medians over the rounds that count. Only mixes have rows."""
     columns = [("Target", ""), ("Part", ""), ("Sent", ""), ("Requests/s", ""), ("p50", "ms"), ("p99", "ms"), ("Errors", "")]
     return TextTable(columns, [cells for row in group.rows for cells in _parts(row)], words=2)
 
@@ -84,7 +84,7 @@ OVERHEAD_MEANING = (
 )
 
 _OVERHEAD_NEEDS = {"p50": ALWAYS, "p90": 4, "p95": 9, "p99": ALWAYS, "p99_9": 1, "p99_99": 6, "max": 7, "tm99_9": 3, "stddev": 8}
-"""How soon a narrow terminal omits each metric, as in ``Column.need``."""
+"""How soon a narrow terminal omits each metric; see ``Column.need``."""
 
 
 def overhead_table(group: Group, baseline: str | None) -> tuple[list[Column], list[Row]] | None:
@@ -111,7 +111,7 @@ def _overhead_column(name: str, need: int, found: Mapping[str, Mapping[str, Diff
 
 
 def _bound(lower: Row, upper: Row) -> str:
-    """Return the mark for a lower bound if only ``lower`` is one, for an upper bound if only ``upper`` is one, else an empty string."""
+    """Return ``LOWER_BOUND`` if only ``lower`` is a lower bound, ``UPPER_BOUND`` if only ``upper`` is one, else an empty string."""
     if lower.is_lower_bound == upper.is_lower_bound:
         return ""
     return LOWER_BOUND if lower.is_lower_bound else UPPER_BOUND

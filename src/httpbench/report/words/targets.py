@@ -1,4 +1,4 @@
-"""Targets: names, limits, results of probes, proofs that they work, and sampled responses."""
+"""Text about targets: names, limits, results of probes, proofs that they work, and sampled responses."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ LIMITS = {
 NEVER = "never built"
 HERE = "verified here"
 NOT_VERIFIED = "not verified"
-"""State of a target that can start here, but has not been verified."""
+"""State of a target that can start on this machine but has not been verified."""
 UNKNOWN = "unknown"
-"""State of a target that runs in a container, for which ``verify`` keeps no result."""
+"""State of a target that runs in a container. ``verify`` keeps no results for such targets."""
 
 BODY_CHARACTERS = 2000
 """Maximum number of characters of a body that are shown."""
@@ -75,7 +75,7 @@ def probe_warning(target: Target, probed: Probed) -> str | None:
 
 
 def probe_lines(target: Target, probed: Probed) -> Iterator[str]:
-    """List each observation: what the probe sent, and what it received."""
+    """List what the probe sent and received in each observation."""
     yield f"{target.id}: {probed.label or 'unknown'}, {probed.response_bytes:,} bytes per response"
     if warning := probe_warning(target, probed):
         yield f"  warning: {warning}"
@@ -123,7 +123,7 @@ def proof_words(target: Target, proof: Proof | None, sources: str) -> str:
 
 
 def render_responses(responses: Mapping[str, SampledResponse | SampledRequest]) -> str:
-    """Format the sampled response of each server, or the sampled request of each client, by id. Control characters are escaped."""
+    """Format the sampled response of each server, or the sampled request of each client, sorted by id. Control characters are escaped."""
     return "\n".join(line for name in sorted(responses) for line in _block(name, responses[name])).rstrip("\n")
 
 

@@ -116,7 +116,7 @@ def _limits(run: Run, trials: Sequence[Trial]) -> Iterator[str]:
 def _place(run: Run, found: Sequence[Group]) -> Iterator[str]:
     """Describe the machine and the network."""
     cores = max((group.target_cores for group in found), default=0)
-    yield f"Targets had at most {_count(cores, 'core')}. How they scale beyond is not measured."
+    yield f"Targets had at most {_count(cores, 'core')}. How they scale beyond that was not measured."
     if any(group.cores_shared for group in found):
         yield 'In tables with "shared cores", target and load generator took CPU time from each other.'
     if any(group.backend_shared for group in found):
@@ -133,7 +133,7 @@ def _repetition(run: Run, found: Sequence[Group], rows: Sequence[Row]) -> Iterat
     """Describe the rounds and the disturbances."""
     rounds = sorted({group.rounds for group in found})
     if rounds:
-        yield f"Each figure is of {' or '.join(map(str, rounds))} rounds on one day."
+        yield f"Each figure comes from {' or '.join(map(str, rounds))} rounds on one day."
     if run.scale != 1:
         yield f"Rates and times of the suite were multiplied by {run.scale:g}."
     yield from disturbed_notes(rows)

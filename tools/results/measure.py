@@ -65,8 +65,8 @@ class ResultsOptions(Options):
     results: Path = option("--results", type=click.Path(file_okay=False, path_type=Path), default="results", help="Folder of the results.")
     options: str = option("--options", default="", help="Further options of bench, such as '--rounds 5 -d 3s'; they override ours.")
     dry_run: bool = option("--dry-run", is_flag=True, help="Show what would be measured and how long it takes, and exit.")
-    pages_only: bool = option("--pages-only", is_flag=True, help="Measure nothing: write the pages again from the data that is there.")
-    even_if_busy: bool = option("--even-if-busy", is_flag=True, help="Measure although other programs use the CPUs.")
+    pages_only: bool = option("--pages-only", is_flag=True, help="Measure nothing: write the pages again from existing data.")
+    even_if_busy: bool = option("--even-if-busy", is_flag=True, help="Measure even if other programs use the CPUs.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,7 +156,7 @@ def _require_quiet() -> None:
     found = [finding for finding in host.examine() if finding.name in DISTURBING and finding.severity == "warning"]
     if found:
         seen = "; ".join(finding.what for finding in found)
-        raise SelectionError(f"this machine is not quiet: {seen}", hint="stop that, or wait; --even-if-busy measures all the same")
+        raise SelectionError(f"this machine is not quiet: {seen}", hint="stop that, or wait; --even-if-busy measures anyway")
 
 
 def _measure(plan: Planned, folder: Path) -> int:

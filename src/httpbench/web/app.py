@@ -84,7 +84,7 @@ class Dashboard:
             return self._message(500, "The store cannot be read", error.message)
         except Exception as error:
             self.say(traceback.format_exc())
-            return self._message(500, "The page could not be made", f"{type(error).__name__}: the output of `httpbench serve` has more.")
+            return self._message(500, "The page could not be made", f"{type(error).__name__}: see the output of `httpbench serve`.")
         return Response(page.content.encode(errors="replace"), media_type=page.media_type)
 
     async def _compare(self, request: Request) -> Response:

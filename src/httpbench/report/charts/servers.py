@@ -120,7 +120,7 @@ def _percentiles(group: Group) -> Drawing | None:
         .properties(width=WIDTH, height=2 * HEIGHT)
     )
     times = "response time" if group.load.rate_rps is not None else "service time"
-    note = f"{times} of all rounds together; as far as ten samples lie beyond"
+    note = f"{times} of all rounds together; ends at the percentile that ten samples exceed"
     return Drawing("Latency by percentile", (*folded(loads.title(group)), note), lines, header, rows, tuple(names))
 
 

@@ -124,16 +124,18 @@ def _of_search(run: Run, trials: Sequence[Trial]) -> Iterator[Family]:
     rate = saturation(run.search, trials).rate_rps if run.search and trials else None
     if rate is not None:
         labels = {"target": trials[0].plan.target, "workload": trials[0].plan.workload, "scaling": trials[0].plan.scaling}
-        yield Family("httpbench_saturation_requests_per_second", "Highest rate that meets the service level objective.", samples=[(labels, rate)])
+        yield Family(
+            "httpbench_saturation_requests_per_second", "Highest rate that meets the service level objective.", samples=[(labels, rate)]
+        )
 
 
 def _of_gates(judged: Sequence[RunGate]) -> Iterator[Family]:
     once = {(str(each.gate), each.row.target.id if each.row else "", gate_place(each)): each for each in judged}
     named = [(dict(zip(("gate", "target", "place"), labels, strict=True)), each) for labels, each in once.items()]
     ends = [({**labels, "passage": each.passage}, 1.0) for labels, each in named]
-    yield Family("httpbench_gate_info", "How the gate ended: always 1.", samples=ends)
+    yield Family("httpbench_gate_info", "Result of the gate: always 1.", samples=ends)
     ratios = [(labels, each.ratio) for labels, each in named if each.ratio is not None]
-    yield Family("httpbench_gate_ratio", "Figure of the target divided by that of the baseline.", samples=ratios)
+    yield Family("httpbench_gate_ratio", "Value of the target divided by that of the baseline.", samples=ratios)
 
 
 def _median(read: Callable[[Row], Estimate | None], factor: float = 1.0) -> Callable[[Row], float | None]:
@@ -169,7 +171,7 @@ FIGURES: tuple[tuple[str, str, Callable[[Row], float | None]], ...] = (
         _median(lambda row: row.summary.pss_bytes_peak or row.summary.rss_bytes_peak),
     ),
     ("client_time_seconds", "Wall time of a client.", lambda row: row.summary.client.mean_s if row.summary.client else None),
-    ("rounds", "Rounds that were made.", lambda row: float(row.summary.rounds)),
+    ("rounds", "Rounds that ran.", lambda row: float(row.summary.rounds)),
     ("rounds_counting", "Rounds that count.", lambda row: float(row.summary.rounds_counting)),
 )
 """Name, description and value of each gauge of a row."""

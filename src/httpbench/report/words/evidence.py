@@ -13,11 +13,11 @@ from httpbench.text import one_line
 LEGEND = (
     "Target CPU, Generator CPU: mean CPU time in cores, of the physical cores that each could use. The target's includes interrupts on "
     "cores that it doesn't share. Target thread, Generator thread: CPU time of the busiest thread. Polling: threads of the target that "
-    "were busy while it got no requests; it polls from 0.50 on.",
+    "were busy while it got no requests; at 0.50 or more, the target polls.",
     "Target waited, Waited: cores that the target or the generator was ready to use and did not get. Throttled: share of CPU quota periods "
     "in which the target was stopped. Others: use of these cores by other programs, except httpbench. Stolen: time that the hypervisor "
     "gave to other machines.",
-    "Strangers: processes that used most CPU time on any core, and may have run on these. Attempt: 2 or more is a repeat.",
+    "Strangers: processes that used the most CPU time on any core, and might have run on these cores. Attempt: 2 or more is a repeat.",
     "Per core: share of the time in which each measured logical CPU was busy with any program or with interrupts.",
     "Achieved: correct responses per second / offered rate. Lag p99: 99% of requests were sent at most this much later than intended.",
     f"Little: throughput × mean service time / requests in flight; valid from {LITTLE_MIN} to {LITTLE_MAX} in a closed loop.",

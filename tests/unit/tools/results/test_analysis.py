@@ -26,7 +26,7 @@ def test_the_page_states_what_limits_the_results() -> None:
     virtual = run.model_copy(update={"environment": make_environment(virtualization="kvm", cpu_quota_cores=1.5), "scale": 0.1})
     limits = analysis_page(virtual, trials, "quick").partition("## What limits these figures")[2].partition(MARK)[0]
     for sentence in (
-        "Targets had at most 1 core. How they scale beyond is not measured.",
+        "Targets had at most 1 core. How they scale beyond that was not measured.",
         "The load came over loopback",
         "The machine is virtual.",
         "limit httpbench to 1.5 cores",

@@ -19,7 +19,7 @@ def engines_of(targets: Iterable[Target]) -> list[Engine]:
 
 
 def engines_left() -> list[Engine]:
-    """Return the installed engines in which a killed harness may have left a container. Doesn't ask the engines."""
+    """Return the installed engines in which a killed harness may have left a container, without querying the engines."""
     return [engine for engine in marks.engines_left() if shutil.which(engine)]
 
 

@@ -105,7 +105,7 @@ def _run_build(target: Target, image: str, cancelled: Event) -> Path:
 def _repository(target: Target) -> str:
     """Return a repository such as ``httpbench/server-golang-net-http``. The images of a framework's variants differ only in their tag.
 
-    In another project's catalog, each variant has its own recipe and therefore its own repository, because a build removes the earlier
+    In another project's catalog, each variant has its own recipe. It then also has its own repository, because a build removes the earlier
     images of its repository.
     """
     parts = [target.kind, target.language, target.framework, *([target.variant] if target.entry and target.variant else [])]

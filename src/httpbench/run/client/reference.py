@@ -44,7 +44,7 @@ class Reference:
 
 @contextmanager
 def reference(work: ClientWork, path: str, cores: Cores, scratch: Path, *, held_s: float = 0) -> Iterator[Reference]:
-    """Run a server on the load generator's cores, with a port of its own. ``held_s`` is the delay of each response, in seconds.
+    """Run a server on the load generator's cores and on its own port. ``held_s`` is the delay of each response, in seconds.
 
     Raises :class:`StartError`.
     """

@@ -26,7 +26,7 @@ def polling_threads(running: RunningTarget) -> float | None:
 
 
 def polling_threads_again(running: RunningTarget, before: float | None) -> float | None:
-    """Check again after the load, and return the lower of the two numbers."""
+    """Check again after the load, and return the lower of the two numbers of busy threads."""
     if before is None or before <= sample.QUIET_MAX:
         return before
     after = polling_threads(running)

@@ -17,7 +17,7 @@ from httpbench.errors import StartError
 
 LOWEST = 10_240
 TRIES = 200
-LISTEN = "0A"  # TCP_LISTEN in the kernel's tables
+LISTEN = "0A"  # the state TCP_LISTEN in the kernel's tables
 
 
 def ephemeral_ports() -> range:

@@ -1,11 +1,11 @@
 """The adapter for wrk: a closed loop on epoll with one request, or one pipelined batch, in flight on each connection.
 
-wrk reports most results through a Lua script (``wrk.lua``), which runs before and after the load and costs nothing during it. wrk's
-pitfalls:
+wrk reports most results through a Lua script (``wrk.lua``), which runs before and after the load and costs nothing during the load. wrk has
+these pitfalls:
 
 - It back-fills its histogram after the run: a response that took more than twice a connection's mean time between requests adds samples
   that were never measured. These samples distort every result and make pipelined results useless, so we remove them.
-- It counts a timeout only when the late response arrives. A server that never responds shows as missing throughput, not as errors.
+- It counts a timeout only when the late response arrives. A server that never responds shows up as missing throughput, not as errors.
 - It distinguishes only between statuses below 400 and all others, and doesn't check bodies.
 """
 

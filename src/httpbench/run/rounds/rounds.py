@@ -52,7 +52,7 @@ def backend_of(
     topology: Topology,
     place: BackendPlace | None = None,
 ) -> Upstream | None:
-    """Return the server behind the proxies of a workload, or the database of a server, or ``None``. Both must have been built."""
+    """Return the server behind the proxies of a workload, or the database of a server, or ``None``. It must already be built."""
     name = workload.backend
     if name is None:
         database = database_of(target, workload)

@@ -1,7 +1,7 @@
 """The agent: a program that httpbench runs on a load host over ssh. It starts a load generator there and samples it.
 
 It is a separate program (standard library only, Python 3.10 or newer) that ssh passes to the host's ``python3`` without installing it. The
-load generator runs below a :mod:`~httpbench.isolate.guard`. Everything ends when the agent's standard input closes because ssh or the
+load generator runs below a :mod:`~httpbench.isolate.guard`. Both programs end when the agent's standard input closes because ssh or the
 harness has ended, or when the harness has been silent for ``silence_s``, for example because the network is cut.
 
 The protocol is one JSON object per line in both directions. The harness first sends ``{"agent": SOURCE, "modules": {NAME: SOURCE}, "task":
@@ -278,7 +278,7 @@ def loaded(sources: dict[str, str]) -> dict[str, Any]:
     found = {}
     for name, source in sources.items():
         module = types.ModuleType(f"httpbench_{name}")
-        sys.modules[module.__name__] = module  # the dataclass decorator looks up its module here
+        sys.modules[module.__name__] = module  # the dataclass decorator looks up its module in `sys.modules`
         exec(compile(source, name, "exec"), module.__dict__)
         found[name] = module
     return found

@@ -1,12 +1,12 @@
 """Freeze processes, so that none of them runs while another target is measured.
 
 A control group's freezer is the first choice. One write freezes even processes that are being forked and programs of other users, and
-neither parents nor signal handlers notice. It requires a group that this user may change. Otherwise, every process gets SIGSTOP and later
+neither parents nor signal handlers notice. The user needs permission to change the group. Otherwise, every process gets SIGSTOP and later
 SIGCONT. These signals require no special rights, but parents get SIGCHLD. In both cases, an interrupted ``epoll_wait`` fails with EINTR
 after the thaw.
 
-The freezer of control groups version 1 is used only for containers, because their engine has already put them into a group. Other programs
-don't get one, because SIGKILL doesn't end a process in a frozen group of version 1.
+The freezer of control groups version 1 is used only for containers, because the engine has already put them into a group. For other
+programs, it would be a drawback that SIGKILL doesn't end a process in a frozen group of version 1.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ class GroupFreezer:
             raise
 
     def thaw(self) -> None:
-        if self.file.exists():  # without the file, the processes are gone, too
+        if self.file.exists():  # if the file is gone, the processes are gone, too
             self._write(freeze=False)
 
     def _write(self, *, freeze: bool) -> None:
@@ -208,7 +208,7 @@ class Freezable(ABC):
 
 
 def _states(pid: int) -> set[bytes]:
-    """Return the states of all threads of a process, as letters of ``/proc/PID/stat``. Empty if the process is gone."""
+    """Return the states of all threads of a process, as in ``/proc/PID/stat``. The set is empty if the process is gone."""
     first = _fields(pid, pid)
     if first is None or first[THREADS_FIELD] in (b"0", b"1"):  # a zombie has no threads
         return set() if first is None else {first[0]}
@@ -264,7 +264,7 @@ def thaw_container(pid: int, container_id: str) -> None:
 
 
 def of_tree(guard_pid: int, group: str | None, commands: Iterable[int]) -> Freezer:
-    """Return the freezer for the processes below a guard. ``commands`` are the process ids of its commands that still run."""
+    """Return the freezer for the processes below a guard. ``commands`` are the ids of the guard's running commands."""
     if group is not None and os.access(file := Path(group) / "cgroup.freeze", os.W_OK) and set(commands) <= set(guard.members(group)):
         return GroupFreezer(file)
     return SignalFreezer(guard_pid)

@@ -1,9 +1,9 @@
 """The guard: a small process between the harness and everything it starts, so that nothing outlives the harness.
 
 The guard is a separate program (``python -I -S guard.py``, standard library only). Each target, load generator and build has its own guard.
-It is the *child subreaper* of everything below it: a daemon that detaches itself, or a worker whose parent died, becomes its child and
-can't escape. When the guard's standard input closes, even because the harness was killed, the guard kills all its descendants and ends. A
-parent-death signal wouldn't be enough: it reaches only direct children, and the kernel also sends it when the *thread* that started them
+It is the *child subreaper* of everything below it: a daemon that detaches itself, or a worker whose parent died, becomes the guard's child
+and can't escape. When the guard's standard input closes, even because the harness was killed, the guard kills all its descendants and ends.
+A parent-death signal wouldn't be enough: it reaches only direct children, and the kernel also sends it when the *thread* that started them
 ends.
 
 The guard itself can be killed, for example when memory runs out. Its parent is therefore a *keeper*: a process of the same program that

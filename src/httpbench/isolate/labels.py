@@ -1,4 +1,4 @@
-"""Labels on httpbench's containers and images, by which httpbench finds and removes those that a killed harness left behind."""
+"""Labels on httpbench's containers and images, for finding and removing those that a killed harness left behind."""
 
 from __future__ import annotations
 

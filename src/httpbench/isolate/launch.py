@@ -40,7 +40,7 @@ class Launch:
         return self.command("--label", f"{OWNER}={owner_label()}", *run)
 
     def command(self, *labels: str) -> tuple[str, ...]:
-        """Return the words of the command line with these labels. Without labels, it is what a user would type."""
+        """Return the words of the command line with these labels. Without labels, the result is the command that a user would type."""
         own, files = self.isolation, open_files.limit_of_programs()
         memory = size_text(own.memory_bytes)
         return (

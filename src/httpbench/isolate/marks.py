@@ -1,4 +1,4 @@
-"""Marks, which are files in the user's state folder. Each names a container that may exist and the harness that started it.
+"""Marks: files in the user's state folder. Each mark names a container that may exist and the harness that started the container.
 
 A mark is written before its container starts and deleted after the container is removed. A mark without a living harness means that a
 container may have been left behind. If every mark has a living harness, httpbench doesn't need to query any engine.
@@ -36,7 +36,7 @@ def engines_left() -> list[Engine]:
 
 
 def forget(engine: Engine) -> None:
-    """Delete the marks of dead harnesses after their containers were removed."""
+    """Delete an engine's marks of dead harnesses, after the containers were removed."""
     for path, own in _left():
         if own is engine:
             unmark(path.name)

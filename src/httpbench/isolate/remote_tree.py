@@ -23,7 +23,7 @@ from httpbench.isolate.tree import GUARD, GUARD_GONE, Exit
 
 BEAT_S = 0.25
 SILENCE_S = 2.0
-"""Silence after which each side considers the other lost, in seconds."""
+"""Length of silence after which each side considers the other side lost, in seconds."""
 SILENCE_STEP_S = 0.2
 """Maximum silence that one check can add, in seconds, so that the host doesn't count as lost after the harness was suspended."""
 START_LIMIT_S = 20.0

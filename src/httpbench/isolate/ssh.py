@@ -30,7 +30,7 @@ HELD_OPEN = f"echo {READY}; exec cat >/dev/null"
 LOGIN_LIMIT_S = 120.0
 """Time limit for connecting, in seconds. It leaves the user enough time to type a password."""
 AGAIN_LIMIT_S, RETRY_S = 15.0, 1.0
-"""Time limit for reconnecting and pause between attempts, in seconds. They give a network time to come back."""
+"""Time limit for reconnecting and pause between attempts, in seconds. They give a cut network time to come back."""
 END_LIMIT_S = 3.0
 SOCKET_FOLDER_MAX = 60
 """Maximum length of the temporary folder's path. The kernel allows 107 bytes for a socket's path, and ssh appends a suffix."""

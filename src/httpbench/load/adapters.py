@@ -51,7 +51,7 @@ def whole_seconds(job: Job, *, warmup: bool) -> int:
 
 
 def kind_of(message: str, kinds: Iterable[tuple[Pattern[str], str]]) -> str:
-    """Return the kind that belongs to the first pattern that matches the error message, or ``other``."""
+    """Return the kind of the first pattern that matches the error message, or ``other``."""
     return next((kind for pattern, kind in kinds if pattern.search(message)), "other")
 
 

@@ -1,6 +1,8 @@
 """The adapter for hey: Go's HTTP client in a closed loop, with one goroutine per connection.
 
-hey can print its report with any Go template. Our template prints counts and samples as JSON, without rounding to 0.1 ms. hey's pitfalls:
+hey can print its report with any Go template. Our template prints counts and samples as JSON, without rounding to 0.1 ms.
+
+hey has these pitfalls:
 
 - Its requests/s include errors, so we compute throughput from the number of responses with each status.
 - It keeps the latencies and statuses of the first million responses, and merely counts the rest.

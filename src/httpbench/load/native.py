@@ -186,7 +186,7 @@ class Native(LoadGenerator):
             generator=self.name,
             generator_version=report.version,
             bytes_received=report.bytes.received,
-            means_every_request=True,  # unlike wrk and hey, which connect while they measure, round down, or keep only a million
+            means_every_request=True,  # unlike wrk and hey, which connect while they measure, round down, or keep only a million times
             intervals=tuple(part.interval for part in recorded_intervals) or tuple(map(_interval, report.intervals)),
             steps=steps(job.load, recorded_intervals),
             unfinished=_unfinished(report),
@@ -257,7 +257,7 @@ def _rate(load: Load) -> list[str]:
 
 
 def _interval_option(job: Job) -> list[str]:
-    """Return the option for the interval length. Short measurements get short intervals, because few intervals can't show a steady state."""
+    """Return the option for the interval length. Short measurements get short intervals: too few intervals can't show a steady state."""
     if job.load.step_s is not None:
         return ["--interval", f"{interval_ms(job.load)}ms"]
     interval_s = job.interval_s or (SHORT_INTERVAL_S if job.load.duration_s < SHORT_S else None)

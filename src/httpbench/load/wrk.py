@@ -151,7 +151,7 @@ def _latencies(result: _Result, job: Job) -> Distribution | None:
 def _without_back_fill(filled: Integers, expected: int) -> Integers:
     """Undo wrk's ``stats_correct``. The table and the result contain the count of each latency in µs.
 
-    For a latency n ≥ 2e, where e is the expected time between requests, wrk adds its count at n−e, n−2e, … down to just above e. Above e,
+    For a latency n ≥ 2e, where e is the expected time between requests, wrk adds n's count at n−e, n−2e, … down to just above e. Above e,
     each filled count is therefore the sum of the original counts at n, n+e, n+2e, …, which is the original count at n plus the *filled*
     count at n+e.
     """

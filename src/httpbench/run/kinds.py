@@ -73,7 +73,7 @@ class OfKind:
     probes: bool = False
     """Whether ``bench`` probes the targets."""
     baseline: Target | None = None
-    """The target that is measured in each round to compare the others with."""
+    """Target that every round measures for comparison with the other targets."""
 
 
 def _server_trial_s(planned: TrialPlan) -> float:
@@ -138,6 +138,6 @@ def estimate_s(trials: Sequence[TrialPlan], targets: Mapping[str, Target]) -> fl
 
 
 def longest_warmup_s(planned: TrialPlan) -> float:
-    """Return how many seconds longer than :func:`estimate_s` assumes a warm-up can last while it waits for steady throughput."""
+    """Return the maximum time of a warm-up until steady throughput, in seconds, beyond the time that :func:`estimate_s` assumes."""
     load = planned.load
     return 0.0 if load.warmup_max_s is None else load.warmup_max_s - load.warmup_s - STEADY_S_MIN

@@ -2,7 +2,7 @@
 
 A build never writes to the sources: a checkout stays clean, and an installed package may be read-only. The copy is kept and updated before
 each build, so that compilers can build incrementally. The receipt contains a fingerprint of the sources and of the build's commands. File
-times don't count, because they are meaningless in a fresh clone.
+times aren't part of the fingerprint, because they are meaningless in a fresh clone.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ def cache_folder() -> Path:
 
 
 def build_folder(target: Target) -> Path:
-    """Return the folder that a target is built in. Targets with identical builds share it."""
+    """Return the folder that a target is built in. Variants with identical builds share a folder."""
     key = hashlib.sha256(f"{target.folder}\n{target.build.model_dump_json()}".encode()).hexdigest()[:12]
     return cache_folder() / "builds" / f"{target.kind}-{target.language}-{target.framework}-{key}"
 
@@ -201,7 +201,7 @@ def _sources(folder: Path, ignored: Collection[str]) -> list[Path]:
 
 
 def fingerprint_of(target: Target) -> str:
-    """Hash everything that a build depends on except the machine's toolchains. The manifest's other sections don't count."""
+    """Hash everything that a build depends on except the machine's toolchains. From the manifest, only the build section is included."""
     return hash_of(Path(target.folder), target.build.model_dump_json(), IGNORED)
 
 

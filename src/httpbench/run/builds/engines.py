@@ -24,7 +24,7 @@ def engines_left() -> list[Engine]:
 
 
 def remove_leftovers(engine: Engine) -> list[str]:
-    """Remove containers that outlived their harness. Returns their ids."""
+    """Remove containers that outlived their harness, and return the containers' ids."""
     found = labels.leftovers(engine)
     for id_, pid in found.items():
         freezer.thaw_container(pid, id_)  # with control groups version 1, no signal ends a frozen process

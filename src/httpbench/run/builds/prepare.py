@@ -32,7 +32,7 @@ class Built:
 
 
 def prepare(targets: Sequence[Target], observer: Observer, parallel_builds: int) -> Built:
-    """Check each target's requirements and build it. Failures are part of the result, not exceptions."""
+    """Check each target's requirements and build the target. Failures are part of the result, not exceptions."""
     built = Built({}, {}, {})
     cancelled = Event()
     with ThreadPoolExecutor(max_workers=parallel_builds) as pool:

@@ -13,7 +13,7 @@ from httpbench.run.builds import build
 from httpbench.run.builds.prepare import Built, toolchains
 
 DIGITS = 12
-"""Number of a fingerprint's digits in a record, which are enough to tell two states of the sources apart."""
+"""Number of digits of a fingerprint in a record. This number is enough to tell two states of the sources apart."""
 
 
 class Mark(Frozen):

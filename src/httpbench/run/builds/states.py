@@ -1,4 +1,7 @@
-"""Find the state of each target (whether it can run on this machine and, if not, how to fix that) and this machine's unmet requirements."""
+"""Find the state of each target, and the requirements that this machine doesn't meet.
+
+A state tells whether the target can run on this machine and, if not, how to fix that.
+"""
 
 from __future__ import annotations
 

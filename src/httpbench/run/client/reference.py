@@ -1,6 +1,6 @@
 """The reference server that clients are measured against.
 
-Each check and each measurement gets a new server, so that the server's counts cover nothing else.
+Each check and each measurement gets a new server, so that the server's counts include no other requests.
 """
 
 from __future__ import annotations

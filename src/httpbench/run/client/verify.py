@@ -24,7 +24,7 @@ RECONNECTING = ClientWork(requests=HELD_REQUESTS, body_bytes=12, reconnect=True)
 
 
 def verify_client(target: Target, scaling: Scaling, workload: Workload, folder: Path, cores: Cores) -> Verified:
-    """Run a built client against reference servers. Of the workload, only the path is used."""
+    """Run a built client against reference servers. Only the workload's path is used."""
     client = Client(target, folder, cores, load.timer("native"), LIMIT_S)
     keeps_none = Limit.NO_KEEPALIVE in target.limits
     clauses = _clauses(client, workload.request.path, keeps_none)
@@ -43,7 +43,7 @@ def sample_client(target: Target, scaling: Scaling, workload: Workload, folder: 
 
 
 def _clauses(client: Client, path: str, keeps_none: bool) -> Iterator[tuple[str, Problem, Limit | None]]:
-    """Check one clause after another, and yield the name of each, its problem, and the limit that excuses the problem."""
+    """Check one clause after another, and yield each clause's name, its problem, and the limit that excuses the problem."""
     yield 'with 0 requests it prints "0 0" and opens no connection', _idle(client, path), None
     yield f"sends {FEW.requests} requests, one after the other", _works(client, path, FEW, keeps_none), None
     yield "sends all requests over one connection", _keeps(client, path), Limit.NO_KEEPALIVE

@@ -24,7 +24,7 @@ REQUESTS_OF_DATABASE = 1_000
 CONNECTIONS = 64
 DURATIONS_S = (6.0, 12.0, 24.0)
 TIMEOUT_S = 5.0
-"""Request timeout, in seconds. A slow target on a busy machine must not exceed it, because the check is about correctness, not speed."""
+"""Request timeout, in seconds. It is long enough for a slow target on a busy machine, because the check is about correctness, not speed."""
 
 
 def requests_under_load(workload: Workload) -> int:

@@ -58,7 +58,7 @@ def measured(
 ) -> Measurement | None:
     """Return the measurement with the results of checking the kept responses.
 
-    If the output can't be read, returns ``None`` if the target died, else raises :class:`LoadError`.
+    If the output can't be read, returns ``None`` for a target that died, and otherwise raises :class:`LoadError`.
     """
     try:
         found = generator.measurement(job, output)

@@ -35,7 +35,7 @@ class Meters:
         self._subject, self._generator = subject, generator
         self._network = NetworkMeter()
         self._samplers: dict[str, Sampler] = {}
-        """Samplers of the programs, by the name of the field of ``Observed`` for the program's usage."""
+        """Samplers of the programs, by the name of the usage field in ``Observed``."""
 
     @property
     def current(self) -> Callable[[], Current] | None:

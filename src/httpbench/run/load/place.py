@@ -35,7 +35,7 @@ class RunningGenerator(Protocol):
         """File descriptor that becomes readable when the generator ends. Then call :meth:`exits`."""
 
     def exits(self) -> Sequence[Exit]:
-        """Return how the generator ended, or nothing if it still runs."""
+        """Return how the generator ended. The sequence is empty while it still runs."""
 
     def stop(self) -> object:
         """Stop the generator and wait until it has ended."""
@@ -130,7 +130,7 @@ class LoadPlace(Protocol):
     def start(self, generator: LoadGenerator, job: Job, *, warmup: bool) -> AbstractContextManager[RunningGenerator]:
         """Start a load generator, and end it when the block ends if it still runs.
 
-        Raises :class:`~httpbench.errors.HttpbenchError` if it can't be started.
+        Raises :class:`~httpbench.errors.HttpbenchError` if the load generator can't be started.
         """
 
 
@@ -156,7 +156,7 @@ class RunningHere:
 
     def close(self) -> tuple[Usage, LoadHostUse | None]:
         assert self._sampler is not None, "a window has a begin"
-        sampler, self._sampler = self._sampler, None  # the next window has samples of its own
+        sampler, self._sampler = self._sampler, None  # the next window has its own samples
         return sampler.stop(), None
 
     def stdout(self) -> str:

@@ -78,7 +78,7 @@ def named(command: str) -> Named:
 def _script_at(interpreter: _Interpreter, words: list[str]) -> int | None:
     """Return the index of the word that names the script or module to interpret, or ``None`` if no word does."""
     numbered = iter(enumerate(words))
-    next(numbered)  # the interpreter itself
+    next(numbered)  # skip the interpreter itself
     for at, word in numbered:
         if word in interpreter.inline.split():
             return None

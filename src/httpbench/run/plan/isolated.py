@@ -1,4 +1,4 @@
-"""Put targets into containers. The same program gets another id there, so that tables can compare it in both places."""
+"""Put targets into containers. A target in a container has a different id, so that tables can compare both places."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ from httpbench.model import Load
 RATES = ("rate_rps", "rate_from_rps", "rate_step_rps")
 TIMES = ("duration_s", "warmup_s")
 STEP_GRAIN_S = 0.5
-"""Unit of scaled steps, in seconds. It ensures that a step contains a whole number of the generator's intervals."""
+"""Granularity of scaled steps, in seconds. It ensures that a step contains a whole number of the generator's intervals."""
 
 
 def load_of(fields: Mapping[str, Any], *, scale: float = 1.0, cap_rps: float | None = None, as_typed: Collection[str] = ()) -> Load:

@@ -15,7 +15,7 @@ OPEN_FILES_SPARE = 64
 
 
 def server_refusal(generator: Tool, planned: TrialPlan, workload: Workload) -> str | None:
-    """Return one sentence if the load of a trial of a server or proxy is impossible, else ``None``."""
+    """Return one sentence if a trial's load on a server or proxy is impossible, else ``None``."""
     assert isinstance(generator, LoadGenerator), "the command line chooses by kind"
     job = Job(f"http://{HOST}/", workload, planned.load, planned.cores.generator, Path())
     if workload.parts and not generator.mixes:

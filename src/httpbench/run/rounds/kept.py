@@ -45,7 +45,7 @@ class Secrets:
 
     @classmethod
     def of(cls, targets: Iterable[Target], workloads: Iterable[Workload]) -> Secrets:
-        """Return the secrets that the command line gave for these targets and workloads."""
+        """Return the secrets in these targets and workloads that came from the command line."""
         found = {value for target in targets if not target.is_declared for value in target.env.values() if "{" not in value}
         for request in (each.request for workload in workloads for each in (workload, *workload.each)):
             for name, value in request.headers.items():

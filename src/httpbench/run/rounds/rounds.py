@@ -52,7 +52,7 @@ def backend_of(
     topology: Topology,
     place: BackendPlace | None = None,
 ) -> Upstream | None:
-    """Return the server behind the proxies of a workload, or the database of a server, or ``None``. It must already be built."""
+    """Return the built backend of a workload's proxies, the built database of a server, or ``None``."""
     name = workload.backend
     if name is None:
         database = database_of(target, workload)

@@ -1,4 +1,4 @@
-"""Run one trial of a server: start it, wait for its first correct response, and take the steps that servers and proxies share."""
+"""Run one trial of a server: start it, wait for its first correct response, and run the steps that servers and proxies share."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ Found = TypeVar("Found")
 class SliceGenerator:
     """A running load generator.
 
-    ``death`` returns how the target ended, or ``None`` if it still runs. After its end, every wait ends early and returns ``None``.
+    ``death`` returns how the target ended, or ``None`` if it still runs. Once the target has ended, every wait returns ``None`` early.
     """
 
     def __init__(

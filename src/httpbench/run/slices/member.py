@@ -31,9 +31,9 @@ back to normal, within the noise.
 """
 
 LEAD_IN_S_MAX = 0.25
-"""Maximum lead-in, in seconds. Between these limits, the lead-in is as long as the longest response of the warm-up.
+"""Maximum lead-in, in seconds. Between the minimum and the maximum, the lead-in is as long as the longest response of the warm-up.
 
-A target is frozen only when no request is in flight, so its slice never starts during a stall. After this lead-in, a stall that is no
+A target is frozen only when no request is in flight, so its slice never starts during a stall. After the lead-in, a stall that is no
 longer than the lead-in is as likely at the beginning of the window as at any other time.
 """
 

@@ -26,7 +26,7 @@ MEMORY_LEFT_MIN = 0.2
 """Minimum share of the machine's memory that must be available before another target starts."""
 
 DROPS_AHEAD = 3
-"""Maximum difference between the numbers of dropped and kept cycles. With it, an interrupted run has results even on a busy machine."""
+"""Maximum number by which dropped cycles can exceed kept cycles, so that an interrupted run has results even on a busy machine."""
 
 
 def make_round(
@@ -42,8 +42,8 @@ def make_round(
     Args:
         group: Functions that return the inputs of each trial. Each is called just before its target starts.
         observer: Observer of stages and turns.
-        started: Callback before a target starts.
-        keep: Callback with each finished trial.
+        started: Callback that is called before a target starts.
+        keep: Callback that is called with each finished trial.
     """
     members: list[Member] = []
     with ExitStack() as stack:

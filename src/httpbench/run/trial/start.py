@@ -194,7 +194,7 @@ def start(target: Target, scaling: Scaling, workload: Workload, place: StartCont
 
 @contextmanager
 def explained_by(log: Path) -> Iterator[None]:
-    """Add the last lines of a log to an error without any."""
+    """Add the last lines of a log to an error that has no log lines."""
     try:
         yield
     except HttpbenchError as error:

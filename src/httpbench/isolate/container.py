@@ -59,7 +59,7 @@ class EngineFreezer:
 class Container(Freezable):
     """A running container. Freezing it raises :class:`ContainerError` if only the engine can freeze it and the engine fails.
 
-    Use as a context manager: leaving it removes the container.
+    Use it as a context manager, which removes the container when the block ends.
     """
 
     def __init__(self, launch: Launch, log: Path):

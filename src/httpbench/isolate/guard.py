@@ -244,7 +244,7 @@ def fork_into(group: str | None) -> int:
     if pid == 0:
         return 0
     os.close(folder)
-    if pid < 0:  # a kernel before 5.7, or a container that forbids clone3
+    if pid < 0:  # the kernel is older than 5.7, or the container forbids clone3
         pid = os.fork()
         if pid == 0:
             write_to(group, "cgroup.procs", "0")

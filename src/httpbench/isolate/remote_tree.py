@@ -47,7 +47,7 @@ class RemoteCommand:
 
 
 class RemoteTree:
-    """A running command and all processes that it starts. Use as a context manager: leaving it ends everything."""
+    """A running command and all processes that it starts. Use it as a context manager, which ends them when the block ends."""
 
     def __init__(self, connection: SshConnection, command: RemoteCommand, modules: Mapping[str, Path]):
         """Start the command. ``modules`` are the source files of the modules that the agent uses to sample processes.

@@ -64,7 +64,7 @@ REFUSALS = (
 
 
 class SshConnection:
-    """A connection to a host. Use as a context manager: leaving it ends everything that was started over it."""
+    """A connection to a host. Use it as a context manager, which ends everything that the connection started when the block ends."""
 
     def __init__(self, host: str):
         """Prepare a connection to ``host``, written as for ssh. Raises :class:`UsageError` if it isn't a valid host."""

@@ -99,7 +99,7 @@ class Stopped:
 
 
 class ProcessTree(Freezable):
-    """Running commands and all processes that they start. Use as a context manager: leaving it ends everything."""
+    """Running commands and all processes that they start. Use it as a context manager, which ends them when the block ends."""
 
     _keepers: ClassVar[set[int]] = set()
     """Process ids of the keepers of all running trees."""

@@ -94,7 +94,7 @@ class Tool(ABC):
 
 
 def printed(argv: tuple[str, ...]) -> str:
-    """Return the output of a short command on both streams. Empty if the command can't start or doesn't end.
+    """Return the output of a short command on both streams, or an empty text if the command can't start or doesn't end.
 
     The exit code doesn't matter, because wrk fails after printing its version.
     """

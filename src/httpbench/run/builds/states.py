@@ -123,7 +123,7 @@ class Missing:
     fix: str
     """Command that installs the requirement, or a web address if no command does."""
     packages: tuple[str, ...]
-    """Debian packages that provide the requirement. Empty if there are none, or if they are too old."""
+    """Debian packages that provide a recent enough version of the requirement, if any."""
     required_by: tuple[str, ...]
 
     @property

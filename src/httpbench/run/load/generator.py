@@ -71,7 +71,7 @@ def measured(
 
 
 def _direct_response(backend: RunningTarget, job: Job) -> http.Response | None:
-    """Return a response of a proxy's backend without the proxy, or ``None`` if the backend no longer responds."""
+    """Return a response that a proxy's backend sends without the proxy, or ``None`` if the backend no longer responds."""
     try:
         response, _ = http.exchange(backend.host, backend.port, job.workload.request)
     except (http.ExchangeError, OSError):

@@ -82,7 +82,7 @@ def concluded(ready: Ready, settling: Settling | None, under_load: UnderLoad, ob
     inputs, running, workload = ready.inputs, ready.running, ready.inputs.workload
     polling = None if under_load.death else polling_threads_again(running, ready.polling)
     problems = [] if under_load.death else _problems_after(running, workload)
-    log_tail = running.log_tail()  # before a probe fills the log with error messages
+    log_tail = running.log_tail()  # read the log before a probe fills it with error messages
     is_fine = not under_load.death and not problems
     seen_by_probe = probed(running, workload, ready.begin_s, PROBE_LIMIT_S) if inputs.probes and is_fine else None
     queue = None if inputs.target.url is not None or running.there is not None else accept_queue(running.port)

@@ -40,8 +40,8 @@ def test_an_honest_client_has_times_and_counts_that_prove_its_work(harness: Harn
 
 
 CHEATS = {
-    "crashes": ("failed", "crashed when it was told to make 10 requests (exit code 1)"),
-    "is-killed": ("failed", "crashed when it was told to make 10 requests (killed by signal 9)"),
+    "crashes": ("failed", "crashed when asked to send 10 requests (exit code 1)"),
+    "is-killed": ("failed", "crashed when asked to send 10 requests (killed by signal 9)"),
     "sends-one-less": ("invalid", "sent 39 requests instead of 40"),
     "sends-ten-at-once": ("invalid", "requests in flight at once instead of one after the other"),
     "connects-each-time": ("invalid", "opened 40 connections instead of 1"),
@@ -131,4 +131,4 @@ def test_hyperfine_times_the_same_work(harness: Harness) -> None:
     assert found["summary"]["client"]["requests"] == 40
     assert {one["client"]["timer"] for one in found["rounds"]} == {"hyperfine"}
     crashed = bench(harness, f"{PREFIX}/crashes", "--load-generator", "hyperfine", "--export-json", "-")
-    assert "crashed when it was told to make 10 requests (exit code 1)" in result(crashed)["verdict"]["reasons"]
+    assert "crashed when asked to send 10 requests (exit code 1)" in result(crashed)["verdict"]["reasons"]

@@ -1,8 +1,8 @@
 """End the processes of a tree after its keeper and its guard were killed at the same moment.
 
-The harness is the *child subreaper* above every keeper. When keeper and guard are gone, the processes they guarded become children of the
-harness. Each command of a tree starts its own session, which distinguishes these processes from the harness's other children. A short
-command that prints a version also has its own session and may be killed too; that version is then unknown.
+The harness is the *child subreaper* above every keeper. When a keeper and its guard are gone, the processes they guarded become children of
+the harness. Each command of a tree starts its own session, which distinguishes these processes from the harness's other children. A short
+command that prints a version also has its own session and might be killed too; the version is then unknown.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ def adopt_orphans() -> None:
 
 
 def end_adopted(keepers: Collection[int]) -> None:
-    """Send SIGKILL until no adopted process is left, except to ``keepers``, which belong to trees that still run."""
+    """Send SIGKILL to adopted processes until none is left. ``keepers`` belong to trees that still run and are spared."""
     deadline = time.monotonic() + guard.KILL_LIMIT_S
     while (left := _adopted(keepers)) and time.monotonic() < deadline:
         for pid in left:

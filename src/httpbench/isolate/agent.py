@@ -1,13 +1,13 @@
 """The agent: a program that httpbench runs on a load host over ssh. It starts a load generator there and samples it.
 
-It is a separate program (standard library only, Python 3.10 or newer) that ssh passes to the host's ``python3``; nothing is installed. The
-load generator runs below a :mod:`~httpbench.isolate.guard`. Everything ends when the agent's standard input closes because ssh or the
+It is a separate program (standard library only, Python 3.10 or newer) that ssh passes to the host's ``python3`` without installing it. The
+load generator runs below a :mod:`~httpbench.isolate.guard`. Both programs end when the agent's standard input closes because ssh or the
 harness has ended, or when the harness has been silent for ``silence_s``, for example because the network is cut.
 
 The protocol is one JSON object per line in both directions. The harness first sends ``{"agent": SOURCE, "modules": {NAME: SOURCE}, "task":
 TASK}``. The task's ``do`` is one of these: ``look`` reads files and runs short commands, ``connect`` measures round trips to an address,
-``install`` writes a program, ``port`` finds a free port, and ``run`` starts a program. All but ``run`` print one line, ``seen``, and end.
-``run`` passes on the lines of the guard.
+``install`` writes a program, ``port`` finds a free port, and ``run`` starts a program. Every task except ``run`` prints one line, ``seen``,
+and ends. ``run`` prints the lines that it gets from the guard.
 
 During ``run``, the harness sends these lines:
 
@@ -15,7 +15,7 @@ During ``run``, the harness sends these lines:
 - ``{"mark": true}``: the measured window begins.
 - ``{"close": true}``: the measured window ends. The agent prints ``closed`` with its report.
 - ``{"output": true}``: the agent prints the generator's standard output.
-- ``{"stop": GRACE_S}``: the agent passes this on to the guard.
+- ``{"stop": GRACE_S}``: the agent passes the line on to the guard.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ import types
 from typing import Any
 
 SAMPLE_S = 0.1
-RESCAN_S = 0.5  # listing the processes costs more than reading them
+RESCAN_S = 0.5  # listing the processes costs more than reading their CPU time and memory
 COMMAND_LIMIT_S = 10.0
 CONNECT_LIMIT_S = 3.0
 COUNTERS = ("stat", "net/snmp", "net/netstat", "net/softnet_stat", "net/dev")
@@ -76,7 +76,7 @@ def look(task: dict[str, Any]) -> dict[str, Any]:
 
 
 def open_files() -> int:
-    """Return how many files a process may open."""
+    """Return how many files a process can open."""
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     return int(text_of("/proc/sys/fs/nr_open") or "0") if hard == resource.RLIM_INFINITY else hard
 
@@ -88,7 +88,7 @@ def cache() -> str:
 
 
 def printed(argv: list[str]) -> dict[str, Any]:
-    """Run a short command and return its exit code and both streams. The code is ``None`` if the command can't run here."""
+    """Run a short command and return its exit code and both streams. The code is ``None`` if the command can't run on this host."""
     try:
         done = subprocess.run(
             argv, capture_output=True, text=True, errors="replace", timeout=COMMAND_LIMIT_S, check=False, stdin=subprocess.DEVNULL
@@ -191,7 +191,7 @@ def counters() -> dict[str, str]:
 
 
 class Session:
-    """A load generator below a guard. Both end with the connection to the harness."""
+    """A load generator below a guard. Both programs end when the connection to the harness ends."""
 
     def __init__(self, task: dict[str, Any], modules: dict[str, Any]):
         self._silence_s = task["silence_s"]
@@ -278,7 +278,7 @@ def loaded(sources: dict[str, str]) -> dict[str, Any]:
     found = {}
     for name, source in sources.items():
         module = types.ModuleType(f"httpbench_{name}")
-        sys.modules[module.__name__] = module  # the dataclass decorator looks up its module here
+        sys.modules[module.__name__] = module  # the dataclass decorator looks up its module in `sys.modules`
         exec(compile(source, name, "exec"), module.__dict__)
         found[name] = module
     return found

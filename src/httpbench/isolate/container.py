@@ -1,8 +1,8 @@
 """A container that stays in the foreground and is always removed.
 
 The guard watches the engine's client, so a container ends like a process: SIGTERM to the client reaches the program inside, and the client
-exits with the program's exit code. Nothing stays behind: the program ends, the container is removed by name, and if the harness was
-killed, a later run finds the container by its mark and label.
+exits with the program's exit code. Nothing is left behind, because the container is removed by name. If the harness was killed, a later run
+finds the container by its mark and label.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ class EngineFreezer:
 class Container(Freezable):
     """A running container. Freezing it raises :class:`ContainerError` if only the engine can freeze it and the engine fails.
 
-    Use as a context manager: leaving it removes the container.
+    Use it as a context manager, which removes the container when the block ends.
     """
 
     def __init__(self, launch: Launch, log: Path):
@@ -98,7 +98,7 @@ class Container(Freezable):
         return self._death
 
     def prove_limits(self) -> ContainerRun:
-        """Return how the container runs, after checking its limits. Raises :class:`LimitError` if one isn't in force."""
+        """Return how the container runs, after checking its limits. Raises :class:`LimitError` if a limit isn't in force."""
         launch = self.launch
         burned = limits.prove(launch.isolation, launch.cpuset, self.groups)
         return ContainerRun(
@@ -149,7 +149,7 @@ class Container(Freezable):
         return freezer.of_container(self.groups, watching) or EngineFreezer(self.launch, self.tree)
 
     def _running_pid(self, engine: str) -> int:
-        """Wait until the first program runs and return its process id."""
+        """Wait until the container's first program runs, and return its process id."""
         deadline = time.monotonic() + CREATE_LIMIT_S
         while time.monotonic() < deadline:
             if exits := self.tree.exits():
@@ -167,7 +167,8 @@ class Container(Freezable):
     def _groups(self, engine: str) -> ControlGroups:
         """Return the container's control groups.
 
-        If this machine has no process with the id that the daemon reports, the process has ended, or the daemon runs on another machine.
+        If this machine has no process with the id that the daemon reports, either the process has ended or the daemon runs on another
+        machine.
         """
         if groups := groups_of(self.pid):
             return groups

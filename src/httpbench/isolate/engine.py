@@ -1,6 +1,6 @@
 """Run docker and podman through their command lines, which is the only way httpbench talks to a container engine.
 
-Users can paste every command into a shell. Each has a time limit, so that a hanging engine doesn't hang the run.
+Users can paste every command into a shell. Each command has a time limit, so that a hanging engine doesn't hang the run.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ FORBIDDEN = re.compile(r"permission denied.*(daemon|socket|api)")
 
 
 def requirement(engine: Engine) -> Requirement:
-    """Return the requirement that installs the engine."""
+    """Return the requirement for the engine's command."""
     return Requirement(program=str(engine), apt=(PACKAGES[engine],))
 
 
 def program(engine: Engine) -> str:
-    """Return the path of the command. Raises :class:`RequirementError` if it isn't installed."""
+    """Return the path of the engine's command. Raises :class:`RequirementError` if the engine isn't installed."""
     found = shutil.which(engine)
     if found is None:
         raise RequirementError(f"{engine} is not installed", hint=f"apt-get install {PACKAGES[engine]}")
@@ -46,7 +46,7 @@ def program(engine: Engine) -> str:
 
 @cache
 def version(engine: Engine) -> str:
-    """Return the version of the engine. Raises :class:`RequirementError` with a hint if it doesn't respond."""
+    """Return the version of the engine. Raises :class:`RequirementError` with a hint if the engine doesn't respond."""
     try:
         return ask(engine, "version", "--format", VERSION[engine])
     except ContainerError as error:
@@ -57,7 +57,7 @@ def ask(engine: Engine, *words: str, timeout_s: float = TIMEOUT_S) -> str:
     """Run a command of the engine and return its output. Raises :class:`ContainerError` if it fails or takes too long."""
     argv = [program(engine), *words]
     try:
-        # Its own session: Ctrl-C must not end a command that cleans up.
+        # The command gets its own session, because Ctrl-C must not end a command that cleans up.
         done = subprocess.run(argv, capture_output=True, text=True, timeout=timeout_s, check=False, start_new_session=True)
     except subprocess.TimeoutExpired:
         raise ContainerError(

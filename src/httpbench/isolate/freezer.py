@@ -1,12 +1,12 @@
 """Freeze processes, so that none of them runs while another target is measured.
 
-A control group's freezer is the first choice: one write also freezes processes that are being forked and programs of other users, and
-neither parents nor signal handlers notice. It requires a group that this user may change. Otherwise, every process gets SIGSTOP and later
-SIGCONT. These signals need no special rights, but parents get SIGCHLD. Either way, an interrupted ``epoll_wait`` fails with EINTR after the
-thaw.
+A control group's freezer is the first choice. One write freezes even processes that are being forked and programs of other users, and
+neither parents nor signal handlers notice. The user needs permission to change the group. Otherwise, every process gets SIGSTOP and later
+SIGCONT. These signals require no special rights, but parents get SIGCHLD. In both cases, an interrupted ``epoll_wait`` fails with EINTR
+after the thaw.
 
-The freezer of control groups version 1 is used only for containers, which are in such a group anyway: SIGKILL doesn't end a process in a
-frozen group of version 1.
+The freezer of control groups version 1 is used only for containers, because the engine has already put them into a group. For other
+programs, it would be a drawback that SIGKILL doesn't end a process in a frozen group of version 1.
 """
 
 from __future__ import annotations
@@ -29,19 +29,22 @@ from httpbench.isolate import guard
 LIMIT_S = 2.0  # a program stops only once it gets the CPU, which takes a fifth of a second on an overloaded machine
 POLL_S = 0.0002
 HELD_S = 0.01
-"""Time after which a process whose threads wait in the kernel (state D) counts as stopped, for example in ``vfork`` for a stopped child.
-SIGSTOP takes effect before such a thread returns to its program."""
+"""Time, in seconds, after which a process whose threads wait in the kernel (state D) counts as stopped. For example, ``vfork`` waits for a
+stopped child. SIGSTOP takes effect before a waiting thread returns to its program."""
 ENDED = frozenset((b"Z", b"X"))
 STOPPED = ENDED | {b"T", b"t"}
 HELD = STOPPED | {b"D"}
-THREADS_FIELD = 17  # counted after the name: field 20 of proc_pid_stat(5)
+THREADS_FIELD = 17  # index among the fields after the name; field 20 in proc_pid_stat(5)
 
 
 class Freezer(Protocol):
     """A way to freeze processes."""
 
     def freeze(self) -> None:
-        """Freeze the processes and wait until none runs. If one still runs after ``LIMIT_S``, thaws all and raises :class:`FreezeError`."""
+        """Freeze the processes and wait until none of them runs.
+
+        If a process still runs after ``LIMIT_S`` seconds, thaws all processes and raises :class:`FreezeError`.
+        """
 
     def thaw(self) -> None:
         """Let the processes run again."""
@@ -67,7 +70,7 @@ class GroupFreezer:
             raise
 
     def thaw(self) -> None:
-        if self.file.exists():  # else its processes are gone, too
+        if self.file.exists():  # if the file is gone, the processes are gone, too
             self._write(freeze=False)
 
     def _write(self, *, freeze: bool) -> None:
@@ -104,7 +107,7 @@ class SignalFreezer:
         try:
             while True:
                 found, running = self._scan()
-                # A stopped process can't fork. If a scan finds exactly the processes that had all stopped before it began, none can run.
+                # A stopped process can't fork. If two scans in a row find the same processes, all of them stopped, none can run.
                 if not running and found == proved:
                     return
                 proved = None if running else found
@@ -125,7 +128,7 @@ class SignalFreezer:
         self._held_since.clear()
 
     def _scan(self) -> tuple[set[int], list[int]]:
-        """Send SIGSTOP to every process that hasn't got it. Return all processes, and those that hadn't stopped before this scan."""
+        """Send SIGSTOP to every process that hasn't received it. Return all processes, and those that hadn't stopped before this scan."""
         children = guard.lister()
         found: dict[int, None] = dict.fromkeys(children(self.root_pid) or ())
         pending, running = list(found), []
@@ -174,8 +177,8 @@ class Freezable(ABC):
     def freeze(self) -> None:
         """Freeze all processes of the program, so that none can run until :meth:`thaw`.
 
-        Does nothing to a program that is frozen or has ended. If a process can't be frozen within two seconds, thaws all processes and
-        raises :class:`FreezeError`.
+        Does nothing to a program that is already frozen or has ended. If a process can't be frozen within two seconds, thaws all processes
+        and raises :class:`FreezeError`.
         """
         if self._is_frozen or self._has_ended():
             return
@@ -195,7 +198,7 @@ class Freezable(ABC):
 
     @abstractmethod
     def death(self) -> str | None:
-        """Return how it ended, or ``None`` if it still runs."""
+        """Return how the program ended, or ``None`` if it still runs."""
 
     @abstractmethod
     def _has_ended(self) -> bool: ...
@@ -205,7 +208,7 @@ class Freezable(ABC):
 
 
 def _states(pid: int) -> set[bytes]:
-    """Return the states of all threads of a process, as letters of ``/proc/PID/stat``. Empty if the process is gone."""
+    """Return the states of all threads of a process, as in ``/proc/PID/stat``. The set is empty if the process is gone."""
     first = _fields(pid, pid)
     if first is None or first[THREADS_FIELD] in (b"0", b"1"):  # a zombie has no threads
         return set() if first is None else {first[0]}
@@ -219,7 +222,7 @@ def _states(pid: int) -> set[bytes]:
 def _fields(pid: int, task: int | str) -> list[bytes] | None:
     """Return the fields of a thread's ``stat`` after its name, or ``None`` if the thread is gone."""
     try:
-        file = os.open(f"/proc/{pid}/task/{task}/stat", os.O_RDONLY)  # a file object takes a fifth longer
+        file = os.open(f"/proc/{pid}/task/{task}/stat", os.O_RDONLY)  # opening a file object takes a fifth longer
     except OSError:
         return None
     try:
@@ -252,7 +255,7 @@ def of_container(groups: ControlGroups, others: Iterable[int]) -> Freezer | None
 
 
 def thaw_container(pid: int, container_id: str) -> None:
-    """Thaw a container that a killed harness may have left frozen. Does nothing if ``pid`` isn't a process of this container here."""
+    """Thaw a container that a killed harness may have left frozen. Does nothing if ``pid`` isn't a process of this container."""
     groups = groups_of(pid) if pid else None
     file = groups.freezer() if groups else None
     if file and container_id in file.parent.name:
@@ -261,7 +264,7 @@ def thaw_container(pid: int, container_id: str) -> None:
 
 
 def of_tree(guard_pid: int, group: str | None, commands: Iterable[int]) -> Freezer:
-    """Return the freezer for the processes below a guard. ``commands`` are the commands of the guard that still run."""
+    """Return the freezer for the processes below a guard. ``commands`` are the ids of the guard's running commands."""
     if group is not None and os.access(file := Path(group) / "cgroup.freeze", os.W_OK) and set(commands) <= set(guard.members(group)):
         return GroupFreezer(file)
     return SignalFreezer(guard_pid)

@@ -1,25 +1,25 @@
 """The guard: a small process between the harness and everything it starts, so that nothing outlives the harness.
 
-The guard is a separate program (``python -I -S guard.py``, standard library only). Each target, load generator and build has its own. It is
-the *child subreaper* of everything below it: a daemon that detaches itself, or a worker whose parent died, becomes a child of the guard and
-can't escape. When the guard's standard input closes, even because the harness was killed, the guard kills all its descendants and ends. A
-parent-death signal wouldn't be enough: it reaches only direct children, and the kernel also sends it when the *thread* that started them
+The guard is a separate program (``python -I -S guard.py``, standard library only). Each target, load generator and build has its own guard.
+It is the *child subreaper* of everything below it: a daemon that detaches itself, or a worker whose parent died, becomes the guard's child
+and can't escape. When the guard's standard input closes, even because the harness was killed, the guard kills all its descendants and ends.
+A parent-death signal wouldn't be enough: it reaches only direct children, and the kernel also sends it when the *thread* that started them
 ends.
 
-The guard itself may be killed, for example when memory runs out. It therefore has a *keeper*: its parent, a fork of the same program that
+The guard itself can be killed, for example when memory runs out. Its parent is therefore a *keeper*: a process of the same program that
 only waits. If the guard dies, its processes become children of the keeper, which is a subreaper too and kills them. If the keeper dies, a
-pipe notifies the guard. If both are killed at once, the harness kills the remaining processes (see ``adopted.py``).
-Processes survive only if all three are killed at once.
+pipe notifies the guard, which kills its processes. If the keeper and the guard are killed at once, the harness kills the remaining
+processes (see ``adopted.py``). Processes survive only if the harness is killed at that moment, too.
 
-If this user may change our own control group (version 2), the commands get a group of their own: ``cgroup.kill`` kills the whole group in
-one step, including set-uid programs, and ``cgroup.freeze`` freezes it (see ``freezer.py``). Keeper and guard hold a lock on the group's
-folder. If a group has no lock, its keeper and guard were killed, so the next guard kills its processes and removes it.
+If this user may change our own control group (version 2), the commands get their own group: ``cgroup.kill`` kills the whole group in one
+step, including set-uid programs, and ``cgroup.freeze`` freezes it (see ``freezer.py``). The keeper and the guard hold a lock on the group's
+folder. If a group has no lock, its keeper and guard were killed. The next guard then kills the group's processes and removes the group.
 
 The protocol is one JSON object per line in both directions. The guard first reads ``{"commands": [{"argv", "cwd", "env", "cpus", "stdin"}],
 "stdout": PATH, "stderr": PATH|null, "open_files": N}``. With ``null``, the commands inherit the guard's own standard error. If both paths
 are the same, the file is a log; when it grows large, only its end is kept. ``stdin`` is the path of a command's standard input, by default
-``/dev/null``. Later, it reads ``{"stop": GRACE_S}``. It prints ``started`` (with its own process id and the commands' group) or ``failed``,
-then ``exited`` for each command that ends, and ``stopped`` as the last line.
+``/dev/null``. Later, the guard reads ``{"stop": GRACE_S}``. It prints ``started`` (with its own process id and the commands' group) or
+``failed``, then ``exited`` for each command that ends, and ``stopped`` as the last line.
 
 The guard sends SIGTERM to a shell's whole process group, because shells don't pass signals on.
 
@@ -41,7 +41,7 @@ import sys
 import time
 from typing import TYPE_CHECKING, Any
 
-if TYPE_CHECKING:  # importing this at run time would slow the start
+if TYPE_CHECKING:  # importing these types at run time would delay the start
     from collections.abc import Callable, Iterator
 
 PR_SET_PDEATHSIG = 1
@@ -74,7 +74,7 @@ def descendants() -> list[int]:
 
 def lister() -> Callable[[int], list[int] | None]:
     """Return a function that lists the children of a process."""
-    # A kernel without CONFIG_PROC_CHILDREN has no such file. Then read the parent of every process instead.
+    # A kernel without CONFIG_PROC_CHILDREN has no files that list children. In that case, read the parent of every process.
     return children_of if os.path.exists(f"/proc/self/task/{os.getpid()}/children") else children_by_parent().get
 
 
@@ -104,7 +104,7 @@ def children_by_parent() -> dict[int, list[int]]:
                 data = file.read()
         except OSError:
             continue
-        parent = int(data[data.rindex(b")") + 2 :].split(None, 2)[1])  # the name before it may contain spaces and parentheses
+        parent = int(data[data.rindex(b")") + 2 :].split(None, 2)[1])  # the name before these fields may contain spaces and parentheses
         found.setdefault(parent, []).append(int(name))
     return found
 
@@ -125,7 +125,7 @@ def send_signal(pid: int, number: int) -> None:
 
 
 def make_group() -> str | None:
-    """Create a control group (version 2) below our own. Return ``None`` if ours may not be changed, or if it passes on controllers."""
+    """Create a control group (version 2) below our own. Return ``None`` if our group can't be changed or passes controllers on."""
     try:
         with open("/proc/self/cgroup") as file:
             own = next(line.rstrip("\n")[3:] for line in file if line.startswith("0::"))
@@ -191,7 +191,7 @@ def remove_group(group: str) -> None:
     try:
         os.rmdir(group)
     except OSError:
-        pass  # a process in it could not be killed
+        pass  # a process in the group could not be killed
 
 
 def write_to(group: str, name: str, text: str) -> None:
@@ -230,7 +230,7 @@ def append_to(path: str) -> int:
 def fork_into(group: str | None) -> int:
     """Fork a child that starts in the control group. Return its process id, or 0 in the child.
 
-    Entering a group after the fork takes some 10 ms, because the kernel waits for an RCU grace period.
+    Entering a group after the fork takes about 10 ms, because the kernel waits for an RCU grace period.
     """
     if group is None:
         return os.fork()
@@ -244,7 +244,7 @@ def fork_into(group: str | None) -> int:
     if pid == 0:
         return 0
     os.close(folder)
-    if pid < 0:  # a kernel before 5.7, or a container that forbids clone3
+    if pid < 0:  # the kernel is older than 5.7, or the container forbids clone3
         pid = os.fork()
         if pid == 0:
             write_to(group, "cgroup.procs", "0")
@@ -300,7 +300,7 @@ class Guard:
         if self.spec["stderr"] == self.spec["stdout"]:
             self.log = stdout
         for command in self.spec["commands"]:
-            reader, writer = os.pipe()  # close-on-exec: end of file without data means that the command is running
+            reader, writer = os.pipe()  # the pipe closes on exec, so the end of file without data means that the command runs
             pid = fork_into(self.group)
             if pid == 0:
                 become(command, self.spec["open_files"], stdout, stderr, writer)
@@ -332,7 +332,7 @@ class Guard:
         return end_all(self.group, self.reap)
 
     def stop(self, grace_s: float) -> None:
-        """Send SIGTERM to each command, wait for its whole tree to end, then send SIGKILL to the rest."""
+        """Send SIGTERM to each command, wait for the whole tree to end, then send SIGKILL to the processes that are left."""
         for pid, command in zip(self.pids, self.spec["commands"], strict=True):
             if pid in self.running:
                 send_signal(-pid if is_shell(command) else pid, signal.SIGTERM)
@@ -405,11 +405,11 @@ def reaped() -> Iterator[tuple[int, int]]:
 
 def main() -> None:
     libc.prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
-    # The harness decides when to stop, so the guard ignores a Ctrl-C.
+    # The harness decides when to stop, so the guard ignores Ctrl-C and SIGTERM.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
     group = make_group()
-    keeper, held = os.pipe()  # end of file means that the keeper is gone
+    keeper, held = os.pipe()  # an end of file means that the keeper is gone
     if pid := os.fork():
         os.close(keeper)
         sys.exit(keep(pid, group))

@@ -13,7 +13,7 @@ from httpbench.model import Engine
 
 PULL_LIMIT_S = 600.0
 IMAGE_ID = re.compile(r"^ ?---> ([0-9a-f]{12})$", re.MULTILINE)
-"""Matches the line that docker's classic builder prints after each step."""
+"""Pattern of the line that docker's classic builder prints after each step."""
 
 
 def image_id(engine: Engine, image: str) -> str | None:
@@ -38,7 +38,7 @@ def names(engine: Engine) -> set[str]:
 
 
 def require_image(engine: Engine, image: str) -> str:
-    """Return the id of an image, after pulling it if necessary. Raises :class:`BuildError` if that fails."""
+    """Return the id of an image, after pulling it if necessary. Raises :class:`BuildError` if the image isn't available."""
     try:
         if found := image_id(engine, image):
             return found
@@ -56,10 +56,10 @@ def exposed_port(engine: Engine, image: str) -> int | None:
 
 
 def remove_images(engine: Engine, label: str, keep: str) -> None:
-    """Remove the images with this label except ``keep``. Images in use stay."""
+    """Remove the images with this label, except ``keep`` and images in use."""
     ids = command_line.ask(engine, "images", "--quiet", "--no-trunc", "--filter", f"label={label}").split()
     for other in dict.fromkeys(ids):
-        if other.removeprefix("sha256:") != keep.removeprefix("sha256:"):  # podman prints both forms
+        if other.removeprefix("sha256:") != keep.removeprefix("sha256:"):  # podman prints ids with and without the prefix
             _remove(engine, other)
 
 
@@ -72,5 +72,5 @@ def remove_dangling(engine: Engine, build_log: Path) -> None:
 
 
 def _remove(engine: Engine, id_: str) -> None:
-    with contextlib.suppress(ContainerError):  # a container or another image uses it
+    with contextlib.suppress(ContainerError):  # a container or another image may use this image
         command_line.ask(engine, "rmi", id_)

@@ -1,4 +1,4 @@
-"""Labels on httpbench's containers and images, which make it possible to remove those that a killed harness left behind."""
+"""Labels on httpbench's containers and images, for finding and removing those that a killed harness left behind."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from httpbench.isolate import engine as command_line
 from httpbench.model import Engine
 
 OWNER, RUN, TARGET = "httpbench.owner", "httpbench.run", "httpbench.target"
-"""Names of the labels: the harness (its process id, namespace and boot), the run, and the target of an image."""
+"""Names of the labels for the harness (its process id, namespace and boot), the run, and the target of an image."""
 
 
 def owner_label() -> str:
@@ -21,7 +21,7 @@ def owner_label() -> str:
 
 
 def leftovers(engine: Engine) -> dict[str, int]:
-    """Return the ids of containers that outlived their harness, each with the process id of its init (0: the container doesn't run).
+    """Return the ids of containers that outlived their harness, each with the process id of its init, or 0 if the container doesn't run.
 
     Raises :class:`ContainerError` if the engine doesn't respond.
     """
@@ -32,7 +32,7 @@ def leftovers(engine: Engine) -> dict[str, int]:
     try:
         lines = command_line.ask(engine, "inspect", "--type", "container", "--format", form, *ids).splitlines()
     except ContainerError:
-        return {}  # another harness removed one of them in the meantime
+        return {}  # another harness removed one of the containers in the meantime
     return {id_: int(pid) for id_, pid, label in (line.split(" ", 2) for line in lines) if is_gone(label)}
 
 
@@ -42,7 +42,7 @@ def is_gone(label: str) -> bool:
         boot_id, namespace, pid, start_ticks = label.split("/")
         known = Owner(boot_id, int(pid), int(start_ticks))
     except ValueError:
-        return False  # not written by httpbench
+        return False  # httpbench didn't write this label
     if boot_id == owner.this_process().boot_id and namespace != _namespace():
         return False
     return not owner.is_alive(known)

@@ -23,12 +23,12 @@ class Launch:
     cpuset: tuple[int, ...]
     """Logical CPUs that the container may use."""
     argv: tuple[str, ...] = ()
-    """Command to run inside the container. Empty: the image's own command."""
+    """Command to run inside the container, or empty for the image's own command."""
     env: Mapping[str, str] = field(default_factory=dict)
     passed_env: Mapping[str, str] = field(default_factory=dict)
     """Environment variables whose values must not appear in the command line."""
     mounts: Mapping[str, str] = field(default_factory=dict)
-    """Read-only files and folders of this machine, by absolute path inside the container."""
+    """Files and folders of this machine that the container can read, by absolute path inside the container."""
     run_id: str | None = None
     hosts: Mapping[str, str] = field(default_factory=dict)
     """Addresses of additional host names inside the container."""
@@ -40,7 +40,7 @@ class Launch:
         return self.command("--label", f"{OWNER}={owner_label()}", *run)
 
     def command(self, *labels: str) -> tuple[str, ...]:
-        """Return the words of the command line with these labels; without any, as a user would type it."""
+        """Return the words of the command line with these labels. Without labels, the result is the command that a user would type."""
         own, files = self.isolation, open_files.limit_of_programs()
         memory = size_text(own.memory_bytes)
         return (
@@ -65,5 +65,5 @@ def mount_text(path: str, inside: str) -> str:
 
 
 def size_text(size_bytes: int) -> str:
-    """Format a size for the engine's options: ``512m``, or plain bytes if it isn't a whole number of MiB."""
+    """Format a size for the engine's options, such as ``512m``, or in bytes if the size isn't a whole number of MiB."""
     return f"{size_bytes >> 20}m" if size_bytes % (1 << 20) == 0 else str(size_bytes)

@@ -1,6 +1,6 @@
 """Check the limits of a container by reading its control groups and by burning CPU time inside them.
 
-The burning programs belong to httpbench and start outside the container: they enter its groups by writing their process ids to
+The burning programs belong to httpbench and start outside the container. They enter its groups by writing their process ids to
 ``cgroup.procs``. This works for any image, with or without a shell, but requires root. The burn compares the groups' CPU time with the wall
 time between two renewals of the quota. The kernel grants a quota per period, so a window with arbitrary edges could contain the quota of
 one period too many.
@@ -24,7 +24,7 @@ from httpbench.model import Isolation
 BURNER = Path(__file__).with_name("burner.py")
 PERIODS = 3
 PLAIN_WINDOW_S = 0.3
-"""Length of the window, in seconds, if the kernel reports no periods: there is no CPU limit, or it is too high to have an effect."""
+"""Length of the window, in seconds, if the kernel reports no periods because there is no CPU limit or it is too high to have an effect."""
 FIRST_PERIOD_S = 0.25  # two of docker's periods of 0.1 s each, plus a margin
 POLL_S = 0.0005
 ATTEMPTS = 3
@@ -35,11 +35,11 @@ CPUS_TOLERANCE = 0.01  # engines round the quota to 10 µs of a 100 ms period
 
 
 def prove(isolation: Isolation, cpuset: Sequence[int], groups: ControlGroups) -> float | None:
-    """Return the CPU time per second that a burn inside the limits got, in cores.
+    """Return the CPU time per second that a burn inside the limits used, in cores.
 
     Returns ``None`` without root: the limits are then read but not tested.
 
-    Raises :class:`LimitError` with each limit that isn't in force.
+    Raises :class:`LimitError`, which lists the limits that aren't in force.
     """
     if wrong := not_in_force(isolation, cpuset, groups):
         raise LimitError("; ".join(wrong), hint=f"check the version and the settings of {isolation.engine}")
@@ -50,7 +50,7 @@ def prove(isolation: Isolation, cpuset: Sequence[int], groups: ControlGroups) ->
 
 
 def not_in_force(isolation: Isolation, cpuset: Sequence[int], groups: ControlGroups) -> list[str]:
-    """Return a clause for each requested limit that the control groups don't have."""
+    """Return a phrase for each requested limit that the control groups don't have."""
     cpus, memory, allowed = groups.cpus(), groups.memory_bytes(), groups.cpuset()
     has_cpus = cpus is not None and abs(cpus - isolation.cpus) <= CPUS_TOLERANCE * isolation.cpus
     has_memory = memory is not None and abs(memory - isolation.memory_bytes) <= mmap.PAGESIZE
@@ -67,9 +67,9 @@ def _list(cpus: Sequence[int] | None) -> str:
 
 
 def burned_cpus(groups: ControlGroups, cpus: float) -> float | None:
-    """Return the CPU time per second that programs inside the groups got, in cores, or ``None`` if this user may not test the limit.
+    """Return the CPU time per second that programs inside the groups used, in cores, or ``None`` if this user may not test the limit.
 
-    The result is the lowest of up to three attempts, because a harness that was delayed reads the counters late and gets too high a result.
+    The result is the lowest of up to three attempts, because a delayed harness reads the counters late and computes too high a value.
     """
     entrances = groups.entrances("cpu", "cpuacct", "cpuset")
     argv = [sys.executable, "-I", "-S", str(BURNER), str(math.ceil(cpus) + 1), str(LIFE_S), *map(str, entrances)]
@@ -91,7 +91,7 @@ def burned_cpus(groups: ControlGroups, cpus: float) -> float | None:
 
 
 def _used(groups: ControlGroups) -> float | None:
-    """Return the groups' CPU time per wall time between two renewals of the quota, in cores."""
+    """Return the groups' CPU time divided by the wall time, between two renewals of the quota, in cores."""
     renews = _await_period(groups, 1, FIRST_PERIOD_S)
     begin, before = time.monotonic(), groups.cpu_s()
     if renews:

@@ -1,7 +1,7 @@
-"""Marks: files in the user's state folder that each name a container that may exist and the harness that started it.
+"""Marks: files in the user's state folder. Each mark names a container that may exist and the harness that started the container.
 
 A mark is written before its container starts and deleted after the container is removed. A mark without a living harness means that a
-container may have been left behind. If there are no such marks, httpbench doesn't need to ask any engine.
+container may have been left behind. If every mark has a living harness, httpbench doesn't need to query any engine.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from httpbench.paths import user_folder
 
 
 def mark(engine: Engine, name: str) -> None:
-    """Record a container before it starts. If the mark can't be written, only the container's label leads to its harness."""
+    """Record a container before it starts. If the mark can't be written, only the container's label identifies its harness."""
     with contextlib.suppress(OSError, UsageError):
         folder = _folder()
         folder.mkdir(parents=True, exist_ok=True)
@@ -36,7 +36,7 @@ def engines_left() -> list[Engine]:
 
 
 def forget(engine: Engine) -> None:
-    """Delete the marks of dead harnesses after their containers were removed."""
+    """Delete an engine's marks of dead harnesses, after the containers were removed."""
     for path, own in _left():
         if own is engine:
             unmark(path.name)

@@ -17,7 +17,7 @@ from httpbench.errors import StartError
 
 LOWEST = 10_240
 TRIES = 200
-LISTEN = "0A"  # TCP_LISTEN in the kernel's tables
+LISTEN = "0A"  # the state TCP_LISTEN in the kernel's tables
 
 
 def ephemeral_ports() -> range:
@@ -83,7 +83,7 @@ def listening(parent: int) -> list[str]:
 
 
 def listeners(port: int) -> int:
-    """Return how many sockets listen on a TCP port of this machine, over all addresses."""
+    """Return how many sockets listen on a TCP port of this machine, on any address."""
     count = 0
     for table in ("/proc/net/tcp", "/proc/net/tcp6"):
         try:

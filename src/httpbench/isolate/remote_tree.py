@@ -23,9 +23,9 @@ from httpbench.isolate.tree import GUARD, GUARD_GONE, Exit
 
 BEAT_S = 0.25
 SILENCE_S = 2.0
-"""Silence after which each side considers the other lost, in seconds."""
+"""Length of silence after which each side considers the other side lost, in seconds."""
 SILENCE_STEP_S = 0.2
-"""Maximum silence that one check can add, in seconds, so that a suspended harness doesn't blame the host."""
+"""Maximum silence that one check can add, in seconds, so that the host doesn't count as lost after the harness was suspended."""
 START_LIMIT_S = 20.0
 REPLY_LIMIT_S = 20.0
 END_LIMIT_S = 5.0
@@ -35,22 +35,22 @@ OPEN_FILES = 65_536
 
 @dataclass(frozen=True, slots=True)
 class RemoteCommand:
-    """A program to start on another host, in an empty folder of its own."""
+    """A program to start on another host, in its own empty folder."""
 
     argv: tuple[str, ...]
     placeholder: str
-    """Text in ``argv`` that stands for the path of this folder."""
+    """Text in ``argv`` that the agent replaces with the path of the folder."""
     files: Mapping[str, str]
-    """Content of the folder, by file name."""
+    """Contents of the files in the folder, by file name."""
     cpus: Sequence[int]
     """Logical CPUs that the program may use on that host."""
 
 
 class RemoteTree:
-    """A running command and all processes that it starts. Use as a context manager: leaving it ends everything."""
+    """A running command and all processes that it starts. Use it as a context manager, which ends them when the block ends."""
 
     def __init__(self, connection: SshConnection, command: RemoteCommand, modules: Mapping[str, Path]):
-        """Start the command. ``modules`` are the source files of the modules with which the agent samples processes.
+        """Start the command. ``modules`` are the source files of the modules that the agent uses to sample processes.
 
         Raises :class:`StartError` or :class:`LostHostError`.
         """
@@ -92,7 +92,7 @@ class RemoteTree:
 
     @property
     def events(self) -> int:
-        """File descriptor that becomes readable when the agent prints a line. Call :meth:`exits` then."""
+        """File descriptor that becomes readable when the agent prints a line. Then call :meth:`exits`."""
         assert self._agent.stdout is not None
         return self._agent.stdout.fileno()
 
@@ -183,7 +183,7 @@ class RemoteTree:
             self._exits.append(Exit(event["index"], event["code"]))
             self._exited_at = time.monotonic()
         elif event["event"] == "silence":
-            raise self._lost(f"heard nothing from here for {SILENCE_S:g} s")
+            raise self._lost(f"heard nothing from this machine for {SILENCE_S:g} s")
         elif event["event"] == "gone" and not self._exits and "stopped" not in self._replies:
             raise StopError(GUARD_GONE)
         elif event["event"] != "beat":
@@ -193,7 +193,7 @@ class RemoteTree:
         number = 0
         while not self._ended.wait(BEAT_S):
             number += 1
-            with contextlib.suppress(LostHostError):  # the thread that reads reports the loss
+            with contextlib.suppress(LostHostError):  # the reading thread reports the loss
                 self._send({"beat": number})
 
     def _send(self, message: Mapping[str, Any]) -> None:

@@ -28,12 +28,12 @@ AGENT = Path(__file__).with_name("agent.py")
 READY = "httpbench-ready"
 HELD_OPEN = f"echo {READY}; exec cat >/dev/null"
 LOGIN_LIMIT_S = 120.0
-"""Time limit for connecting, in seconds: long enough for the user to type a password."""
+"""Time limit for connecting, in seconds. It leaves the user enough time to type a password."""
 AGAIN_LIMIT_S, RETRY_S = 15.0, 1.0
-"""Time limit for reconnecting, because a cut network may come back, and the pause between attempts, in seconds."""
+"""Time limit for reconnecting and pause between attempts, in seconds. They give a cut network time to come back."""
 END_LIMIT_S = 3.0
 SOCKET_FOLDER_MAX = 60
-"""Maximum length of the temporary folder's path. The kernel allows 107 bytes for a socket's path, and ssh appends some."""
+"""Maximum length of the temporary folder's path. The kernel allows 107 bytes for a socket's path, and ssh appends a suffix."""
 
 START = (
     'import sys,json;m=json.loads(sys.stdin.buffer.readline());exec(compile(m["agent"],"agent","exec"),{"__name__":"__main__","MESSAGE":m})'
@@ -64,7 +64,7 @@ REFUSALS = (
 
 
 class SshConnection:
-    """A connection to a host. Use as a context manager: leaving it ends everything that was started over it."""
+    """A connection to a host. Use it as a context manager, which ends everything that the connection started when the block ends."""
 
     def __init__(self, host: str):
         """Prepare a connection to ``host``, written as for ssh. Raises :class:`UsageError` if it isn't a valid host."""
@@ -99,7 +99,7 @@ class SshConnection:
             time.sleep(RETRY_S)
 
     def drop(self) -> None:
-        """End a connection that doesn't respond. :meth:`require` makes a new one."""
+        """End a connection that doesn't respond. :meth:`require` opens a new one."""
         self._end(0)
 
     def start(self, message: Mapping[str, Any]) -> subprocess.Popen[bytes]:
@@ -112,7 +112,7 @@ class SshConnection:
             start_new_session=True,
         )
         assert agent.stdin is not None
-        with contextlib.suppress(BrokenPipeError):  # the agent's exit code explains why
+        with contextlib.suppress(BrokenPipeError):  # the agent's exit code explains the failure
             agent.stdin.write(json.dumps({"agent": AGENT.read_text(encoding="utf-8"), **message}).encode() + b"\n")
             agent.stdin.flush()
         return agent
@@ -161,7 +161,7 @@ class SshConnection:
         errors = self._folder / "errors"
         words = self._words(*options, "-o", "ControlMaster=yes", "-o", "ControlPersist=no")
         with errors.open("wb") as stderr:
-            # The harness decides when to end the master, so the master ignores a Ctrl-C. It keeps the terminal to ask for a password.
+            # The harness decides when to end the master, so the master ignores Ctrl-C. It keeps the terminal to ask for a password.
             self._master = subprocess.Popen(
                 ["sh", "-c", 'trap "" INT; exec "$@"', "sh", *words, HELD_OPEN],
                 stdin=subprocess.PIPE,

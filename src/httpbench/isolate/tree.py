@@ -40,8 +40,8 @@ CRASHES = (signal.SIGABRT, signal.SIGBUS, signal.SIGFPE, signal.SIGILL, signal.S
 class Command:
     """A program to start.
 
-    ``env`` is added to the variables that :mod:`~httpbench.host.inherited` passes on. ``cpus`` are the logical CPUs that it may use (empty:
-    all). ``stdin`` is a file or named pipe to read from (``None``: it is empty).
+    ``env`` is added to the variables that :mod:`~httpbench.host.inherited` passes on. ``cpus`` are the logical CPUs that the program may
+    use, or empty for all. ``stdin`` is a file or named pipe for the standard input, or ``None`` for an empty input.
     """
 
     argv: tuple[str, ...]
@@ -53,7 +53,7 @@ class Command:
 
 @dataclass(frozen=True, slots=True)
 class Exit:
-    """The end of a command, with the command's index in the tree and its exit code (negative: the signal that killed it)."""
+    """The end of a command, with its index in the tree and its exit code. If a signal killed it, the code is the negative signal number."""
 
     index: int
     code: int
@@ -69,20 +69,20 @@ class Exit:
 
 @dataclass(frozen=True, slots=True)
 class Stopped:
-    """The way a tree ended."""
+    """The result of stopping a tree."""
 
     ignored_sigterm: tuple[str, ...]
     """Commands that outlived the grace period and were killed."""
     left_behind: tuple[str, ...]
     """Other processes below the commands that had to be killed."""
     cpu_s: float
-    """User and system time of the whole tree, from start to end."""
+    """User and system time of the whole tree, from start to end, in seconds."""
     log_bytes_dropped: int = 0
-    """Bytes removed from a log that grew too large."""
+    """Number of bytes removed from a log that grew too large."""
     crashes: tuple[Exit, ...] = ()
     """Commands that crashed on SIGTERM."""
     port_held_s: float = 0.0
-    """How long the port still accepted connections after the last process had ended."""
+    """Time for which the port still accepted connections after the last process had ended, in seconds."""
 
     @property
     def problem(self) -> Reason | None:
@@ -99,10 +99,10 @@ class Stopped:
 
 
 class ProcessTree(Freezable):
-    """Running commands and all processes that they start. Use as a context manager: leaving it ends everything."""
+    """Running commands and all processes that they start. Use it as a context manager, which ends them when the block ends."""
 
     _keepers: ClassVar[set[int]] = set()
-    """The keepers of all running trees."""
+    """Process ids of the keepers of all running trees."""
 
     def __init__(self, commands: Sequence[Command], *, stdout: Path, stderr: Path | None = None):
         """Start the commands, and append their output to the files. Without ``stderr``, :attr:`stderr` is a pipe with their standard error.
@@ -165,7 +165,7 @@ class ProcessTree(Freezable):
 
     @property
     def events(self) -> int:
-        """File descriptor that becomes readable when a command has ended. Call :meth:`exits` then."""
+        """File descriptor that becomes readable when a command has ended. Then call :meth:`exits`."""
         assert self._guard.stdout is not None
         return self._guard.stdout.fileno()
 

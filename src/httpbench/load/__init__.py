@@ -1,4 +1,4 @@
-"""Load generators, which turn a ``Load`` into a ``Measurement``, and timers for clients. Adapters are registered only here."""
+"""Load generators, which turn a ``Load`` into a ``Measurement``, and timers for clients. No other module registers adapters."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ __all__ = [
 
 GENERATORS: dict[str, LoadGenerator] = {generator.name: generator for generator in (Native(), Wrk(), Hey(), Autocannon(), PerfGauge())}
 TIMERS: dict[str, Timer] = {found.name: found for found in (NativeTimer(), Hyperfine())}
-"""Timers by name. They replace the load generator if the target is a client, which makes its own load."""
+"""Timers by name. If the target is a client, a timer replaces the load generator, because the client sends the requests itself."""
 
 Found = TypeVar("Found", bound=Tool)
 

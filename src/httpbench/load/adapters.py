@@ -23,7 +23,7 @@ class ReportPart(BaseModel):
 
 
 def parsed(model: type[Report], document: str, name: str, log_tail: str | None = None) -> Report:
-    """Parse a JSON document. Raises ``LoadError`` with the first invalid key. ``name`` names the document, such as ``wrk's result``."""
+    """Parse a JSON document with the given ``name``, such as ``wrk's result``. Raises ``LoadError`` with the first invalid key."""
     try:
         return model.model_validate_json(document)
     except ValidationError as error:
@@ -40,21 +40,21 @@ def first_true(reasons: Mapping[str, bool]) -> str | None:
 def sharing_evenly(job: Job) -> int:
     """Return the highest number of threads, up to the job's, that share the connections evenly.
 
-    wrk and autocannon round the connections per thread down. With another number of threads, they would open fewer than requested.
+    wrk and autocannon round the connections per thread down. With any other number of threads, they would open too few connections.
     """
     return max(threads for threads in range(1, job.threads + 1) if job.load.connections % threads == 0)
 
 
 def whole_seconds(job: Job, *, warmup: bool) -> int:
-    """Return the duration in seconds. A warm-up is rounded up, to at least 1 s, because generators refuse 0 s."""
+    """Return the duration in whole seconds. A warm-up is rounded up, to at least 1 s, because generators refuse 0 s."""
     return max(1, -int(-job.load.warmup_s // 1)) if warmup else int(job.load.duration_s)
 
 
 def kind_of(message: str, kinds: Iterable[tuple[Pattern[str], str]]) -> str:
-    """Return the kind that belongs to the first pattern that matches the error message, or ``other``."""
+    """Return the kind of the first pattern that matches the error message, or ``other``."""
     return next((kind for pattern, kind in kinds if pattern.search(message)), "other")
 
 
 def well_known(figures: Mapping[str, float], count: int) -> dict[str, float]:
-    """Return the figures without those percentiles beyond which too few of the ``count`` samples lie."""
+    """Return the figures without percentiles that have too few of the ``count`` samples beyond them."""
     return {name: value for name, value in figures.items() if name not in ALL_PERCENTILES or is_known(ALL_PERCENTILES[name], count)}

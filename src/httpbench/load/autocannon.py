@@ -2,15 +2,15 @@
 
 autocannon prints its result as JSON. According to its source code, it has these pitfalls:
 
-- It records whole milliseconds, rounded down. Faster responses all count as 0 ms, so we leave out values below 1 ms.
+- It records whole milliseconds, rounded down. All times below 1 ms count as 0 ms, so we leave out values below 1 ms.
 - Its minimum ignores 0 ms. With up to 100,000 responses, its lowest percentile is the fastest response. If that isn't 0 ms, the minimum is
   correct, and we keep it.
-- A closed connection leaves its requests in a queue. They don't count as errors, and later responses are timed from their send times.
-  We count them as sent but never answered, and leave out the latencies.
+- A closed connection leaves its requests in a queue. autocannon doesn't count these requests as errors, and uses their send times for later
+  responses. We count the requests as sent but never answered, and leave out the latencies.
 - ``-R`` sends the requests of each second in one burst, and corrects latencies as if each connection had a request due every millisecond,
   whatever the rate.
 - ``-D`` reconnects after a number of responses, and doesn't count the last response of each connection.
-- Its per-second values treat each sample as one second, even if the sample came late. We therefore compute throughput from the duration.
+- Its per-second values treat each sample as one second, even if the sample was late. We therefore compute throughput from the duration.
 - Each worker gets an equal share of the connections, rounded down, and samples its own seconds.
 """
 
@@ -33,10 +33,10 @@ LOCKED = Path(__file__).with_name("npm")
 METHODS = frozenset({"GET", "POST", "PUT", "DELETE", "CONNECT", "OPTIONS", "TRACE", "PATCH"})
 RESOLUTION_US = 1000.0
 BODY_BYTES_MAX = 100_000
-"""Maximum length of a body that is passed on a command line."""
+"""Maximum length of a body that is passed on a command line, in bytes."""
 
 COUNT_OF_LOWEST = 100_000
-"""Maximum number of samples at which the percentile 0.001 is the lowest sample."""
+"""Maximum number of samples of which the 0.001th percentile is the lowest."""
 WARNINGS_MAX = 5
 
 NOTES = (
@@ -114,7 +114,7 @@ class Autocannon(LoadGenerator):
             is not None,
             "autocannon cannot close a connection after a number of requests: -D leaves the last response uncounted": closes,
             f"autocannon supports only durations of whole seconds, not {load.duration_s:g} s": load.duration_s % 1 != 0,
-            f"autocannon supports timeouts from 1 s on, not {load.timeout_s:g} s": load.timeout_s < 1,
+            f"autocannon supports only timeouts of at least 1 s, not {load.timeout_s:g} s": load.timeout_s < 1,
             "autocannon waits for a body, which a response to HEAD does not have": request.method == "HEAD",
             f"autocannon cannot send the method {request.method}": request.method not in METHODS,
             "autocannon always sends a Connection header of its own": any(key.lower() == "connection" for key in request.headers),
@@ -197,7 +197,7 @@ def _errors(result: _Result, job: Job, completed: int) -> dict[str, int]:
         "closed_early": max(0, lost - failed),
         "timeout": result.timeouts,
         "unexpected_status": wrong,
-        "unexpected_body": max(0, result.mismatches - wrong),  # a response with a wrong status also has another body
+        "unexpected_body": max(0, result.mismatches - wrong),  # a response with a wrong status usually has a wrong body, too
     }
 
 

@@ -1,8 +1,8 @@
 """The interface of a load generator's adapter, which refuses a load or returns a command line, and parses the output.
 
 Adapters start no processes. They turn a ``Job`` into an argv and the ``Output`` of a finished process into a ``Measurement``. This makes
-them testable with recorded outputs, and lets the caller decide on which host and which cores the generator runs. As a drawback, a generator
-that is killed has no measurement, because output is parsed only after the generator has ended.
+them testable with recorded outputs, and lets the caller decide on which host and which cores the generator runs. The drawback is that a
+killed generator has no measurement, because its output is parsed only after it has ended.
 """
 
 from __future__ import annotations
@@ -27,17 +27,17 @@ class Job:
     workload: Workload
     load: Load
     cpus: tuple[int, ...]
-    """Logical CPUs that the generator may use. Empty: any."""
+    """Logical CPUs that the generator may use, or empty for any."""
     scratch: Path
     """Existing folder for scripts, body files and outputs. It must exist until ``measurement`` has returned."""
     interval_s: float | None = None
-    """Length of the reported intervals, or ``None`` for a length that suits the load. Only the native generator uses it."""
+    """Length of reported intervals, in seconds, or ``None`` for a length that suits the load. Only the native generator uses this."""
     in_slices: bool = False
     """Whether to wait for orders on standard input, each for one slice. Only the native generator can do this."""
 
     @property
     def threads(self) -> int:
-        """The load's threads, or one for each of the generator's CPUs, but never more than connections."""
+        """Number of threads: the load's, or one for each of the generator's CPUs, but never more than the number of connections."""
         return min(self.load.threads or max(len(self.cpus), 1), self.load.connections)
 
     @property
@@ -62,7 +62,7 @@ class KeptResponse:
     body: str
     """The body without transfer coding."""
     truncated: bool
-    """Whether ``body`` is only the first part of the body."""
+    """Whether ``body`` is only the beginning of the response's body."""
 
 
 class Phase(StrEnum):
@@ -86,14 +86,14 @@ class Progress:
 
 @dataclass(frozen=True, slots=True)
 class SliceReport:
-    """A generator's report after a slice, once nothing is in flight."""
+    """A generator's report after a slice, once no request is in flight."""
 
     duration_s: float
     """Length of the window, in seconds."""
     completed: int
-    """Correct responses within the window."""
+    """Number of correct responses within the window."""
     outside: int
-    """Correct responses before and after the window."""
+    """Number of correct responses before and after the window."""
     throughput_rps: float
     drain_us: float
     """Time from the end of the window to the last response, in µs."""
@@ -134,13 +134,13 @@ class LoadGenerator(Tool):
     warms_up_itself: bool
     """Whether the generator warms up in the measuring process, on the same connections. If not, ``argv(job, warmup=True)`` runs first."""
     slack_s: float = 15.0
-    """Time for connecting, reporting and ending, in addition to the load's own time."""
+    """Time for connecting, reporting and ending, in seconds, in addition to the load's own time."""
     counts_headers: bool = False
     """Whether the generator's count of received bytes includes headers."""
     mixes: bool = False
     """Whether the generator can send several kinds of requests in one load."""
     latency_meaning: str
-    """One sentence that defines the generator's latencies. Reports show it beside them."""
+    """One sentence that defines the generator's latencies. Reports show it beside the latencies."""
 
     @abstractmethod
     def refuses(self, job: Job) -> str | None:
@@ -148,10 +148,10 @@ class LoadGenerator(Tool):
 
     @abstractmethod
     def argv(self, job: Job, *, warmup: bool) -> tuple[str, ...]:
-        """Return the command line, of the separate warm-up with ``warmup``. May write files to ``job.scratch``."""
+        """Return the command line of the measurement or, with ``warmup``, of the separate warm-up. Can write files to ``job.scratch``."""
 
     def progress(self, line: str) -> Progress | None:
-        """Parse a line of standard error. Returns ``None`` if it reports no progress, which is true of most generators."""
+        """Parse a line of standard error, and return ``None`` if it reports no progress. Most generators never report progress."""
         return None
 
     @abstractmethod

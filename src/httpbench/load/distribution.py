@@ -29,7 +29,7 @@ def described(samples: Samples) -> Distribution:
 
 
 def _encoded(samples: Samples) -> str:
-    """Encode samples as HdrHistogram V2, compressed, base64.
+    """Encode samples as a compressed HdrHistogram V2, in base64.
 
     Samples in the same slot are recorded in one call, because there are few slots but many samples.
     """

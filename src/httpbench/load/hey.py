@@ -1,8 +1,10 @@
 """The adapter for hey: Go's HTTP client in a closed loop, with one goroutine per connection.
 
-hey can print its report with any Go template. Our template prints counts and samples as JSON, without rounding to 0.1 ms. hey's pitfalls:
+hey can print its report with any Go template. Our template prints counts and samples as JSON, without rounding to 0.1 ms.
 
-- Its requests/s include errors, so we compute them from the counts of statuses.
+hey has these pitfalls:
+
+- Its requests/s include errors, so we compute throughput from the number of responses with each status.
 - It keeps the latencies and statuses of the first million responses, and merely counts the rest.
 - It ignores errors while it reads a body, so a truncated response counts as complete.
 """
@@ -25,7 +27,7 @@ from httpbench.model import Distribution, Measurement, Requests, Requirement
 
 KEPT_RESULTS = 1_000_000
 KEPT_CONNECTIONS = 500
-"""Maximum number of idle connections that hey keeps open. A load with more connections would measure connecting."""
+"""Maximum number of idle connections that hey keeps open. A load with more connections would also measure connecting."""
 
 TEMPLATE = (
     '{"total_ns":{{jsonify .Total}},"results":{{.NumRes}},"statuses":{{jsonify .StatusCodeDist}},"errors":{{jsonify .ErrorDist}},'
@@ -61,7 +63,7 @@ class _Result(BaseModel):
     results: int
     """Number of requests that ended, including errors."""
     statuses: dict[int, int] | None
-    """Counts of the statuses of the responses that hey kept."""
+    """Number of responses with each status, among those that hey kept."""
     errors: dict[str, int]
     latencies_s: list[float]
     connects_s: list[float]
@@ -101,11 +103,11 @@ class Hey(LoadGenerator):
         load, request = job.load, job.workload.request
         options = ["-z", f"{load.warmup_s if warmup else load.duration_s:g}s", "-c", str(load.connections), "-t", f"{int(load.timeout_s)}"]
         options += ["-cpus", str(job.threads), "-m", request.method]
-        options += ["-disable-compression", "-disable-redirects"]  # both would change what is requested, or how often
+        options += ["-disable-compression", "-disable-redirects"]  # compression and redirects would change what is requested, or how often
         if not load.keepalive:
             options.append("-disable-keepalive")
         for key, value in request.headers.items():
-            # Go's HTTP client ignores a Host header. hey has an option for it.
+            # Go's HTTP client ignores a Host header, but hey has an option for the host.
             options += ["-host", value] if key.lower() == "host" else ["-H", f"{key}: {value}"]
         if request.body:
             options += ["-D", str(job.write("body", request.body))]
@@ -170,6 +172,8 @@ def _distribution(seconds: list[float]) -> Distribution:
 def _notes(completed: int, ok: int) -> tuple[str, ...]:
     if completed <= KEPT_RESULTS:
         return NOTES
-    beyond = f"Latencies are of the first {KEPT_RESULTS:,} responses; hey does not keep those of the other {completed - KEPT_RESULTS:,}"
+    beyond = (
+        f"Latencies are those of the first {KEPT_RESULTS:,} responses; hey does not keep those of the other {completed - KEPT_RESULTS:,}"
+    )
     verdict = ". Their statuses count as correct because all earlier ones were." if ok == completed else ", nor their statuses."
     return (*NOTES, beyond + verdict)

@@ -1,8 +1,8 @@
 """The adapter for the native load generator, ``httpbench-loadgen``.
 
-It makes closed and open loops, checks every response, and keeps whole histograms. It warms up on the connections that it then measures,
-reports each change of phase immediately, and prints one JSON document with the schema ``httpbench-loadgen/1``. Keys without a place in a
-``Measurement`` are ignored.
+httpbench-loadgen supports closed and open loops, checks every response, and keeps whole histograms. It warms up on the connections that it
+then measures, reports each change of phase immediately, and prints one JSON document with the schema ``httpbench-loadgen/1``. The adapter
+ignores keys that a ``Measurement`` doesn't have.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from httpbench.quantiles import decoded, percentiles_us, recorded
 PROGRAM = "httpbench-loadgen"
 SCHEMA = "httpbench-loadgen/1"
 SAMPLE_S_MIN, SAMPLES = 0.1, 100
-"""Minimum time between two whole responses that a thread keeps, in seconds, and number of them in a long measurement."""
+"""Minimum time between two whole responses that a thread keeps, in seconds, and number of kept responses in a long measurement."""
 SHORT_S, SHORT_INTERVAL_S = 5.0, 0.1
 EXIT_MEASURED, EXIT_FAILED, EXIT_TERMINATED, EXIT_INTERRUPTED = 0, 1, 143, 130
 STALL_SHARE_MIN = 0.01
@@ -31,7 +31,7 @@ STALL_SHARE_MIN = 0.01
 
 
 class _Ready(ReportPart):
-    """The event of connections that are set up."""
+    """The event that reports that all connections are set up."""
 
     event: Literal["ready"]
 
@@ -73,7 +73,7 @@ class _Generator(ReportPart):
     threads: tuple[_Thread, ...] = ()
     stalled_us: float = 0
     engine_fallback: str | None = None
-    """Reason for using epoll instead of io_uring, if it did."""
+    """Reason why the generator used epoll instead of io_uring, if it did."""
 
 
 class _Report(ReportPart):
@@ -93,11 +93,11 @@ class _Report(ReportPart):
     generator: _Generator
     interrupted: bool = False
     failure: str | None = None
-    """Reason for ending the run early, if it did."""
+    """Reason why the generator ended the measurement early, if it did."""
     censored: int = 0
     """Number of requests whose times in the distributions are only lower bounds."""
     unfinished_s: float = 0
-    """Sum of the ages of the requests that were unfinished at the end."""
+    """Sum of the ages of the requests that were unfinished at the end, in seconds."""
 
 
 class _KeptResponse(ReportPart):
@@ -169,7 +169,7 @@ class Native(LoadGenerator):
         return _event(SLICE, line)
 
     def kept_responses(self, job: Job, output: Output) -> tuple[KeptResponse, ...]:
-        """Return the responses in the order of the threads and then of time."""
+        """Return the kept responses, ordered by thread and then by time."""
         each = job.workload.each
         kept = _KeptResponses.model_validate_json(output.stdout).samples
         return tuple(KeptResponse(each[one.request], one.head, one.body, one.truncated) for one in kept if one.request < len(each))
@@ -186,7 +186,7 @@ class Native(LoadGenerator):
             generator=self.name,
             generator_version=report.version,
             bytes_received=report.bytes.received,
-            means_every_request=True,  # not for wrk and hey, which connect within the measured time, round down, or keep only a million
+            means_every_request=True,  # unlike wrk and hey, which connect while they measure, round down, or keep only a million times
             intervals=tuple(part.interval for part in recorded_intervals) or tuple(map(_interval, report.intervals)),
             steps=steps(job.load, recorded_intervals),
             unfinished=_unfinished(report),
@@ -236,7 +236,7 @@ def _stated(part: MixPart) -> dict[str, object]:
 def _sample_s(job: Job) -> float | None:
     """Return the time between two whole responses to keep, in seconds, or ``None`` to keep none.
 
-    The harness checks kept responses for what the load generator can't: rules of workloads, and heads that a proxy passes on.
+    In kept responses, the harness checks what the load generator can't check: rules of workloads, and heads that a proxy passes on.
     """
     is_checked_later = job.workload.has_unchecked_bodies or job.workload.backend is not None
     return max(SAMPLE_S_MIN, job.load.duration_s / SAMPLES) if is_checked_later else None
@@ -257,7 +257,7 @@ def _rate(load: Load) -> list[str]:
 
 
 def _interval_option(job: Job) -> list[str]:
-    """Return the option for the interval length. Short measurements get short intervals, because a few can't show steady throughput."""
+    """Return the option for the interval length. Short measurements get short intervals: too few intervals can't show a steady state."""
     if job.load.step_s is not None:
         return ["--interval", f"{interval_ms(job.load)}ms"]
     interval_s = job.interval_s or (SHORT_INTERVAL_S if job.load.duration_s < SHORT_S else None)
@@ -265,7 +265,7 @@ def _interval_option(job: Job) -> list[str]:
 
 
 def _recorded(load: Load, report: _Report) -> list[RecordedInterval]:
-    """Return the intervals with their histograms if the load has steps, which are built from these intervals."""
+    """Return the intervals with their histograms if the load has steps, because each step is built from its intervals."""
     if load.step_s is None:
         return []
     found = []

@@ -1,10 +1,10 @@
 """The adapter for perf-gauge: a closed loop, or a rate that its clients try to reach.
 
 perf-gauge prints a text report, which we parse. It contains counts, rates, and times in whole µs, or in hundredths of a millisecond if all
-are at least one millisecond. The pitfalls of perf-gauge:
+times are at least one millisecond. perf-gauge has these pitfalls:
 
-- The clock of a request starts after the rate limiter. The time that a late request waited before that is missing (coordinated
-  omission), so we report these times as service times even with a rate.
+- The clock of a request starts after the rate limiter. Any time that a late request waited before that is missing (coordinated
+  omission), so we report the times as service times even with a rate.
 - Each client gets an equal share of the rate and sends it in bursts, whose size it rounds down: 500 requests/s from 8 clients become about
   370. As with every generator, missing the rate makes the trial invalid.
 - A request that times out ends the whole measurement and isn't counted.
@@ -53,7 +53,7 @@ class PerfGauge(LoadGenerator):
     )
 
     def installation(self) -> Installation:
-        # Without --locked, because traitobject 0.1.0 in its lock file doesn't compile with current compilers.
+        # We install without --locked, because traitobject 0.1.0 in perf-gauge's lock file doesn't compile with current compilers.
         argv = ("cargo", "install", f"perf-gauge@{VERSION}", "--root", str(self.folder))
         return Installation(argv, Requirement(program="cargo", install="https://rustup.rs"), self.folder)
 

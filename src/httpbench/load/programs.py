@@ -1,4 +1,4 @@
-"""Find those of our programs that aren't written in Python, or explain how to build a missing one."""
+"""Find our programs that aren't written in Python, or explain how to build a missing one."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from pathlib import Path
 from httpbench.errors import RequirementError
 
 OVERRIDE = "HTTPBENCH_PROGRAMS"
-"""Environment variable that names a folder to search first. It makes it possible to measure with another build of a program."""
+"""Environment variable that names a folder to search first. Set it to measure with another build of a program."""
 
 
 def locate(name: str) -> str | None:
-    """Return the path of a program: in the folder of ``OVERRIDE``, beside Python, in a checkout's build or in ``PATH``; else ``None``."""
+    """Find a program in the folder of ``OVERRIDE``, beside Python, in a checkout's build or in ``PATH``. Returns its path or ``None``."""
     folders = (os.environ.get(OVERRIDE), Path(sys.executable).parent, Path(__file__).resolve().parents[3] / "target" / "release")
     places = (Path(folder) / name for folder in folders if folder)
     found = next((str(path) for path in places if path.is_file()), None)
@@ -22,7 +22,7 @@ def locate(name: str) -> str | None:
 
 
 def require(name: str) -> str:
-    """Return the path like :func:`locate`. Raises :class:`RequirementError` if the program is missing."""
+    """Return the path that :func:`locate` finds. Raises :class:`RequirementError` if the program is missing."""
     path = locate(name)
     if path is None:
         raise RequirementError(f"{name} is not built", hint=f"cargo build --release --locked --package {name}")

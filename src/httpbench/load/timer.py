@@ -1,6 +1,6 @@
 """Adapters for timers, which run a program once and report the times of the whole process.
 
-Like the adapters of load generators, they start no processes: they return a command line and parse the report that it writes to a file.
+Like the adapters of load generators, they start no processes: they return a command line and parse the report that the timer writes.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class Timed:
     """The result of timing a program that has ended."""
 
     code: int
-    """Exit code of the program. Negative: the signal that ended it."""
+    """Exit code of the program, or the negative number of the signal that ended it."""
     timing: Timing
 
     def __str__(self) -> str:
@@ -36,7 +36,7 @@ class Timer(Tool):
     """A program that times other programs."""
 
     meaning: str
-    """One sentence that defines the timer's times. Reports show it beside them."""
+    """One sentence that defines the timer's times. Reports show it beside the times."""
 
     @abstractmethod
     def argv(self, command: Sequence[str], report: Path, output: Path) -> tuple[str, ...]:
@@ -91,7 +91,7 @@ class _HyperfineReport(ReportPart):
 
 
 class Hyperfine(Timer):
-    """The adapter for hyperfine, one run at a time, so that runs of different targets can alternate and the work of each run is proven."""
+    """The adapter for hyperfine. It times one run at a time, so that targets can alternate and the work of each run is proven."""
 
     name = "hyperfine"
     requirement = Requirement(

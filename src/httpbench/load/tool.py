@@ -1,4 +1,4 @@
-"""The common part of load generators and timers: a program that may be installed, and its version."""
+"""The common part of load generators and timers, which finds a program, its version, and instructions to install it."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ Run = Callable[[tuple[str, ...]], str]
 
 
 class Tool(ABC):
-    """A program that puts a load on a target, or that times one."""
+    """A program that sends load to a target, or that times a client."""
 
     name: str
     requirement: Requirement
@@ -53,7 +53,7 @@ class Tool(ABC):
     there: Found | None = None
     """The program on the load host, or ``None`` if it runs on this machine."""
     built_at: str | None = None
-    """Where ``httpbench setup`` installs the program, relative to ``folder``, or ``None`` if it must be installed in another way."""
+    """Path of the program in ``folder`` after ``httpbench setup``, or ``None`` if it must be installed in another way."""
 
     def at(self, found: Found) -> Self:
         """Return the same tool on a load host."""
@@ -74,7 +74,7 @@ class Tool(ABC):
         return user_folder("XDG_CACHE_HOME", ".cache") / "load-generators" / self.name
 
     def installation(self) -> Installation | None:
-        """Return how to install the program where ``locate`` finds it, or ``None`` if it must be installed in another way."""
+        """Return instructions to install the program where ``locate`` finds it, or ``None`` if it must be installed in another way."""
         return None
 
     def program(self) -> str:
@@ -94,7 +94,7 @@ class Tool(ABC):
 
 
 def printed(argv: tuple[str, ...]) -> str:
-    """Return the output of a short command on both streams. Empty if the command can't start or doesn't end.
+    """Return the output of a short command on both streams, or an empty text if the command can't start or doesn't end.
 
     The exit code doesn't matter, because wrk fails after printing its version.
     """

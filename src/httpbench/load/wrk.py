@@ -1,11 +1,11 @@
 """The adapter for wrk: a closed loop on epoll with one request, or one pipelined batch, in flight on each connection.
 
-wrk reports most results through a Lua script (``wrk.lua``), which runs before and after the load and costs nothing during it. wrk's
-pitfalls:
+wrk reports most results through a Lua script (``wrk.lua``), which runs before and after the load and costs nothing during the load. wrk has
+these pitfalls:
 
 - It back-fills its histogram after the run: a response that took more than twice a connection's mean time between requests adds samples
   that were never measured. These samples distort every result and make pipelined results useless, so we remove them.
-- It counts a timeout only when the late response arrives. A server that never responds shows as missing throughput, not as errors.
+- It counts a timeout only when the late response arrives. A server that never responds shows up as missing throughput, not as errors.
 - It distinguishes only between statuses below 400 and all others, and doesn't check bodies.
 """
 
@@ -57,7 +57,7 @@ class Wrk(LoadGenerator):
     counts_headers = True
     latency_meaning = (
         "Service time of every response in whole µs, from the first write of a request to the end of its response; with pipelining, of a "
-        "whole batch. The samples that wrk adds afterwards are removed."
+        "whole batch. The samples that wrk adds afterward are removed."
     )
 
     def refuses(self, job: Job) -> str | None:
@@ -151,7 +151,7 @@ def _latencies(result: _Result, job: Job) -> Distribution | None:
 def _without_back_fill(filled: Integers, expected: int) -> Integers:
     """Undo wrk's ``stats_correct``. The table and the result contain the count of each latency in µs.
 
-    For a latency n ≥ 2e, where e is the expected time between requests, wrk adds its count at n−e, n−2e, … down to just above e. Above e,
+    For a latency n ≥ 2e, where e is the expected time between requests, wrk adds n's count at n−e, n−2e, … down to just above e. Above e,
     each filled count is therefore the sum of the original counts at n, n+e, n+2e, …, which is the original count at n plus the *filled*
     count at n+e.
     """
@@ -171,5 +171,5 @@ def _notes(job: Job, latencies: Distribution | None) -> tuple[str, ...]:
             f"Each latency is that of a batch of {job.load.pipeline} pipelined requests, from the first write to the last response."
         )
     if latencies is None:
-        notes.append("This build of wrk doesn't expose which latencies it added afterwards, so none are shown.")
+        notes.append("This build of wrk doesn't expose which latencies it added afterward, so none are shown.")
     return tuple(notes)

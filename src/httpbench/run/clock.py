@@ -1,4 +1,4 @@
-"""The wall clock, as recorded in results. It can be set at any time, so no duration and no order depends on it."""
+"""The wall clock, as recorded in results. It can be set at any time, so no duration or order depends on it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def now() -> str:
 
 
 class ClockCheck:
-    """Compares the wall clock with a clock that can't be set."""
+    """A comparison of the wall clock with a clock that can't be set."""
 
     def __init__(self) -> None:
         self._offset_s = _offset_s()

@@ -1,4 +1,4 @@
-"""Let signals end a run without losing measurements, and never between a trial and its commit."""
+"""Let signals end a run without losing measurements, but never while a trial is being stored."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ NUMBERS = (signal.SIGTERM, signal.SIGHUP)
 
 
 class Interrupted(KeyboardInterrupt):
-    """Raised by SIGTERM or SIGHUP. It ends a run in the same way as Ctrl-C."""
+    """The exception that SIGTERM and SIGHUP raise. It ends a run in the same way as Ctrl-C."""
 
 
 @contextmanager
 def interruptible() -> Iterator[None]:
     """Turn the first SIGTERM, or SIGHUP from a closing terminal, into :class:`Interrupted`.
 
-    Later ones are ignored until the program ends, because a closing terminal sends several while results must still be stored and exported.
+    Later signals are ignored until the program ends, because a closing terminal sends several and results must still be stored.
     A signal that was already ignored, as with ``nohup``, stays ignored.
     """
 
@@ -40,7 +40,7 @@ def interruptible() -> Iterator[None]:
 
 @contextmanager
 def uninterrupted() -> Iterator[None]:
-    """Delay Ctrl-C, SIGTERM and SIGHUP until the block has ended. Only for the main thread."""
+    """Delay Ctrl-C, SIGTERM and SIGHUP until the block has ended. Works only in the main thread."""
     arrived: list[int] = []
     before = {number: signal.signal(number, lambda number, _: arrived.append(number)) for number in (signal.SIGINT, *NUMBERS)}
     try:

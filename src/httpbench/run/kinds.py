@@ -42,7 +42,7 @@ WARMUP_UNTIL_STEADY = {"warmup_s": 1.0, "warmup_max_s": 10.0}
 """Default warm-up for servers and proxies."""
 
 TRIAL_OVERHEAD_S = 0.6  # start, wait, probe and stop of a typical server
-SLICE_OVERHEAD_S = 0.06  # the lead-in, reading the meters, thawing and freezing
+SLICE_OVERHEAD_S = 0.06  # lead-in, meter readings, thaw and freeze
 CLIENT_TRIAL_S = HELD_S * HELD_REQUESTS + 0.8  # the proof, starting and stopping two servers and three clients, and a typical client's work
 
 
@@ -56,24 +56,24 @@ class OfKind:
     """The default load."""
     table: Table
     trial: Callable[[TrialInputs, Path, Observer], Trial]
-    """Makes a trial in an empty folder."""
+    """Function that runs a trial in an empty folder."""
     generator: Callable[[str], Tool]
-    """Returns the load generator or timer of the given name. Raises :class:`~httpbench.errors.SelectionError`."""
+    """Function that returns the load generator or timer with the given name. Raises :class:`~httpbench.errors.SelectionError`."""
     refuses: Callable[[Tool, TrialPlan, Workload], str | None]
-    """Returns a sentence if a trial is impossible, else ``None``."""
+    """Function that returns a sentence if a trial is impossible, else ``None``."""
     require_programs: Callable[[Tool], object]
-    """Raises :class:`~httpbench.errors.LoadError` if a program of httpbench, or the load generator, is missing."""
+    """Function that raises :class:`~httpbench.errors.LoadError` if the load generator or one of httpbench's programs is missing."""
     trial_s: Callable[[TrialPlan], float]
-    """Estimates how long a trial takes, in seconds."""
+    """Function that estimates how long a trial takes, in seconds."""
     verify: Callable[[Target, Scaling, Workload, Path, Cores, Upstream | None], Verified]
     sample: Callable[[Target, Scaling, Workload, Path, Cores, Upstream | None], SampledResponse | SampledRequest]
-    """Returns the response or request that ``httpbench responses`` shows. Raises :class:`~httpbench.errors.HttpbenchError`."""
+    """Function that returns what ``httpbench responses`` shows. Raises :class:`~httpbench.errors.HttpbenchError`."""
     partition: Callable[[Topology, Scaling, int | None], Cores] = partition
-    """Divides the cores. The last argument overrides the target's number of cores."""
+    """Function that divides the cores. Its last argument overrides the target's number of cores."""
     probes: bool = False
     """Whether ``bench`` probes the targets."""
     baseline: Target | None = None
-    """The target to compare with, measured in each round."""
+    """Target that every round measures for comparison with the other targets."""
 
 
 def _server_trial_s(planned: TrialPlan) -> float:
@@ -138,6 +138,6 @@ def estimate_s(trials: Sequence[TrialPlan], targets: Mapping[str, Target]) -> fl
 
 
 def longest_warmup_s(planned: TrialPlan) -> float:
-    """Return by how many seconds a warm-up that waits for steady throughput can exceed the time that :func:`estimate_s` assumes."""
+    """Return the maximum time of a warm-up until steady throughput, in seconds, beyond the time that :func:`estimate_s` assumes."""
     load = planned.load
     return 0.0 if load.warmup_max_s is None else load.warmup_max_s - load.warmup_s - STEADY_S_MIN

@@ -1,4 +1,4 @@
-"""The interface through which the sequencer reports its progress to a live display, a log or a test."""
+"""The interface through which a run reports its progress to a live display, a log or a test."""
 
 from __future__ import annotations
 
@@ -30,12 +30,15 @@ class Observer(Protocol):
     def build_ended(self, target: Target, seconds: float, error: HttpbenchError | None) -> None: ...
 
     def trial_started(self, planned: TrialPlan, done: int, total: int | None, left_s: float) -> None:
-        """Report the start of a trial. ``total`` is ``None`` if unknown; ``left_s`` estimates the rest of the run, including this trial."""
+        """Report the start of a trial. ``left_s`` estimates the rest of the run, including this trial, in seconds.
+
+        ``done`` and ``total`` are numbers of trials. ``total`` is ``None`` if unknown.
+        """
 
     def stage(self, stage: Stage) -> None: ...
 
     def turn(self, planned: TrialPlan, slice_number: int, slices: int) -> None:
-        """Report that a target's turn begins: the next slice of a round in slices. ``slice_number`` counts from 1."""
+        """Report that the next slice of a target begins. ``slice_number`` counts from 1."""
 
     def progress(self, progress: Progress, current: Callable[[], Current] | None = None) -> None:
         """Report progress. ``current`` reads the target's current use of resources, and is ``None`` if the target isn't sampled."""

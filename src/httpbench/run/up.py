@@ -1,4 +1,4 @@
-"""Start one target and keep it running for a load that another program makes."""
+"""Start one target and keep it running, so that another program can send load to it."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Up:
 
 @contextmanager
 def up(target: Target, scaling: Scaling, workload: Workload, place: StartContext, upstream: Upstream | None = None) -> Iterator[Up]:
-    """Run the target until the block ends: a proxy with its backend, a server with its database, if it has one.
+    """Run the target until the block ends, with the backend of a proxy or the database of a server.
 
     ``place.scratch`` must be an empty folder.
     SIGTERM and SIGHUP end the block like Ctrl-C. Raises :class:`~httpbench.errors.HttpbenchError` if the target doesn't start or stop.

@@ -20,7 +20,7 @@ ASK_LIMIT_S = 20.0
 
 
 def arguments(target: Target) -> dict[str, str]:
-    """Return the values of ``ARG`` lines: those from the target's recipe, and the registry from the environment."""
+    """Return the values of ``ARG`` lines, which are those from the target's recipe and the registry from the environment."""
     recipe, registry = target.container, os.environ.get(REGISTRY)
     given = {**({"BASE": recipe.base} if recipe.base else {}), **recipe.build_args}
     return {**given, "REGISTRY": registry} if registry and "REGISTRY" in dockerfile.arguments(dockerfile_of(target), {}) else given
@@ -32,7 +32,7 @@ def stages_of(target: Target) -> list[dockerfile.BuildStage]:
 
 
 def bases(target: Target) -> list[str]:
-    """Return the names of the images that the target's Dockerfile requires, each once, without its own stages."""
+    """Return the names of the images that the target's Dockerfile requires, each once, without the Dockerfile's own stages."""
     return dockerfile.images(stages_of(target))
 
 
@@ -48,7 +48,7 @@ class Base:
 
 
 def bases_of(targets: Iterable[Target], engine: Engine) -> list[Base]:
-    """Return the base images of all targets, the most used first. Doesn't ask any registry.
+    """Return the base images of all targets, the most used first, without querying a registry.
 
     Raises :class:`ContainerError` if the engine doesn't respond.
     """
@@ -62,7 +62,7 @@ def bases_of(targets: Iterable[Target], engine: Engine) -> list[Base]:
 
 
 def missing_base(target: Target) -> tuple[str, str] | None:
-    """Describe the first unavailable base image and how to get it. Returns ``None`` if all are available. Asks registries."""
+    """Query registries, and describe the first unavailable base image and how to get it. Returns ``None`` if all are available."""
     assert target.isolation is not None
     engine = target.isolation.engine
     for base in bases(target):

@@ -2,7 +2,7 @@
 
 A build never writes to the sources: a checkout stays clean, and an installed package may be read-only. The copy is kept and updated before
 each build, so that compilers can build incrementally. The receipt contains a fingerprint of the sources and of the build's commands. File
-times don't count, because they are meaningless in a fresh clone.
+times aren't part of the fingerprint, because they are meaningless in a fresh clone.
 """
 
 from __future__ import annotations
@@ -38,11 +38,11 @@ IGNORED = ("__pycache__", ".git", "Dockerfile")
 
 
 class Receipt(Frozen, extra="ignore"):
-    """The record of a successful build. Records of earlier versions also list the sources."""
+    """The record of a successful build. Records from earlier versions of httpbench also list the sources."""
 
     fingerprint: str
     version: str | None
-    """The first dotted number that the target's ``version`` command printed, or its first line if there is none."""
+    """The first dotted number that the target's ``version`` command printed or, without one, the first line of its output."""
 
 
 class Failure(Frozen):
@@ -63,12 +63,12 @@ class BuildState:
 
 
 def cache_folder() -> Path:
-    """Return the folder of all builds."""
+    """Return httpbench's cache folder, which contains all builds."""
     return user_folder("XDG_CACHE_HOME", ".cache")
 
 
 def build_folder(target: Target) -> Path:
-    """Return the folder that a target is built in. Targets with identical builds share it."""
+    """Return the folder that a target is built in. Variants with identical builds share a folder."""
     key = hashlib.sha256(f"{target.folder}\n{target.build.model_dump_json()}".encode()).hexdigest()[:12]
     return cache_folder() / "builds" / f"{target.kind}-{target.language}-{target.framework}-{key}"
 
@@ -79,7 +79,7 @@ def log_of(target: Target) -> Path:
 
 
 def state(target: Target) -> BuildState:
-    """Return the build of the current sources, whether it succeeded or failed, if there is one."""
+    """Return the state of the build of the current sources: succeeded, failed, or neither if there is no build."""
     folder = build_folder(target)
     try:
         fingerprint = fingerprint_of(target)
@@ -169,10 +169,10 @@ def _run_commands(target: Target, folder: Path, cancelled: Event) -> None:
 
 
 def run_logged(command: Command, log: Path, deadline: float, limit_s: float, cancelled: Event, what: str, detail: str = "") -> None:
-    """Run a command of a build, with its output appended to ``log``.
+    """Run a command of a build, and append its output to ``log``.
 
-    Raises :class:`BuildError` if the command fails, still runs at ``deadline``, or is cancelled. In the error message, ``what`` is the
-    subject, ``limit_s`` is the time limit in seconds, and ``detail`` follows the exit code of a failed command.
+    Raises :class:`BuildError` if the command fails, is still running at ``deadline``, or is cancelled. In the error message, ``what`` is
+    the subject, ``limit_s`` is the time limit in seconds, and ``detail`` follows the exit code of a failed command.
     """
     try:
         with ProcessTree([command], stdout=log, stderr=log) as process:
@@ -189,7 +189,7 @@ def run_logged(command: Command, log: Path, deadline: float, limit_s: float, can
 
 
 def _without_its_files(folder: Path, error: BuildError) -> BuildError:
-    """Delete the files of a failed build, so that other targets can still be built and their trials stored."""
+    """Delete the files of a build that filled the disk, so that other targets can still be built and their trials stored."""
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir()
     hint = "free some space, or set the environment variable XDG_CACHE_HOME to build on another disk"
@@ -201,7 +201,7 @@ def _sources(folder: Path, ignored: Collection[str]) -> list[Path]:
 
 
 def fingerprint_of(target: Target) -> str:
-    """Hash everything that a build depends on except the machine's toolchains. Only the build section of the manifest counts."""
+    """Hash everything that a build depends on except the machine's toolchains. From the manifest, only the build section is included."""
     return hash_of(Path(target.folder), target.build.model_dump_json(), IGNORED)
 
 
@@ -216,7 +216,7 @@ def hash_of(folder: Path, recipe: str, ignored: Collection[str]) -> str:
 
 
 def _copy_sources(target: Target, folder: Path) -> None:
-    """Update the copy of the sources. Files that the last build created stay."""
+    """Update the copy of the sources, but keep the files that the last build created."""
     origin = Path(target.folder)
     names = [str(path.relative_to(origin)) for path in _sources(origin, IGNORED)]
     listing = folder / ".httpbench-sources.json"

@@ -1,7 +1,7 @@
 """Parse the stages of a Dockerfile and the images that a build requires.
 
-This reads only the instructions that contain images: ``ARG`` before the first stage, ``FROM``, and ``--from`` of ``COPY`` and of ``RUN
---mount``. Comments, continued lines and here-documents are parsed as docker does.
+The parser reads only the parts that name images: ``ARG`` before the first stage, ``FROM``, and the source stages of ``COPY --from`` and
+``RUN --mount``. It handles comments, continued lines and here-documents in the same way as docker.
 
 Source: docs.docker.com/reference/dockerfile.
 """
@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from itertools import takewhile
 
 SCRATCH = "scratch"
-"""The empty stage, which isn't an image."""
+"""Name of the empty base, which isn't an image."""
 
 _INSTRUCTION = re.compile(r"\s*(\w+)\s+(.*)", re.DOTALL)
 _HERE_DOCUMENT = re.compile(r"<<-?[\"']?(\w+)[\"']?")
@@ -63,7 +63,7 @@ def stages(text: str, given: Mapping[str, str]) -> list[BuildStage]:
 
 
 def images(found: list[BuildStage]) -> list[str]:
-    """Return the images that all stages start from or copy files from, each once, without the stages themselves."""
+    """Return the images that the stages start from or copy files from, each once. Earlier stages don't count as images."""
     named: list[str] = []
     names: set[str] = set()
     for number, stage in enumerate(found):
@@ -88,5 +88,5 @@ def _instructions(text: str) -> Iterator[tuple[str, str]]:
 
 
 def _filled(text: str, values: Mapping[str, str]) -> str:
-    """Replace the variables in a text."""
+    """Replace the variables in a text with their values."""
     return _VARIABLE.sub(lambda found: values.get(found[1] or found[2]) or found[3] or "", text)

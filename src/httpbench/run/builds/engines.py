@@ -19,12 +19,12 @@ def engines_of(targets: Iterable[Target]) -> list[Engine]:
 
 
 def engines_left() -> list[Engine]:
-    """Return the installed engines in which a killed harness may have left a container. Doesn't ask the engines."""
+    """Return the installed engines in which a killed harness may have left a container, without querying the engines."""
     return [engine for engine in marks.engines_left() if shutil.which(engine)]
 
 
 def remove_leftovers(engine: Engine) -> list[str]:
-    """Remove containers that outlived their harness. Returns their ids."""
+    """Remove containers that outlived their harness, and return the containers' ids."""
     found = labels.leftovers(engine)
     for id_, pid in found.items():
         freezer.thaw_container(pid, id_)  # with control groups version 1, no signal ends a frozen process

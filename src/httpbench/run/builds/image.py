@@ -39,7 +39,7 @@ def image_of(target: Target) -> str:
         digest = hash_of(Path(target.folder), target.container.model_dump_json() + json.dumps(arguments(target)), IGNORED)
     except OSError as error:
         raise BuildError(f"its sources cannot be read: {error.strerror}: {error.filename}") from None
-    host = "localhost/" if target.isolation.engine is Engine.PODMAN else ""  # otherwise, podman would ask registries
+    host = "localhost/" if target.isolation.engine is Engine.PODMAN else ""  # otherwise, podman would search registries
     return f"{host}{_repository(target)}:{digest[:12]}"
 
 
@@ -105,8 +105,8 @@ def _run_build(target: Target, image: str, cancelled: Event) -> Path:
 def _repository(target: Target) -> str:
     """Return a repository such as ``httpbench/server-golang-net-http``. The images of a framework's variants differ only in their tag.
 
-    In another project's catalog, each variant has its own recipe and therefore its own repository, because a build removes the earlier
-    images of its repository.
+    In another project's catalog, each variant has its own recipe, and therefore its own repository: a build removes all earlier images of
+    its repository, which must not contain images of other recipes.
     """
     parts = [target.kind, target.language, target.framework, *([target.variant] if target.entry and target.variant else [])]
     return f"httpbench/{'-'.join(parts)}".replace("+", "plus")

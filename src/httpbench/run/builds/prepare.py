@@ -1,4 +1,4 @@
-"""Prepare the targets of a run: check their requirements and build several at the same time."""
+"""Prepare the targets of a run: check their requirements, and build several targets at the same time."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Made = TypeVar("Made")
 
 @dataclass(frozen=True, slots=True)
 class Built:
-    """The targets that can be started, and the errors of the others."""
+    """The build folders of the targets that can be started, and the errors of all other targets."""
 
     folders: dict[str, Path]
     errors: dict[str, HttpbenchError]
@@ -32,7 +32,7 @@ class Built:
 
 
 def prepare(targets: Sequence[Target], observer: Observer, parallel_builds: int) -> Built:
-    """Check each target's requirements and build it. Failures are part of the result, not exceptions."""
+    """Check each target's requirements and build the target. Failures are part of the result, not exceptions."""
     built = Built({}, {}, {})
     cancelled = Event()
     with ThreadPoolExecutor(max_workers=parallel_builds) as pool:
@@ -75,7 +75,7 @@ def _prepare_one(target: Target, observer: Observer, cancelled: Event) -> build.
             "it has a Dockerfile but no command, so it runs only in a container",
             hint="add --isolate docker to bench, saturate, up or verify",
         )
-    if target.isolation is not None:  # an image takes the place of a build, and requires only the engine
+    if target.isolation is not None:  # an image replaces a build and requires only the engine
         if not is_built(target):
             _observed(target, observer, build_image, cancelled)
         return build.BuildState(Path(target.folder))

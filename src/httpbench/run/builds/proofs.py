@@ -13,7 +13,7 @@ from httpbench.run.builds import build
 from httpbench.run.builds.prepare import Built, toolchains
 
 DIGITS = 12
-"""Digits of a fingerprint in a record: enough to tell two states of the sources apart."""
+"""Number of digits of a fingerprint in a record. This number is enough to tell two states of the sources apart."""
 
 
 class Mark(Frozen):
@@ -29,7 +29,7 @@ def sources_of(target: Target) -> str:
 
 
 def is_verified_here(target: Target) -> bool:
-    """Return whether the target passed in every scaling on this machine, with its current sources and build.
+    """Return whether the target passed verification in every scaling on this machine, with its current sources and build.
 
     Verifications of containers aren't recorded.
     """
@@ -42,7 +42,7 @@ def is_verified_here(target: Target) -> bool:
 
 
 def mark_verified(target: Target, passed: Sequence[Scaling], failed: Sequence[Scaling]) -> tuple[Scaling, ...]:
-    """Record the scalings in which a target passed on this machine, and return all scalings that have passed.
+    """Record the scalings in which a target passed verification on this machine, and return all scalings that have passed.
 
     A scaling that wasn't verified this time keeps its mark if the sources are the same.
     """
@@ -68,5 +68,5 @@ def proof_of(target: Target, scaling: tuple[Scaling, ...], built: Built) -> Proo
 
 
 def _mark_file(target: Target) -> Path:
-    """Return the path of the target's mark. It lies in the folder of the build, which several variants may share."""
+    """Return the path of the target's mark, in the folder of the build. Several variants can share this folder."""
     return build.build_folder(target) / f".httpbench-verified-{target.variant or 'only'}.json"

@@ -1,4 +1,7 @@
-"""The state of each target: whether it can run here, and if not, how to fix that. Also, the requirements that this machine lacks."""
+"""Find the state of each target, and the requirements that this machine doesn't meet.
+
+A state tells whether the target can run on this machine and, if not, how to fix that.
+"""
 
 from __future__ import annotations
 
@@ -19,14 +22,14 @@ from httpbench.run.builds.image import is_built as is_image_built
 
 
 class State(StrEnum):
-    """The states of a target."""
+    """The possible states of a target."""
 
     READY = "ready"  # nothing to build
     BUILT = "built"
     NOT_BUILT = "not built"  # will be built before its first trial
     MISSING = "missing"  # a requirement isn't installed
     BROKEN = "broken"  # the last build of the current sources failed
-    REFUSED = "refused"  # its catalog entry is wrong, or requires a feature that httpbench lacks
+    REFUSED = "refused"  # its catalog entry is invalid, or requires a feature that httpbench lacks
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +56,7 @@ def states(targets: Sequence[Target]) -> list[TargetState]:
 
 
 def unmet(target: Target, check: Callable[[Requirement], host.Met | host.Unmet] = host.check) -> tuple[str, str] | None:
-    """Describe a target's unmet requirements and the commands that fix them. Returns ``None`` if all are met."""
+    """Describe a target's unmet requirements and the commands that install them. Returns ``None`` if all are met."""
     checked = [(requirement, check(requirement)) for requirement in target.requires]
     missing = [(requirement, found) for requirement, found in checked if isinstance(found, host.Unmet)]
     if not missing:
@@ -118,9 +121,9 @@ class Missing:
     requirement: Requirement
     reason: str
     fix: str
-    """Command that installs it, or a web address if there is no such command."""
+    """Command that installs the requirement, or a web address if no command does."""
     packages: tuple[str, ...]
-    """Debian packages that provide it. Empty if there are none, or if they are too old."""
+    """Debian packages that provide a recent enough version of the requirement, if any."""
     required_by: tuple[str, ...]
 
     @property
@@ -130,7 +133,7 @@ class Missing:
 
 
 def missing_of(requirements: Mapping[str, Sequence[Requirement]]) -> list[Missing]:
-    """Return each unmet requirement once, with all names that require it. ``requirements`` lists the requirements of each name."""
+    """Return each unmet requirement once, with the names of everything that requires it. ``requirements`` maps names to requirements."""
     required_by: dict[Requirement, list[str]] = {}
     for name, required in requirements.items():
         for requirement in required:

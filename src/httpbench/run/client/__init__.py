@@ -1,1 +1,1 @@
-"""HTTP clients: one trial, and the check of the contract, both against a reference server."""
+"""Run a trial of an HTTP client, or check its contract, against a reference server."""

@@ -1,6 +1,6 @@
 """The reference server that clients are measured against.
 
-Each check and each measurement gets a new server, so that the server's counts cover nothing else.
+Each check and each measurement gets a new server, so that the server's counts include no other requests.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class Reference:
 
 @contextmanager
 def reference(work: ClientWork, path: str, cores: Cores, scratch: Path, *, held_s: float = 0) -> Iterator[Reference]:
-    """Run a server on the load generator's cores, with a port of its own. ``held_s`` is the delay of each response, in seconds.
+    """Run a server on the load generator's cores and on its own port. ``held_s`` is the delay of each response, in seconds.
 
     Raises :class:`StartError`.
     """

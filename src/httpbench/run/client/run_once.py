@@ -1,4 +1,4 @@
-"""Run the process of a client once, on its cores, against a URL, and time it."""
+"""Run and time a client's process once, on its own cores, against a URL."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from httpbench.model import Cores, Target
 from httpbench.run.trial.start import fill
 
 NO_PROXY = {"no_proxy": "*", "NO_PROXY": "*"}
-"""Most clients read proxy settings from the environment, but loopback must not go through a proxy."""
+"""Environment that disables proxies. Most clients read proxy settings from the environment, but must not use a proxy for loopback."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +21,7 @@ class Client:
 
     target: Target
     folder: Path
-    """The folder of its build."""
+    """Folder of the client's build."""
     cores: Cores
     timer: Timer
     limit_s: float
@@ -44,8 +44,8 @@ class ClientRun:
 def run_client(client: Client, url: str, requests: int, scratch: Path) -> ClientRun:
     """Run the client once, in the folder ``scratch``.
 
-    Raises :class:`StartError` if it can't start, :class:`TargetDiedError` if it doesn't end in time, and :class:`LoadError` if the timer
-    fails.
+    Raises :class:`StartError` if the client can't start, :class:`TargetDiedError` if it doesn't end in time, and :class:`LoadError` if the
+    timer fails.
     """
     own = scratch / f"run-{requests}"
     own.mkdir()

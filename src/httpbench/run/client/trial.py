@@ -1,7 +1,7 @@
-"""One trial of a client: a proof that it does the work, a run without requests to time its start-up, then the timed work.
+"""Run one trial of a client: prove that it does the work, time its start-up in a run without requests, then time the work.
 
-In the first run, which isn't timed, the reference server delays each response, to detect a client that doesn't wait. In the timed run,
-responses are immediate, and the server's counts prove that the client did the same work. Otherwise, the trial has no result.
+In the first run, which isn't timed, the reference server delays each response to detect a client that doesn't wait for it. In the timed
+run, responses are immediate, and the server's counts must prove that the client did the same work. If they don't, the trial has no result.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ HELD_REQUESTS = 10
 
 
 def measure_client(inputs: TrialInputs, scratch: Path, observer: Observer) -> Trial:
-    """Make a trial of a client. ``scratch`` must be an empty folder."""
+    """Run a trial of a client. ``scratch`` must be an empty folder."""
     work, path, cores = inputs.client_work, inputs.workload.request.path, inputs.plan.cores
     client = Client(inputs.target, inputs.folder, cores, inputs.timer, inputs.plan.load.duration_s)
     held, free = folders_in(scratch, "held", "free")
@@ -71,4 +71,4 @@ def _told(inputs: TrialInputs, requests: int) -> Told:
 
 def _require_success(ran: ClientRun, requests: int) -> None:
     if ran.timed.code != 0:
-        raise TargetDiedError(f"crashed when it was told to make {requests:,} requests ({ran.timed})", log_tail=ran.log_tail)
+        raise TargetDiedError(f"crashed when asked to send {requests:,} requests ({ran.timed})", log_tail=ran.log_tail)

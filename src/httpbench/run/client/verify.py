@@ -1,4 +1,4 @@
-"""Check the contract of a client: no request, some requests, large bodies, a server that closes connections, a wrong status."""
+"""Check the contract of a client with no requests, some requests, large bodies, a server that closes connections, and a wrong status."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ RECONNECTING = ClientWork(requests=HELD_REQUESTS, body_bytes=12, reconnect=True)
 
 
 def verify_client(target: Target, scaling: Scaling, workload: Workload, folder: Path, cores: Cores) -> Verified:
-    """Run a built client against reference servers. Only the path of the workload is used."""
+    """Run a built client against reference servers. Only the workload's path is used."""
     client = Client(target, folder, cores, load.timer("native"), LIMIT_S)
     keeps_none = Limit.NO_KEEPALIVE in target.limits
     clauses = _clauses(client, workload.request.path, keeps_none)
@@ -43,11 +43,11 @@ def sample_client(target: Target, scaling: Scaling, workload: Workload, folder: 
 
 
 def _clauses(client: Client, path: str, keeps_none: bool) -> Iterator[tuple[str, Problem, Limit | None]]:
-    """Check one clause after another. Yields the name of each, its problem, and the limit that excuses the problem."""
+    """Check one clause after another, and yield each clause's name, its problem, and the limit that excuses the problem."""
     yield 'with 0 requests it prints "0 0" and opens no connection', _idle(client, path), None
     yield f"sends {FEW.requests} requests, one after the other", _works(client, path, FEW, keeps_none), None
     yield "sends all requests over one connection", _keeps(client, path), Limit.NO_KEEPALIVE
-    yield "reads bodies of 1 MB whole", _works(client, path, LARGE, keeps_none), None
+    yield "reads 1 MB bodies completely", _works(client, path, LARGE, keeps_none), None
     yield "reconnects when the server closes the connection", _works(client, path, RECONNECTING, True), None
     yield "ends with an error if the status is 404", _notices(client, path), None
 
@@ -73,7 +73,7 @@ def _works(client: Client, path: str, work: ClientWork, reconnects: bool) -> Pro
     ran, done = _run(client, path, work, held_s=HELD_S)
     found = unequal(Told(work.requests, work.body_bytes, reconnects), done, ran.printed)
     if not work.reconnect:
-        found.pop(ReasonKind.CLIENT_CONNECTIONS, None)  # another clause checks this
+        found.pop(ReasonKind.CLIENT_CONNECTIONS, None)  # another clause checks the number of connections
     return _crashed(ran) or tuple(found.values()) or None
 
 

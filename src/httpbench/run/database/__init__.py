@@ -1,1 +1,1 @@
-"""Choose the database of a target and its cores, start it, query it, and stop it."""
+"""Choose a target's database and the database's cores; start, query and stop the database."""

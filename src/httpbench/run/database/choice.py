@@ -1,4 +1,4 @@
-"""Choose the database of a target under a workload, and its cores."""
+"""Choose the database of a target under a workload, and the database's cores."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ MEMORY_BYTES = 1 << 30
 
 
 def database_of(target: Target, workload: Workload) -> Target | None:
-    """Return the database of a target, for the same place as the target, or ``None`` if the target uses none.
+    """Return the database of a target, in the same place as the target, or ``None`` if the target uses none.
 
-    A program from another project's catalog may fail to start without its database, whatever the workload.
+    A program from another project's catalog gets its database under every workload, because it may fail to start without the database.
     """
     is_used = target.entry is not None or workload.asks_database
     if not is_used or target.database is None or target.database not in SYSTEMS or target.url is not None:
@@ -31,13 +31,13 @@ def database_of(target: Target, workload: Workload) -> Target | None:
 
 
 def databases_of(pairs: Iterable[tuple[Target, Workload]]) -> list[Target]:
-    """Return the databases of these targets, each once."""
+    """Return the databases of the given pairs of target and workload, each once."""
     found = [database for target, workload in pairs if (database := database_of(target, workload))]
     return list({database.id: database for database in found}.values())
 
 
 def cores_beside_database(target: Target, workload: Workload, topology: Topology, cores: Cores) -> Cores:
-    """Return the division of the cores, with some for the database if there is one."""
+    """Return the division of the cores, including cores for the database if there is one."""
     if database_of(target, workload) is None:
         return cores
     return with_database(topology, cores, is_asked=workload.asks_database)

@@ -1,8 +1,8 @@
 """Start a database for one trial, from a fresh copy of its data, and query its counters.
 
-Each trial starts with the same rows, whatever an earlier trial wrote. A process gets a copy of the folder that was built; a container
-starts from its image. Both listen on a loopback address of their own, or on the container's own address, so they don't conflict with other
-databases.
+Each trial starts with the same rows, whatever an earlier trial wrote. A database that runs as a process gets a copy of the built folder,
+and one in a container starts from its image. Each database listens on its own loopback address, or on its container's address, so that it
+doesn't conflict with other databases.
 """
 
 from __future__ import annotations
@@ -34,10 +34,10 @@ from httpbench.run.trial.start import Reachable, explained_by, sampler_of
 START_LIMIT_S = 60.0
 ASK_LIMIT_S = 15.0
 SESSIONS_LIMIT_S = 3.0
-"""How long to wait until a stopped target's connections are closed. The database's counters are final only then."""
+"""Maximum wait until a stopped target's connections are closed, in seconds. The database's counters aren't final before that."""
 STOP_GRACE_S = 5.0
 POLL_S = 0.05
-EVERY_ADDRESS = "0.0.0.0"  # inside a container with its own network
+EVERY_ADDRESS = "0.0.0.0"  # where to listen inside a container with its own network
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,11 +46,11 @@ class RunningDatabase:
 
     system: System
     host: str
-    """Address at which the target reaches it."""
+    """Address at which the target reaches the database."""
     port: int
     program: ProcessTree | Container
     folder: Path
-    """The folder of its scripts and data. For a container, a path inside the container."""
+    """Folder of the database's scripts and data. For a container, a path inside the container."""
     log: Path
 
     @property
@@ -59,11 +59,11 @@ class RunningDatabase:
         return Reachable(self.host, self.system.url(self.host, self.port))
 
     def sampler(self) -> Sampler:
-        """Return a sampler of its CPU time and memory."""
+        """Return a sampler of the database's CPU time and memory."""
         return sampler_of(self.program)
 
     def ask(self, query: str) -> str:
-        """Return the output of a query. Raises :class:`StartError` if it fails."""
+        """Return the output of a query. Raises :class:`StartError` if the query fails."""
         argv = self.system.ask(self.folder, self.port, query)
         if isinstance(self.program, Container):
             launch = self.program.launch
@@ -100,9 +100,9 @@ class RunningDatabase:
 
 @contextmanager
 def started(database: Upstream, scratch: Path, *, port_is_fixed: bool, run_id: str | None = None) -> Iterator[RunningDatabase]:
-    """Run the database on its cores until the block ends. ``scratch`` must be an empty folder, for its log.
+    """Run the database on its cores until the block ends, with its log in the empty folder ``scratch``.
 
-    With ``port_is_fixed``, it listens on its usual port, as other projects' frameworks expect. Raises :class:`StartError`.
+    With ``port_is_fixed``, the database listens on its usual port, as other projects' frameworks expect. Raises :class:`StartError`.
     """
     system = next(each for each in SYSTEMS.values() if str(each.name) == database.target.framework)
     log = scratch / "database.log"
@@ -123,7 +123,7 @@ def _process(
     argv = (*_becoming(system, room), *system.serve(room, address, port))
     cpus = tuple(cpu for core in database.cores for cpu in core)
     tree = stack.enter_context(ProcessTree([Command(argv, room, {}, cpus)], stdout=log, stderr=log))
-    stack.callback(tree.stop, STOP_GRACE_S)  # if killed, it would leave its shared memory behind
+    stack.callback(tree.stop, STOP_GRACE_S)  # a killed database would leave its shared memory behind
     return RunningDatabase(system, address, port, tree, room, log)
 
 
@@ -168,7 +168,7 @@ def _own_address(system: System, port_is_fixed: bool) -> tuple[str, int]:
 
 
 def _wait(running: RunningDatabase) -> None:
-    """Wait until the database responds to a query. Raises :class:`StartError` if it ends or takes too long."""
+    """Wait until the database responds to a query. Raises :class:`StartError` if the database ends or takes too long."""
     deadline = time.monotonic() + START_LIMIT_S
     while (death := running.program.death()) is None:
         try:

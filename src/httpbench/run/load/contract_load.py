@@ -1,10 +1,10 @@
 """Check the contract under load: ten thousand requests over 64 connections must each get a correct response.
 
-For workloads with a database, a thousand requests are enough, because each may make twenty queries.
+For workloads with a database, a thousand requests are enough, because each can make twenty queries.
 
-Our load generator accepts a duration instead of a number of requests. It therefore runs repeatedly, each time twice as long, until there
-are enough responses. Even the first run is longer than the request timeout. Otherwise, a request without a response would count as in
-flight at the end.
+Our load generator accepts a duration instead of a number of requests. It therefore runs repeatedly, each time for twice as long, until
+there are enough responses. Even the first run is longer than the request timeout. Otherwise, a request without a response would count as
+in flight at the end.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ REQUESTS_OF_DATABASE = 1_000
 CONNECTIONS = 64
 DURATIONS_S = (6.0, 12.0, 24.0)
 TIMEOUT_S = 5.0
-"""Request timeout, in seconds: long enough for a slow target on a busy machine, because the check is about correctness, not speed."""
+"""Request timeout, in seconds. It is long enough for a slow target on a busy machine, because the check is about correctness, not speed."""
 
 
 def requests_under_load(workload: Workload) -> int:
@@ -35,7 +35,7 @@ def requests_under_load(workload: Workload) -> int:
 def problem_under_load(running: RunningTarget, workload: Workload, cores: Cores, scratch: Path) -> tuple[str | None, int]:
     """Return the problem, or ``None``, and the number of correct responses.
 
-    Raises :class:`~httpbench.errors.LoadError` if the load can't be made.
+    Raises :class:`~httpbench.errors.LoadError` if the load generator fails.
     """
     if http.is_learned(workload) and (found := http.learn(running.host, running.port, workload)):
         workload, _ = found

@@ -1,4 +1,4 @@
-"""Run a load generator against a target, and sample both while it measures."""
+"""Run a load generator against a target, and sample both programs during the measurement."""
 
 from __future__ import annotations
 
@@ -27,16 +27,16 @@ class UnderLoad:
     """The measurement and observations of a target under load."""
 
     measurement: Measurement | None
-    """Measurement. ``None``: the target died before the generator reported anything."""
+    """Measurement, or ``None`` if the target died before the generator reported anything."""
     observed: Observed
     death: str | None = None
-    """How the target ended, if it did."""
+    """Description of how the target ended, or ``None`` if it didn't."""
     command: tuple[str, ...] = ()
     """Command line of the generator."""
 
 
 def run_generator(generator: LoadGenerator, job: Job, subject: Subject, report: Report, place: LoadPlace = HERE) -> UnderLoad:
-    """Make the load, and pass each sign of progress to ``report``.
+    """Generate the load, and pass each sign of progress to ``report``.
 
     Raises :class:`LoadError` if the generator fails or hangs, if its output can't be read, or if its load host is lost.
     """
@@ -58,7 +58,7 @@ def measured(
 ) -> Measurement | None:
     """Return the measurement with the results of checking the kept responses.
 
-    If the output can't be read, returns ``None`` if the target died, else raises :class:`LoadError`.
+    If the output can't be read, returns ``None`` for a target that died, and otherwise raises :class:`LoadError`.
     """
     try:
         found = generator.measurement(job, output)
@@ -71,7 +71,7 @@ def measured(
 
 
 def _direct_response(backend: RunningTarget, job: Job) -> http.Response | None:
-    """Return a response of a proxy's backend without the proxy, or ``None`` if the backend no longer responds."""
+    """Return a response that a proxy's backend sends without the proxy, or ``None`` if the backend no longer responds."""
     try:
         response, _ = http.exchange(backend.host, backend.port, job.workload.request)
     except (http.ExchangeError, OSError):
@@ -110,9 +110,9 @@ class _Window:
 def _watch(
     running: RunningGenerator, window: _Window, limit_s: float, subject: Subject, generator: LoadGenerator
 ) -> tuple[str | None, str]:
-    """Wait until the generator ends.
+    """Wait until the generator or a program under load ends.
 
-    Returns how the target died, if it did, and the generator's messages on standard error.
+    Returns how the target died, or ``None``, and the generator's messages on standard error.
     """
     deadline = time.monotonic() + limit_s
     lines, messages = StderrLines(running), list[str]()

@@ -8,7 +8,7 @@ import select
 from httpbench.run.load.place import RunningGenerator
 
 POLL_S = 0.1
-"""Maximum wait for lines, in seconds, so that the caller can check its time limit and its target."""
+"""Maximum wait for lines, in seconds. It lets the caller check its time limit and the target between waits."""
 
 
 class StderrLines:
@@ -20,7 +20,10 @@ class StderrLines:
         """The beginning of a line whose end hasn't arrived."""
 
     def arrived(self) -> list[str] | None:
-        """Return the next complete lines, or none after ``POLL_S``; ``None`` once the generator has ended and all lines were returned."""
+        """Return the next complete lines, or an empty list after ``POLL_S`` seconds without lines.
+
+        Returns ``None`` once the generator has ended and all lines were returned.
+        """
         running, ended = self._running, bool(self._running.exits())
         sources = [running.stderr] if ended else [running.stderr, running.events]
         if running.stderr not in select.select(sources, [], [], 0 if ended else POLL_S)[0]:

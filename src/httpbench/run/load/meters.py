@@ -20,9 +20,9 @@ class Subject:
     target: RunningTarget
     cores: Cores
     backend: RunningTarget | None = None
-    """Server behind a proxy. ``None``: no proxy."""
+    """Server behind a proxy, or ``None`` if the target isn't a proxy."""
     database: RunningDatabase | None = None
-    """Database that the target uses. ``None``: no database."""
+    """Database that the target uses, if any."""
 
 
 class Meters:
@@ -35,11 +35,11 @@ class Meters:
         self._subject, self._generator = subject, generator
         self._network = NetworkMeter()
         self._samplers: dict[str, Sampler] = {}
-        """Samplers of the programs, by the name of the field in ``Observed`` that gets their usage."""
+        """Samplers of the programs, by the name of the usage field in ``Observed``."""
 
     @property
     def current(self) -> Callable[[], Current] | None:
-        """Return a function that reads the current cost of the target; ``None`` if it isn't sampled."""
+        """Function that reads the current cost of the target, or ``None`` if the target isn't sampled."""
         target = self._samplers.get("target_usage")
         return target.current if target else None
 

@@ -20,7 +20,7 @@ from httpbench.model import LoadHost, LoadHostUse, Usage
 from httpbench.sample import Current, TreeSampler
 
 NATIVE = "native"
-"""The load generator that reports its throughput while it runs."""
+"""Name of the load generator that reports its throughput while it runs."""
 
 
 class RunningGenerator(Protocol):
@@ -28,17 +28,17 @@ class RunningGenerator(Protocol):
 
     @property
     def stderr(self) -> int:
-        """File descriptor of its standard error."""
+        """File descriptor of the generator's standard error."""
 
     @property
     def events(self) -> int:
-        """File descriptor that becomes readable when the generator ends. Call :meth:`exits` then."""
+        """File descriptor that becomes readable when the generator ends. Then call :meth:`exits`."""
 
     def exits(self) -> Sequence[Exit]:
-        """Return how the generator ended, if it has."""
+        """Return how the generator ended. The sequence is empty while it still runs."""
 
     def stop(self) -> object:
-        """Stop it and wait until it has ended."""
+        """Stop the generator and wait until it has ended."""
 
     def mark(self) -> None:
         """Begin a measured window, and drop earlier observations."""
@@ -50,7 +50,7 @@ class RunningGenerator(Protocol):
         """
 
     def stdout(self) -> str:
-        """Return its standard output."""
+        """Return the generator's standard output."""
 
 
 class Sampler(Protocol):
@@ -58,7 +58,7 @@ class Sampler(Protocol):
 
     @property
     def current(self) -> Callable[[], Current] | None:
-        """Return a function that reads the current cost; ``None`` if it is unknown."""
+        """Function that reads the current cost, or ``None`` if the cost is unknown."""
 
     def start(self) -> None:
         """Start sampling."""
@@ -77,16 +77,16 @@ class ServerThere(Protocol):
     port: int
 
     def death(self) -> str | None:
-        """Return how it ended, if it has. Raises :class:`~httpbench.errors.LostHostError` if its host is lost."""
+        """Return how the server ended, if it has. Raises :class:`~httpbench.errors.LostHostError` if its host is lost."""
 
     def log(self) -> str:
-        """Return its output."""
+        """Return the server's output."""
 
     def sampler(self) -> Sampler:
-        """Return a sampler of its CPU time and memory."""
+        """Return a sampler of the server's CPU time and memory."""
 
     def stop(self, grace_s: float) -> None:
-        """Stop it and wait until it has ended."""
+        """Stop the server and wait until it has ended."""
 
 
 class BackendPlace(Protocol):
@@ -97,7 +97,7 @@ class BackendPlace(Protocol):
     ) -> AbstractContextManager[ServerThere]:
         """Start the server from the files in a folder.
 
-        ``fill`` returns its command and environment, given an address, a port, a number of workers and a scratch folder.
+        ``fill`` returns the server's command and environment, given an address, a port, a number of workers and a scratch folder.
         """
 
 
@@ -106,7 +106,7 @@ class LoadPlace(Protocol):
 
     @property
     def host(self) -> LoadHost | None:
-        """The load host, as a run stores it. ``None``: this machine, or several hosts."""
+        """The load host, as a run stores it, or ``None`` for this machine or for several hosts."""
 
     @property
     def is_here(self) -> bool:
@@ -114,23 +114,23 @@ class LoadPlace(Protocol):
 
     @property
     def address(self) -> str | None:
-        """Address of this machine on which targets must listen for the load to reach them. ``None``: loopback."""
+        """Address of this machine on which targets must listen so that the load reaches them, or ``None`` for loopback."""
 
     @property
     def cpus(self) -> tuple[int, ...] | None:
-        """Logical CPUs for load generators at this place. ``None``: as in the plan for this machine."""
+        """Logical CPUs for load generators at this place, or ``None`` for those in the plan."""
 
     @property
     def is_gone(self) -> bool:
-        """Whether the place was lost for good."""
+        """Whether the place is lost for good."""
 
     def native(self) -> LoadGenerator | None:
         """Return our own load generator at this place, or ``None`` if it is missing there."""
 
     def start(self, generator: LoadGenerator, job: Job, *, warmup: bool) -> AbstractContextManager[RunningGenerator]:
-        """Start a load generator, which ends at the latest when the block ends.
+        """Start a load generator, and end it when the block ends if it still runs.
 
-        Raises :class:`~httpbench.errors.HttpbenchError` if it can't be started.
+        Raises :class:`~httpbench.errors.HttpbenchError` if the load generator can't be started.
         """
 
 
@@ -143,7 +143,7 @@ class RunningHere:
         self._sampler: TreeSampler | None = None
 
     def order(self, line: str) -> None:
-        """Write a line to its standard input."""
+        """Write a line to the generator's standard input."""
         assert self._orders is not None, "it was started for slices"
         os.write(self._orders, f"{line}\n".encode())
 
@@ -155,8 +155,8 @@ class RunningHere:
             self._sampler.mark()
 
     def close(self) -> tuple[Usage, LoadHostUse | None]:
-        assert self._sampler is not None, "a window has a begin"
-        sampler, self._sampler = self._sampler, None  # the next window has samples of its own
+        assert self._sampler is not None, "a window has a beginning"
+        sampler, self._sampler = self._sampler, None  # the next window has its own samples
         return sampler.stop(), None
 
     def stdout(self) -> str:

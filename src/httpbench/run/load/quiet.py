@@ -1,4 +1,4 @@
-"""Check whether a connected target without requests is busy, which means that it polls.
+"""Check whether a target with a connection but no requests is busy, which means that it polls.
 
 Before the load, the target may still be starting up. After the load, it may be collecting garbage or finishing requests. A target that
 polls is busy at both times, so the lower of the two results counts. A target that is quiet at the first check isn't checked again.
@@ -17,7 +17,7 @@ CONNECT_LIMIT_S = 0.2
 
 
 def polling_threads(running: RunningTarget) -> float | None:
-    """Return the number of busy threads while the target waits for requests on one connection; ``None`` if unknown."""
+    """Return the number of busy threads while the target waits for requests on one connection, or ``None`` if unknown."""
     if not isinstance(running.program, ProcessTree):
         return None
     with contextlib.suppress(OSError), socket.create_connection((running.host, running.port), CONNECT_LIMIT_S):
@@ -26,7 +26,7 @@ def polling_threads(running: RunningTarget) -> float | None:
 
 
 def polling_threads_again(running: RunningTarget, before: float | None) -> float | None:
-    """Check again after the load, and return the lower of the two numbers."""
+    """Check again after the load, and return the lower of the two numbers of busy threads."""
     if before is None or before <= sample.QUIET_MAX:
         return before
     after = polling_threads(running)

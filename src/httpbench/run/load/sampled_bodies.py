@@ -1,6 +1,6 @@
-"""Check, after the load, the whole responses that a load generator kept.
+"""Check the whole responses that a load generator kept, after the load.
 
-Bodies must follow the rule of their workload. The heads that a proxy sends must equal those of its backend.
+Bodies must follow the rule of their workload. The heads of responses through a proxy must equal those from the proxy's backend.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from httpbench.model import Measurement, Rule, SampledBodies
 
 PROBLEMS_MAX = 5
 DRAWN_MIN = 10
-"""Minimum number of ids for judging whether they are random. Among fewer, equal ids may be chance."""
+"""Minimum number of ids for judging whether they are random. With fewer ids, equal ones may be a coincidence."""
 
 
 VARYING = frozenset({"date", "connection"})
@@ -21,9 +21,9 @@ VARYING = frozenset({"date", "connection"})
 
 
 def with_sampled_bodies(measurement: Measurement, kept: Sequence[KeptResponse], direct: http.Response | None = None) -> Measurement:
-    """Return the measurement with the results of checking the kept responses; unchanged if there are none.
+    """Return the measurement with the results of checking the kept responses, or unchanged if no responses were kept.
 
-    ``direct`` is a response of a proxy's backend, without the proxy.
+    ``direct`` is a response that a proxy's backend sent without the proxy.
     """
     if not kept:
         return measurement

@@ -1,8 +1,8 @@
 """Warm up a target, for a fixed time or until its throughput is steady.
 
-Until throughput is steady, httpbench-loadgen makes the load, whichever generator measures afterward, because no other generator reports its
-throughput while it runs. This process ends with the warm-up: its effect on the target remains, but its connections don't. The
-measuring generator warms up its own connections in the fixed part of the warm-up.
+Until throughput is steady, httpbench-loadgen generates the load, whichever generator measures afterward, because no other generator reports
+its throughput while it runs. httpbench-loadgen then ends and closes its connections, but the target stays warm. The measuring generator
+warms up its own connections in the fixed part of the warm-up.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from httpbench.run.load.place import HERE, LoadPlace
 from httpbench.stats.steady import is_warm
 
 WINDOW_S = 0.1
-SLACK_S = 15.0  # for connecting and ending, in addition to the load's own time
+SLACK_S = 15.0  # time for connecting and ending, in addition to the load's own time
 LOG_TAIL_LINES = 100
 
 
 def warm_up_for_fixed_time(generator: LoadGenerator, job: Job, death: Callable[[], str | None], place: LoadPlace = HERE) -> None:
     """Run a separate warm-up for a generator that has none of its own.
 
-    Raises :class:`LoadError` if it doesn't end.
+    Raises :class:`LoadError` if the warm-up doesn't end.
     """
     messages = deque[str](maxlen=LOG_TAIL_LINES)
     with place.start(generator, job, warmup=True) as running:
@@ -44,10 +44,9 @@ def warm_up_for_fixed_time(generator: LoadGenerator, job: Job, death: Callable[[
 def warm_up_until_steady(
     job: Job, death: Callable[[], str | None], report: Callable[[Progress], None], place: LoadPlace = HERE
 ) -> Settling:
-    """Load a target until it is steady, for at most the load's ``warmup_max_s`` minus its ``warmup_s``.
+    """Load a target until its throughput is steady, for at most the load's ``warmup_max_s`` minus its ``warmup_s``.
 
-    If the target dies, return early; the caller reports the death. Raises :class:`LoadError` if the
-    generator fails or hangs.
+    If the target dies, return early; the caller reports the death. Raises :class:`LoadError` if the generator fails or hangs.
     """
     generator, own = place.native(), _warmup_job(job)
     assert generator is not None, "without it, each load generator warms up itself"
@@ -81,7 +80,7 @@ def _warmup_job(job: Job) -> Job:
 
 
 def _rate(generator: LoadGenerator, line: str, report: Callable[[Progress], None]) -> float | None:
-    """Return the throughput of a completed window, and report it as warm-up progress; ``None`` for any other line."""
+    """Report a completed window as warm-up progress and return its throughput, or return ``None`` for any other line."""
     progress = generator.progress(line)
     if progress is None or progress.phase is not Phase.MEASURE or progress.elapsed_s == 0:
         return None

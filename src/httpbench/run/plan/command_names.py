@@ -1,4 +1,4 @@
-"""Name a command line after its program. If the program is an interpreter, name it after the script."""
+"""Name a command line after its program or, if the program is an interpreter, after the script."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ class Named:
     """The program of a command line."""
 
     name: str
-    """Its file name, such as ``server.py``, or the name of a module, such as ``http.server``."""
+    """The program's file name, such as ``server.py``, or the name of a module, such as ``http.server``."""
     folders: tuple[str, ...]
-    """The folders of its path, as given in the command."""
+    """The folders in the program's path, as given in the command."""
     words: tuple[str, ...]
     """All other words of the command, without placeholders."""
 
@@ -27,7 +27,7 @@ class _Interpreter:
     names: str = ""
     """Options that take the program as their value."""
     values: str = ""
-    """Other options that take the next word."""
+    """Other options that take the next word as their value."""
     inline: str = ""
     """Options that take program text as their value, so that the program has no name."""
     verbs: str = ""
@@ -61,7 +61,7 @@ _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
 
 
 def named(command: str) -> Named:
-    """Return the program of a command line. For the shell command ``cd x && A=1 exec ./server``, it is ``server``."""
+    """Return the program of a command line, such as ``server`` for the shell command ``cd x && A=1 exec ./server``."""
     words = _without_prefix(_words(re.split(r"&&|;", command.strip().rstrip(";&"))[-1]))
     if not words:
         return Named("server", (), ())
@@ -76,9 +76,9 @@ def named(command: str) -> Named:
 
 
 def _script_at(interpreter: _Interpreter, words: list[str]) -> int | None:
-    """Return the index of the word that names the interpreter's program, or ``None`` if there is none."""
+    """Return the index of the word that names the script or module to interpret, or ``None`` if no word does."""
     numbered = iter(enumerate(words))
-    next(numbered)  # the interpreter itself
+    next(numbered)  # skip the interpreter itself
     for at, word in numbered:
         if word in interpreter.inline.split():
             return None
@@ -99,7 +99,7 @@ def _words(command: str) -> list[str]:
 
 
 def _without_prefix(words: list[str]) -> list[str]:
-    """Remove ``exec``, ``env`` and assignments."""
+    """Remove ``exec``, ``env`` and assignments before the program."""
     at = 0
     while at < len(words) - 1 and (words[at] in ("exec", "env") or _ASSIGNMENT.match(words[at])):
         at += 1

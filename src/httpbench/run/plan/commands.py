@@ -20,7 +20,7 @@ from httpbench.run.plan.command_names import Named, named
 from httpbench.run.plan.isolated import isolated
 
 LANGUAGE = "command"
-"""Replaces the language in ids, so that these ids differ from those of manifests."""
+"""Word that replaces the language in ids, so that they differ from ids in manifests."""
 
 PLACEHOLDERS = ("host", "port", "workers", "scratch")
 NAME_CHARACTERS_MAX = 40
@@ -35,7 +35,7 @@ class Servers:
     images: Sequence[str] = ()
     """Container images, each of which runs its own command."""
     isolation: Isolation | None = None
-    """Engine and limits of these containers."""
+    """Engine and limits of the containers of ``images``."""
     names: Sequence[str] = ()
     """Names of commands, URLs and images, in this order: none, or one per server."""
     prepare: Sequence[str] = ()
@@ -96,8 +96,8 @@ def path_of(urls: Sequence[str]) -> str | None:
 def names_of(servers: Servers) -> list[str]:
     """Return short, distinct names: the given ones, or names made from the commands.
 
-    A name is that of the program or script. If two are equal, each also contains the folders and words that differ. If nothing differs, the
-    second one ends with a number.
+    A command is named after its program or script. If two names are equal, each also contains the folders and words that differ. If none
+    differ, the second name ends with a number.
     """
     given = [_slug(name) for name in servers.names]
     if "" in given:
@@ -113,7 +113,7 @@ def names_of(servers: Servers) -> list[str]:
 
 
 def _told_apart(program: Named, programs: Sequence[Named]) -> str:
-    """Return the program's name, with those folders and words that some other program of the same name lacks."""
+    """Return the program's name, with the folders and words that another program of the same name lacks."""
     alike = [other for other in programs if other.name == program.name]
     folders = [folder for folder in program.folders if not all(folder in other.folders for other in alike)]
     words = [word for word in program.words if not all(word in other.words for other in alike)]
@@ -130,7 +130,7 @@ def _numbered(names: Sequence[str]) -> list[str]:
 
 
 def _slug(text: str) -> str:
-    """Convert a text to a part of an id: lower case, no slashes, no blanks. Empty if the text has no letter or digit."""
+    """Convert text to lower case without slashes or spaces, for use in an id. The result is empty if there is no letter or digit."""
     return re.sub(r"[^a-z0-9_.+]+", "-", text.lower()).strip("-._+")
 
 
@@ -164,7 +164,7 @@ def _words(command: str, shell: bool) -> tuple[str, ...]:
 
 
 def _origin(url: str) -> str:
-    """Return scheme, host and port of a URL. Raises :class:`UsageError` unless it is plain HTTP."""
+    """Return the scheme, host and port of a URL. Raises :class:`UsageError` if it isn't an ``http`` URL."""
     parts = urlsplit(url)
     try:
         port = parts.port or 80

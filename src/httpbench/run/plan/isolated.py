@@ -1,4 +1,4 @@
-"""Targets in containers: the same program in another place, with its own id, so that tables can compare the two."""
+"""Put targets into containers. A target in a container has a different id, so that tables can compare both places."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def isolated(target: Target, isolation: Isolation) -> Target:
         raise UsageError("a command has no image to run in", hint="name one with --image, or remove --isolate")
     changed = target.model_copy(update={"isolation": isolation})
     scaling = tuple(own for own in target.scaling if own is not Scaling.PREFORK)
-    # A container holds one copy of its program: several copies, one per core, can't share one limit.
+    # A container runs one copy of its program, because several copies, one per core, can't share one limit.
     return changed.model_copy(update={"id": f"{target.id}{changed.place}", "scaling": scaling})
 
 

@@ -1,4 +1,4 @@
-"""Build a load from the fields of a suite or of options: compute the duration of a rising rate, and apply a cap and a scale."""
+"""Build a load from fields in a suite or from options. Compute the duration of a rising rate, and apply a cap and a scale."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from httpbench.model import Load
 RATES = ("rate_rps", "rate_from_rps", "rate_step_rps")
 TIMES = ("duration_s", "warmup_s")
 STEP_GRAIN_S = 0.5
-"""A scaled step is a multiple of this time, so that it contains a whole number of the generator's intervals."""
+"""Granularity of scaled steps, in seconds. It ensures that a step contains a whole number of the generator's intervals."""
 
 
 def load_of(fields: Mapping[str, Any], *, scale: float = 1.0, cap_rps: float | None = None, as_typed: Collection[str] = ()) -> Load:
-    """Return a load from its ``fields``. For a rising rate, the field ``duration_s`` is how long the highest rate is held.
+    """Return a load from its ``fields``. For a rising rate, the field ``duration_s`` is the time for which the highest rate is held.
 
     ``scale`` multiplies rates and times, except the fields in ``as_typed``. Raises ``pydantic.ValidationError`` if the fields are invalid.
     """
@@ -40,7 +40,7 @@ def _capped(values: dict[str, Any], cap_rps: float) -> dict[str, Any]:
 
 
 def _rising_s(values: Mapping[str, Any]) -> float:
-    """Return the time until the highest rate is reached."""
+    """Return the time until the load reaches its highest rate, in seconds."""
     try:
         steps = math.ceil((values["rate_rps"] - values["rate_from_rps"]) / values["rate_step_rps"] - 1e-9)
     except KeyError as missing:

@@ -22,9 +22,9 @@ def refusals(spec: RunSpec) -> list[str]:
 
 
 def without_refused(spec: RunSpec) -> tuple[RunSpec, list[str]]:
-    """Return the run without impossible trials, and a sentence for each reason.
+    """Return the run without impossible trials, and a sentence for each reason why trials are impossible.
 
-    If no trial is possible, return the run unchanged; :func:`refusals` returns the reasons.
+    If no trial is possible, the run is unchanged and there are no sentences. :func:`refusals` then returns the reasons.
     """
     refused = _refused(spec)
     left_out = {planned.number for trials in refused.values() for planned in trials}
@@ -38,7 +38,7 @@ def without_refused(spec: RunSpec) -> tuple[RunSpec, list[str]]:
 
 
 def _refused(spec: RunSpec) -> dict[str, list[TrialPlan]]:
-    """Return the impossible trials, by reason."""
+    """Return the impossible trials, grouped by reason."""
     reasons: dict[object, str | None] = {}
     found: dict[str, list[TrialPlan]] = {}
     for planned in spec.plan.trials:
@@ -53,7 +53,7 @@ def _refused(spec: RunSpec) -> dict[str, list[TrialPlan]]:
 
 
 def _loads(trials: Sequence[TrialPlan]) -> str:
-    """Describe the loads of trials: ``100 connections, 10,000 to 25,000 requests/s; 100 connections, 500 to 3,500 requests/s``."""
+    """Describe the loads of trials, as in ``100 connections, 10,000 to 25,000 requests/s; 100 connections, 500 to 3,500 requests/s``."""
     return "; ".join(dict.fromkeys(_words(planned.load) for planned in trials))
 
 
@@ -66,9 +66,9 @@ def _words(given: Load) -> str:
 
 
 def require_programs(spec: RunSpec) -> None:
-    """Check the programs that every trial requires.
+    """Check that the programs that trials require are installed.
 
-    These are the user's commands, the load generator or timer, our own programs, and the toolchain of a proxy's backend.
+    These are the user's commands, load generators or timers, our own programs, and the toolchain of a proxy's backend.
 
     Raises :class:`~httpbench.errors.UsageError`, :class:`~httpbench.errors.LoadError` or :class:`~httpbench.errors.RequirementError` if one
     is missing.
@@ -86,7 +86,7 @@ def require_programs(spec: RunSpec) -> None:
 
 
 def _require_commands(targets: Iterable[Target]) -> None:
-    """Check that the user's commands exist, unless a preparation command or another ``PATH`` may provide them."""
+    """Check that the user's commands exist, unless a preparation command or another ``PATH`` might provide them."""
     for target in targets:
         if target.language != LANGUAGE or not target.run or target.isolation or target.prepare or "PATH" in target.env:
             continue
@@ -99,7 +99,7 @@ def _require_commands(targets: Iterable[Target]) -> None:
 def with_warmup_of_its_own(spec: RunSpec) -> RunSpec:
     """Return the run with fixed warm-ups by its own load generators if the native load generator is missing.
 
-    Only the native one detects when throughput is steady. Without it, each warm-up has its maximum length.
+    Only the native load generator detects when throughput is steady. Without it, each warm-up lasts for the maximum time.
     """
     if not any(isinstance(generator, LoadGenerator) for generator in spec.generators.values()) or spec.load_place.native() is not None:
         return spec

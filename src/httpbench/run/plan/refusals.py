@@ -1,4 +1,4 @@
-"""Reasons why a load generator or this machine can't make a load. ``preflight.py`` applies them to a whole run."""
+"""Reasons why a load generator or this machine can't produce a load. ``preflight.py`` checks a whole run for them."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from httpbench.model import Load, TrialPlan, Workload
 from httpbench.run.trial.start import HOST
 
 OPEN_FILES_SPARE = 64
-"""Number of files that a load generator may open in addition to its connections."""
+"""Number of files that a load generator can open in addition to its connections."""
 
 
 def server_refusal(generator: Tool, planned: TrialPlan, workload: Workload) -> str | None:
-    """Return one sentence if the load of a server's or proxy's trial is impossible, else ``None``."""
+    """Return one sentence if a trial's load on a server or proxy is impossible, else ``None``."""
     assert isinstance(generator, LoadGenerator), "the command line chooses by kind"
     job = Job(f"http://{HOST}/", workload, planned.load, planned.cores.generator, Path())
     if workload.parts and not generator.mixes:
@@ -24,7 +24,7 @@ def server_refusal(generator: Tool, planned: TrialPlan, workload: Workload) -> s
 
 
 def client_refusal(timer: Tool, planned: TrialPlan, workload: Workload) -> str | None:
-    """Return one sentence if a client's trial is impossible, else ``None``."""
+    """Return one sentence if a trial of a client is impossible, else ``None``."""
     load = planned.load
     if load.connections != 1 or load.pipeline != 1 or load.rate_rps is not None or not load.keepalive:
         return "a client makes its requests one after the other: connections, pipeline depth and rate cannot be set"

@@ -1,7 +1,7 @@
 """The plan of a run: all trials and their order.
 
-A round contains one trial of each combination, in a random order of its own. A slow minute of the machine therefore hits different targets
-in different rounds, rather than the same target in all of them.
+Each round contains one trial of each combination, in a new random order. If the machine slows down for a minute in several rounds,
+different targets are affected, not the same one each time.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ class Matrix:
     load_generators: Sequence[str]
     rounds: int
     own_loads: Mapping[str, Sequence[Load]] = field(default_factory=dict)
-    """Loads of targets that can't sustain the common rates, by target id."""
+    """Loads of the targets that can't sustain the common rates, by target id."""
     baseline: Target | None = None
     """Target that is measured in each round under every workload and load of the other targets."""
     workers: int | None = None
-    """Number of workers of targets that fill cores, or ``None`` for one per core."""
+    """Number of workers of each target that fills its cores, or ``None`` for one per core."""
     serves: Callable[[Target, str], bool] = lambda target, workload: True
-    """Whether a target serves a workload."""
+    """Function that returns whether a target serves a workload."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,17 +88,17 @@ def make_plan(matrix: Matrix, cores_for: Callable[[Scaling], Cores], seed: int) 
 
 
 def _filling(scaling: Scaling) -> Scaling:
-    """Return the scaling of the baseline. Copies of a proxy and one proxy on the same cores have the same baseline."""
+    """Return the scaling of the baseline, which is the same for copies of a proxy and for one proxy that fills the same cores."""
     return Scaling.MULTI if scaling is Scaling.PREFORK else scaling
 
 
 def _takes_workers(target: Target, scaling: Scaling) -> bool:
-    """Return whether the number of workers can be chosen. Prefork always allows it; other targets need a placeholder."""
+    """Return whether the number of workers can be chosen. Prefork always allows this; other scalings require a placeholder."""
     return scaling is Scaling.PREFORK or any("{workers}" in text for text in (*target.run, *target.env.values()))
 
 
 def scaling_of(target: Target, requested: Scaling) -> Scaling | None:
-    """Return how a target scales for a requested scaling. ``multi`` means prefork for targets that fill cores that way."""
+    """Return the target's own scaling for a requested one. ``multi`` selects prefork for targets that fill their cores with copies."""
     if requested is Scaling.SINGLE:
         return requested if Scaling.SINGLE in target.scaling else None
     return next((own for own in target.scaling if own is not Scaling.SINGLE), None)

@@ -34,7 +34,7 @@ def with_slices(spec: RunSpec, interleave: Interleave, *, is_here: bool) -> RunS
 
     Args:
         spec: The run, complete except for its load hosts.
-        interleave: The user's choice. Raises :class:`UsageError` if slices were required and a table can't have them.
+        interleave: The user's choice. Raises :class:`UsageError` if the user requires slices and a table can't be measured in slices.
         is_here: Whether load generators run on this machine.
     """
     if interleave is Interleave.ROUNDS:
@@ -56,12 +56,12 @@ def slices_of(load: Load) -> int:
 
 
 def tables_of(trials: Sequence[TrialPlan]) -> list[list[TrialPlan]]:
-    """Group neighboring trials whose targets take turns. Every other trial is a group of its own."""
+    """Group neighboring trials whose targets take turns. Each trial without slices is its own group."""
     return [list(group) for _, group in groupby(trials, key=lambda one: (one.round, *_table(one)) if one.slices else one.number)]
 
 
 def _tables(planned: Sequence[TrialPlan]) -> list[list[TrialPlan]]:
-    """Return the trials of each table of a round, in the order of their first trial."""
+    """Group the trials of a round by table, with the tables in the order of their first trials."""
     found: dict[object, list[TrialPlan]] = {}
     for one in planned:
         found.setdefault(_table(one), []).append(one)
@@ -73,7 +73,7 @@ def _table(planned: TrialPlan) -> tuple[object, ...]:
 
 
 def _has_fixed_port(target: Target) -> bool:
-    """Return whether the port of a target in a container on this machine's network can't be chosen."""
+    """Return whether a target runs in a container that uses this machine's network, with a port that can't be chosen."""
     placed = target.isolation
     if placed is None or placed.network is not NetworkMode.HOST:
         return False
@@ -81,7 +81,7 @@ def _has_fixed_port(target: Target) -> bool:
 
 
 def why_not(spec: RunSpec, table: Sequence[TrialPlan], *, is_here: bool) -> str | None:
-    """Return why the targets of a table can't take turns; ``None`` if they can."""
+    """Return why the targets of a table can't take turns, or ``None`` if they can."""
     targets, workload, load = [spec.targets[one.target] for one in table], spec.workloads[table[0].workload], table[0].load
     fixed_ports = [target for target in targets if _has_fixed_port(target)]
     reasons = {

@@ -23,22 +23,22 @@ class RunSpec:
     generators: Mapping[str, Tool]
     """Load generators by name, or timers for clients."""
     topology: Topology
-    """This machine's topology, read once. The plan was made from it."""
+    """This machine's topology, on which the plan is based."""
     command: tuple[str, ...]
     table: Table = Table.HTTP_SERVERS
     baseline: str | None = None
     precision: Precision | None = None
-    """If set, the run ends early once it is this precise."""
+    """Precision at which the run ends early, if set."""
     measures_noise: bool = False
     """Whether the plan consists of A/A pairs."""
     gates: tuple[Gate, ...] = ()
-    """Gates for the targets, compared with the baseline."""
+    """Gates that bound the change of each target from the baseline."""
     fails_if_inconclusive: bool = False
     """Whether an inconclusive gate fails the run."""
     search: Search | None = None
     """Search that chooses further trials after those of the plan."""
     retries: int = 0
-    """Maximum number of repeats of a disturbed trial. A search makes other trials instead."""
+    """Maximum number of repeats of a disturbed trial. A search runs other trials instead."""
     name: str | None = None
     tags: tuple[str, ...] = ()
     """Tags of the run."""

@@ -1,1 +1,1 @@
-"""TCP proxies: one trial, with a backend behind it, and the check of the contract."""
+"""Run a trial of a TCP proxy in front of a backend, or check the proxy's contract."""

@@ -1,7 +1,7 @@
-"""One trial of a proxy: start the backend and then the proxy, load it, and stop both. For the baseline, the backend runs alone.
+"""Run one trial of a proxy: start the backend and then the proxy, load the proxy, and stop both. For the baseline, the backend runs alone.
 
-The baseline is an ordinary trial, in each round, under each load, on the same cores. The cost of a proxy is the difference from the
-baseline of its own round, so disturbances of the machine at that time affect both.
+The baseline has an ordinary trial in each round, under each load, on the same cores. The cost of a proxy is the difference from the
+baseline of the same round, so that a disturbance of the machine during that round affects both trials.
 """
 
 from __future__ import annotations
@@ -38,17 +38,17 @@ BASELINE = Target(
     scaling=(Scaling.SINGLE, Scaling.MULTI),
     folder="/",
 )
-"""Takes the place of a proxy. The load goes directly to the backend."""
+"""Target that replaces the proxy, so that the load goes directly to the backend."""
 
 BROKEN = ("unexpected_body", "unexpected_status", "invalid_response")
-"""Errors that only a proxy can cause, because the backend has responded correctly before."""
+"""Errors that only a proxy can cause, because the backend has already responded correctly."""
 
 MISSING = ("timeout", "closed_early", "reset")
-"""Errors that a lost byte may cause, among other things."""
+"""Errors that can have several causes, including a lost byte."""
 
 
 def measure_proxy(inputs: TrialInputs, scratch: Path, observer: Observer) -> Trial:
-    """Make a trial of a proxy, or of the baseline. ``scratch`` must be an empty folder."""
+    """Run a trial of a proxy or of the baseline. ``scratch`` must be an empty folder."""
     assert inputs.backend is not None, "a proxy is measured in front of a backend"
     folders_in(scratch, "backend", "target", "generator")
     observer.stage(Stage.START)
@@ -80,9 +80,9 @@ def started_backend(
 def _started_there(
     backend: Upstream, place: BackendPlace, workload: Workload, scratch: Path, start_limit_s: float
 ) -> Iterator[RunningTarget]:
-    """Run the backend on the load host. The proxy gets the cores that the backend would have used here.
+    """Run the backend on the load host. The proxy gets the cores that the backend would have used on this machine.
 
-    Raises :class:`StartError` with the tail of its log, or :class:`~httpbench.errors.LostHostError`.
+    Raises :class:`StartError` with the tail of the backend's log, or :class:`~httpbench.errors.LostHostError`.
     """
 
     def fill(host: str, port: int, workers: int, own_scratch: str) -> tuple[tuple[str, ...], Mapping[str, str]]:
@@ -100,7 +100,7 @@ def _started_there(
 
 
 def _baseline(inputs: TrialInputs, backend: RunningTarget, scratch: Path, observer: Observer) -> Trial:
-    """Make a trial of the backend alone, under a direct load. The trial records its usage as the backend's."""
+    """Run a trial of the backend alone, under a direct load. The trial records the measured usage as the backend's."""
     planned, cores = inputs.plan, inputs.plan.cores
     own = cores.model_copy(update={"target": cores.backend, "backend": (), "shared": cores.backend_shared})
     as_target = replace(inputs, plan=planned.model_copy(update={"cores": own, "scaling": Scaling.MULTI}))
@@ -121,7 +121,7 @@ def requests_handled(backend: RunningTarget, path: str | None) -> int | None:
 
 
 def _proven(trial: Trial) -> Trial:
-    """Make the trial invalid if the backend handled fewer requests than the proxy sent responses, including the warm-up."""
+    """Make the trial invalid if the proxy sent more responses than the backend handled requests, including the warm-up."""
     handled, responses = trial.observed.backend_requests, trial.responses
     if handled is None or handled >= responses:
         return trial
@@ -129,7 +129,7 @@ def _proven(trial: Trial) -> Trial:
 
 
 def _explained(trial: Trial) -> Trial:
-    """Add an explanation to the trial if the proxy may have caused wrong or missing responses."""
+    """Add an explanation to the trial if the proxy might have caused wrong or missing responses."""
     measurement = trial.measurement
     if measurement is None or trial.verdict.counts:
         return trial

@@ -1,1 +1,1 @@
-"""Make the trials of a run, round by round, and store each of them."""
+"""Run the planned trials, round by round, and store each of them."""

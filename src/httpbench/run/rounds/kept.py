@@ -1,7 +1,7 @@
-"""The stored, shown and exported form of a run and its trials: without secrets from the command line, and with long bodies cut.
+"""The stored, shown and exported form of a run and its trials, without secrets from the command line and with shortened bodies.
 
-Values of ``--env`` count as secret, and so do those of headers that aren't known to be harmless; only their names are kept. Logs, responses
-and reasons that repeat such a value are redacted too. A user and a password in a URL are always redacted.
+Values of ``--env`` and values of headers that aren't known to be harmless count as secrets; only their names are kept. If a log, response
+or reason repeats a secret, the secret is redacted there too. A user and a password in a URL are always redacted.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from httpbench.model import Expectation, MixPart, Request, Run, Target, Trial, W
 REDACTED = "<redacted>"
 BODY_CHARACTERS = 2000
 SECRET_CHARACTERS_MIN = 8
-"""Minimum length of a value that is redacted in other texts, where a shorter one such as ``1`` may mean something else."""
+"""Minimum length of a secret that is redacted in other texts, where a shorter one such as ``1`` might mean something else."""
 
 HARMLESS_HEADERS = frozenset(
     (
@@ -32,7 +32,7 @@ HARMLESS_HEADERS = frozenset(
     )
 )
 PAIR_OPTIONS = {"--env": "=", "-H": ":", "--header": ":", "--headers": ":"}
-"""Options of httpbench and of load generators whose value is a name and a value, each with the separator between the two."""
+"""Options of httpbench and of load generators that take a name and a value, each with the separator between name and value."""
 Value = TypeVar("Value")
 USER_IN_URL = re.compile(r"(?<=://)[^/\s@'\"]+(?=@)")
 
@@ -45,7 +45,7 @@ class Secrets:
 
     @classmethod
     def of(cls, targets: Iterable[Target], workloads: Iterable[Workload]) -> Secrets:
-        """Return the secrets that the command line gave for these targets and workloads."""
+        """Return the secrets in these targets and workloads that came from the command line."""
         found = {value for target in targets if not target.is_declared for value in target.env.values() if "{" not in value}
         for request in (each.request for workload in workloads for each in (workload, *workload.each)):
             for name, value in request.headers.items():
@@ -88,7 +88,7 @@ def kept_run(run: Run, secrets: Secrets) -> Run:
 
 
 def kept_trial(trial: Trial, secrets: Secrets) -> Trial:
-    """Return the trial without secrets, with the body of its sampled response cut."""
+    """Return the trial without secrets, and with the body of its sampled response shortened."""
     measured, commands, response = trial.measurement, trial.commands, secrets.out_of_all(trial.response)
     return trial.model_copy(
         update={
@@ -125,7 +125,7 @@ def _kept_request(request: Request) -> Request:
 
 
 def _kept_expectation(expect: Expectation) -> Expectation:
-    """Replace a long body by its hash."""
+    """Replace a long body with its hash."""
     if expect.body is None or len(expect.body) <= BODY_CHARACTERS:
         return expect
     return expect.model_copy(update={"body": None, "body_sha256": _sha256(expect.body), "body_bytes": len(expect.body.encode())})
@@ -137,7 +137,7 @@ def _redacted_pairs(command: Sequence[str]) -> tuple[str, ...]:
 
 
 def _redacted_word(before: str, word: str) -> str:
-    """Redact a word if the word before it is one of these options, or if the word itself starts with one."""
+    """Redact a word if the word before it is an option in :data:`PAIR_OPTIONS`, or if the word itself starts with one."""
     option = "-H" if re.fullmatch(r"-[A-Za-z]*H", before) else before
     if option in PAIR_OPTIONS:
         return _redacted_pair(word, PAIR_OPTIONS[option])

@@ -10,10 +10,10 @@ from httpbench.stats.noise import noise_of, other_load
 from httpbench.store import Store
 
 TARGET = "c/epoll/edge"
-"""The simplest of the built-in servers: if its results vary, the machine is the cause."""
+"""Id of the simplest built-in server. If the server's results vary, the machine is the cause."""
 
 AGE_MAX = timedelta(days=30)
-"""Maximum age of a noise floor. After a month, the machine may have other neighbors, new microcode or another location."""
+"""Maximum age of a noise floor. After a month, a virtual machine may have moved, or it may have new neighbors or new microcode."""
 
 ALIKE = {
     "kernel": "kernel",
@@ -21,7 +21,7 @@ ALIKE = {
     "cpus_allowed": "CPUs allowed",
     "cpu_quota_cores": "CPU quota",
 }
-"""Facts that must match, in addition to host, processor and tuning, each with its name in warnings."""
+"""Fields of the environment that must match, in addition to host, processor and tuning, each with its name in warnings."""
 
 
 def pair(target: Target) -> tuple[Target, Target]:
@@ -67,7 +67,7 @@ def _changes(noise: Noise, environment: Environment, at: str) -> Iterator[str]:
     if age > AGE_MAX:
         yield f"it is {age.days} days old"
     if age < timedelta():
-        yield "the clock was set back since, so its age is unknown"
+        yield "the clock has been set back since then, so its age is unknown"
     for field, name in ALIKE.items():
         before, after = getattr(noise, field), getattr(environment, field)
         if before != after:

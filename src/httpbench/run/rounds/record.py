@@ -1,4 +1,4 @@
-"""Store a run trial by trial. If the store fails, the run continues and tries again to store everything after each further trial."""
+"""Store a run trial by trial. If the store fails, the run continues, and tries to store everything again after each further trial."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class Record:
         return self._outcome.run.id
 
     def keep(self, trial: Trial) -> Trial:
-        """Add a finished trial without its secrets and commit it. Returns the stored form."""
+        """Store a finished trial without its secrets, and return the stored form."""
         kept = kept_trial(trial, self._secrets)
         self._outcome.trials.append(kept)
         self._store_the_rest()
@@ -84,7 +84,7 @@ class Record:
         return run.model_copy(update={"noise": noise})
 
     def _store_the_rest(self) -> None:
-        """Store everything that isn't stored yet. The disk may have space again, or the file may be unlocked by now."""
+        """Store everything that isn't stored yet. By now, the disk may have space again or the file may be unlocked."""
         run, trials = self._outcome.run, self._outcome.trials
         try:
             with uninterrupted():
@@ -101,7 +101,7 @@ class Record:
 
     def _not_stored(self, error: StoreError) -> None:
         if self._outcome.store_error is None:
-            self._observer.warning(f"{error.message}: results are kept and will be stored when that is possible again")
+            self._observer.warning(f"{error.message}: results are kept and will be stored once the store works again")
         self._outcome.store_error = error
 
 

@@ -1,4 +1,4 @@
-"""Repeat trials that other programs disturbed: at the end of their round, in the same order, a limited number of times."""
+"""Repeat trials that other programs disturbed, at the end of the round, in the same order, and a limited number of times."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from httpbench.run.plan.slices import tables_of
 
 
 def with_repeats(plan: Sequence[TrialPlan], made: Sequence[Trial], retries: int) -> Iterator[list[TrialPlan]]:
-    """Yield the trials of the plan, and after each round its disturbed trials, at most ``retries`` times each.
+    """Yield the trials of the plan and, after each round, the round's disturbed trials, at most ``retries`` times each.
 
-    Trials whose targets take turns come together, the others one by one. A round in slices repeats disturbed cycles itself. The caller adds
-    each trial that it makes to ``made``.
+    Trials whose targets take turns are yielded together, all other trials one by one. A round in slices repeats disturbed cycles itself.
+    The caller adds each finished trial to ``made``.
     """
     number = len(plan)
     for _, planned in groupby(plan, key=lambda one: one.round):

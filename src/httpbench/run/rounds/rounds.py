@@ -1,4 +1,4 @@
-"""Build the targets of a run, then make its trials one after the other, round by round. This is the only sequencer."""
+"""Build the targets of a run, then run the trials one after the other, round by round. No other module sequences trials."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from httpbench.store import Store
 
 
 def make_run(spec: RunSpec, store: Store, observer: Observer) -> Outcome:
-    """Build what is missing, then make every trial. An interruption ends the run early and is not raised."""
+    """Build targets that aren't built yet, then run every trial. An interruption ends the run early and is not raised."""
     with interruptible():
         try:
             built = prepare(_required(spec), observer, spec.parallel_builds)
@@ -52,7 +52,7 @@ def backend_of(
     topology: Topology,
     place: BackendPlace | None = None,
 ) -> Upstream | None:
-    """Return the server behind the proxies of a workload, or the database of a server, or ``None``. It must have been built."""
+    """Return the built backend of a workload's proxies, the built database of a server, or ``None``."""
     name = workload.backend
     if name is None:
         database = database_of(target, workload)
@@ -85,15 +85,15 @@ def _make_trials(spec: RunSpec, built: Built, record: Record, observer: Observer
 
 
 class _Making:
-    """Makes the trials of a run: one by one, or in turns for the targets of a table."""
+    """The execution of a run's trials: one by one or, if the targets of a table take turns, several together."""
 
     def __init__(self, spec: RunSpec, built: Built, record: Record, observer: Observer):
         self._spec, self._built, self._record, self._observer = spec, built, record, observer
         self._begun = 0
-        """Number of trials that have started, without repeats. Targets that take turns start before one of them ends."""
+        """Number of trials that have started, without repeats. If targets take turns, all their trials start before the first one ends."""
 
     def make(self, group: Sequence[TrialPlan]) -> None:
-        """Make and keep each trial of a group. The trial of a target that couldn't be built fails."""
+        """Run and store each trial of a group. The trial of a target that couldn't be built fails."""
         ready = []
         for planned in group:
             if error := self._build_error(planned):
@@ -151,7 +151,7 @@ class _Making:
 
 
 def _is_hopeless(spec: RunSpec, planned: TrialPlan, made: Sequence[Trial], observer: Observer) -> bool:
-    """Return whether every trial of the first round was invalid for the same reason, so that later rounds would be too."""
+    """Return whether every trial of the first round was invalid for the same reason, so that later trials would be invalid too."""
     if spec.search or planned.round != 1 or made[-1].plan.round != 0:
         return False
     reasons = common_failure(made)
@@ -162,7 +162,7 @@ def _is_hopeless(spec: RunSpec, planned: TrialPlan, made: Sequence[Trial], obser
 
 
 def _upcoming(spec: RunSpec, made: Sequence[Trial]) -> Iterator[list[TrialPlan]]:
-    """Yield the trials of the plan with repeats: those of a table in slices together, the others one by one.
+    """Yield the trials of the plan with repeats. The trials of a table in slices are yielded together, all other trials one by one.
 
     In a search, the results so far determine the next trial.
     """

@@ -1,6 +1,6 @@
-"""Make one trial of any kind of target, and turn an error into a failed trial.
+"""Run one trial of any kind of target, and turn an error into a failed trial.
 
-The steps depend on the kind: ``server/trial.py``, ``client/trial.py`` and ``proxy/trial.py``. Servers and proxies share
+The steps of each kind are in ``server/trial.py``, ``client/trial.py`` and ``proxy/trial.py``. Servers and proxies share the steps in
 ``run/trial/steps.py``: warm up, measure, check, probe, stop, judge.
 """
 
@@ -17,7 +17,7 @@ from httpbench.run.trial.inputs import TrialInputs
 
 
 def make_trial(inputs: TrialInputs, observer: Observer) -> Trial:
-    """Make a trial. An error becomes a failed trial with the reason; only an interruption is raised."""
+    """Run a trial. An error becomes a failed trial with the reason; only an interruption is raised."""
     begin = time.monotonic()
     try:
         with scratch_folder() as scratch, kept_to(inputs.plan.cores.harness):

@@ -1,1 +1,1 @@
-"""HTTP servers: one trial, and the check of the contract."""
+"""Run a trial of an HTTP server, or check its contract."""

@@ -1,4 +1,4 @@
-"""One trial of a server: start, wait for the first correct response, and the steps that servers and proxies share."""
+"""Run one trial of a server: start it, wait for its first correct response, and run the steps that servers and proxies share."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from httpbench.run.trial.verdict import with_incident
 
 
 def measure_server(inputs: TrialInputs, scratch: Path, observer: Observer) -> Trial:
-    """Make a trial of a server. ``scratch`` must be an empty folder."""
+    """Run a trial of a server. ``scratch`` must be an empty folder."""
     folders_in(scratch, "target", "generator", "database")
     observer.stage(Stage.START)
     place = inputs.place(scratch / "target")
@@ -29,7 +29,7 @@ def measure_server(inputs: TrialInputs, scratch: Path, observer: Observer) -> Tr
 
 
 def _beside_database(inputs: TrialInputs, placed: Upstream, place: StartContext, scratch: Path, observer: Observer) -> Trial:
-    """Make a trial of a target with a database, and query the database's counters at the end."""
+    """Run a trial of a target with a database, and query the database's counters at the end."""
     with started(placed, scratch / "database", port_is_fixed=inputs.target.entry is not None, run_id=inputs.run_id) as database:
         before, place = database.counts(), replace(place, database=database.reachable)
         with start(inputs.target, inputs.plan.scaling, inputs.workload, place) as running:
@@ -41,7 +41,7 @@ def _beside_database(inputs: TrialInputs, placed: Upstream, place: StartContext,
 
 
 def _judged(trial: Trial, workload: Workload) -> Trial:
-    """Make the trial invalid if the database did less work than the responses require, including those of the warm-up."""
+    """Make the trial invalid if the database did less work than the responses require, including responses during the warm-up."""
     if trial.measurement is None or trial.database is None:
         return trial
     problem = counting_problem(workload, trial.responses, trial.database)

@@ -1,4 +1,4 @@
-"""Check the contract of a server: start it, check each clause, stop it. Also samples a response and runs probes."""
+"""Check the contract of a server: start it, check each clause, and stop it. This module also samples a response and runs probes."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from httpbench.run.trial.steps import probed
 from httpbench.run.trial.verified import Verified, ends_in_time, stays_alive
 
 PROBE_LIMIT_S = 6.0
-"""Time limit for the probe, in seconds. No measurement waits for it, so the Date header may change and responses may be slow."""
+"""Time limit for the probe, in seconds. No measurement waits for the probe, so it can wait for a new Date header and for slow responses."""
 
 
 def verify(target: Target, scaling: Scaling, workload: Workload, folder: Path, cores: Cores, database: Upstream | None = None) -> Verified:
@@ -74,7 +74,7 @@ def sample(
 def _room(
     target: Target, folder: Path, cores: Cores, database: Upstream | None
 ) -> Iterator[tuple[StartContext, Path, RunningDatabase | None]]:
-    """Yield the server's place, an empty folder for load generators, and its database, which runs until the block ends."""
+    """Yield the server's place, an empty folder for load generators, and the server's database, which runs until the block ends."""
     with scratch_folder() as scratch, contextlib.ExitStack() as stack:
         own, generators, behind = folders_in(scratch, "target", "generator", "database")
         beside = None

@@ -1,1 +1,1 @@
-"""Rounds in which targets take turns: all are started, and each is measured in short slices while the others are frozen."""
+"""Rounds in which targets take turns. All targets are started, and each one is measured in short slices while the others are frozen."""

@@ -13,14 +13,17 @@ from httpbench.run.load.lines import StderrLines
 from httpbench.run.load.place import RunningHere
 
 SLACK_S = 15.0
-"""Time for connecting, reporting and ending, in addition to the load's own time."""
+"""Time for connecting, reporting and ending, in seconds, in addition to the load's own time."""
 LOG_LINES = 15
 
 Found = TypeVar("Found")
 
 
 class SliceGenerator:
-    """A running load generator. ``death`` returns how its target ended, if it has; then every wait ends early and returns ``None``."""
+    """A running load generator.
+
+    ``death`` returns how the target ended, or ``None`` if it still runs. Once the target has ended, every wait returns ``None`` early.
+    """
 
     def __init__(
         self, generator: Native, job: Job, running: RunningHere, death: Callable[[], str | None], report: Callable[[Progress], None]
@@ -34,12 +37,12 @@ class SliceGenerator:
         return self._wait(lambda line: self._generator.is_ready(line) or None, self._job.load.timeout_s)
 
     def warm_up(self, duration_s: float) -> SliceReport | None:
-        """Load the target for some time without counting the responses."""
+        """Load the target for ``duration_s`` seconds without counting the responses."""
         self.running.order(f"warmup {duration_s * 1000:g}")
         return self._wait(self._generator.slice_report, duration_s + self._job.load.timeout_s)
 
     def slice(self, lead_in_s: float, window_s: float) -> SliceReport | None:
-        """Measure one slice, and wait until nothing is in flight."""
+        """Measure one slice, and wait until no request is in flight."""
         self.running.order(f"slice {lead_in_s * 1000:g} {window_s * 1000:g}")
         return self._wait(self._generator.slice_report, lead_in_s + window_s + self._job.load.timeout_s)
 
@@ -61,9 +64,10 @@ class SliceGenerator:
         return Output(self.running.stdout(), "\n".join([*self._messages, *self._unread, self._lines.rest]), exits[0].code if exits else 0)
 
     def _wait(self, find: Callable[[str], Found | None], limit_s: float, *, until_end: bool = False) -> Found | None:
-        """Wait for a line of standard error in which ``find`` finds something, and return that. With ``until_end``, wait for the end.
+        """Wait until ``find`` returns a value for a line of standard error, and return that value.
 
-        Raises :class:`LoadError` if the generator takes too long, or if it ends first without ``until_end``.
+        With ``until_end``, wait until the generator ends. Raises :class:`LoadError` if the generator takes too long, or if it ends
+        without ``until_end``.
         """
         deadline = time.monotonic() + limit_s + SLACK_S
         while True:

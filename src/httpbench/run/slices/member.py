@@ -1,4 +1,4 @@
-"""One target of a round in slices: started, warmed up, measured when it is its turn, and frozen in between."""
+"""One target of a round in slices. It is started, warmed up, measured in each of its turns, and frozen between turns."""
 
 from __future__ import annotations
 
@@ -24,21 +24,21 @@ from httpbench.stats.slices import Slice, combined, is_disturbed
 from httpbench.stats.steady import is_warm
 
 LEAD_IN_S = 0.03
-"""Minimum lead-in, in seconds. During it, caches, CPU clocks and sleeping threads recover from another target's slice.
+"""Minimum lead-in, in seconds. During the lead-in, caches, CPU clocks and sleeping threads recover from another target's slice.
 
-``benchmarks/interleaving/recovery.py`` measures how long recovery takes: after 5 ms, the throughput of nginx and of Go's net/http is
+``benchmarks/interleaving/recovery.py`` measures how long the recovery takes. After 5 ms, the throughput of nginx and of Go's net/http is
 back to normal, within the noise.
 """
 
 LEAD_IN_S_MAX = 0.25
-"""Maximum lead-in, in seconds. Between these limits, the lead-in is as long as the longest response of the warm-up.
+"""Maximum lead-in, in seconds. Between the minimum and the maximum, the lead-in is as long as the longest response of the warm-up.
 
-A target is frozen only when nothing is in flight, so its slice never starts during a stall. With this lead-in, stalls that are no longer
-than the lead-in are as likely at the beginning of the window as at any other time.
+A target is frozen only when no request is in flight, so its slice never starts during a stall. After the lead-in, a stall that is no
+longer than the lead-in is as likely at the beginning of the window as at any other time.
 """
 
 LAST_WINDOWS = 5
-"""Number of windows at the end of the warm-up whose longest response counts. Earlier responses are slow because the target is cold."""
+"""Number of windows at the end of the warm-up that determine the lead-in. Earlier responses are slow because the target is cold."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +56,7 @@ class _Started:
 class Member:
     """A target of the round. As a context manager, it ends everything that it started.
 
-    After an error, it takes no more turns, and its trial contains the reason.
+    After an error, the target takes no more turns, and its trial contains the reason.
     """
 
     def __init__(self, inputs: TrialInputs, observer: Observer):
@@ -83,7 +83,7 @@ class Member:
 
     @property
     def has_results(self) -> bool:
-        """Whether a slice was kept."""
+        """Whether at least one slice was kept."""
         return bool(self._slices)
 
     def open(self) -> None:
@@ -178,7 +178,7 @@ class Member:
 
 
 def _warmed_up(generator: SliceGenerator, load: Load) -> tuple[Settling | None, float]:
-    """Warm the target up on the connections that will measure it, for a fixed time or until its throughput is steady.
+    """Warm the target up, on the connections of the measurement, for a fixed time or until its throughput is steady.
 
     Returns how throughput settled, or ``None`` if the time was fixed, and the length of the lead-in in seconds.
     """

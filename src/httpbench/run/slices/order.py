@@ -10,11 +10,11 @@ T = TypeVar("T")
 
 
 def cycles(members: Sequence[T], seed: int) -> Iterator[list[T]]:
-    """Yield the order of each cycle, without end.
+    """Yield the order of each cycle, endlessly.
 
-    Every second cycle is the reverse of the one before it, as in A B B A. A drift of the machine that is linear over both cycles then
-    affects all targets alike, and each pair of neighbors occurs equally often in both directions. Each pair of cycles starts from a new
-    random order, so that no target always follows the same other target.
+    Every second cycle is the reverse of the one before it, as in A B B A. A linear drift of the machine over both cycles then affects all
+    targets alike, and each pair of neighbors occurs equally often in both directions. Each pair of cycles starts from a new random order,
+    so that no target always follows the same other target.
     """
     randomly = random.Random(seed)
     while True:

@@ -1,9 +1,10 @@
-"""Make a round in slices: start every target of a table, let them take turns, and end them.
+"""Run a round in slices: start every target of a table, let the targets take turns, and stop them.
 
-A cycle is one slice of every target. The slices of two targets in a cycle lie seconds apart at most, so a machine that becomes slower or
-faster affects all targets of the cycle alike. Pairing measurements in time is the idea of duet benchmarking (Bulej and others, "Duet
-benchmarking", ICPE 2020). Randomizing their order is the idea of A. Abedi and T. Brecht ("Conducting repeatable experiments in highly
-variable cloud computing environments", ICPE 2017). Taking turns needs neither the second core of the former nor the restarts of the latter.
+A cycle is one slice of every target. The slices of two targets in a cycle are at most a few seconds apart, so a machine that becomes slower
+or faster affects all targets of the cycle alike. The idea of pairing measurements in time is from duet benchmarking (Bulej and others,
+"Duet benchmarking", ICPE 2020). The idea of randomizing their order is from A. Abedi and T. Brecht ("Conducting repeatable experiments in
+highly variable cloud computing environments", ICPE 2017). Turns in slices require no second core, unlike duet benchmarking, and no
+restarts, unlike the method of Abedi and Brecht.
 """
 
 from __future__ import annotations
@@ -22,10 +23,10 @@ from httpbench.run.trial.frame import kept_to
 from httpbench.run.trial.inputs import TrialInputs
 
 MEMORY_LEFT_MIN = 0.2
-"""Minimum share of the machine's memory that must be free for another target to start."""
+"""Minimum share of the machine's memory that must be available before another target starts."""
 
 DROPS_AHEAD = 3
-"""Maximum excess of dropped over kept cycles. It ensures that an interrupted run has results even on a busy machine."""
+"""Maximum number by which dropped cycles can exceed kept cycles, so that an interrupted run has results even on a busy machine."""
 
 
 def make_round(
@@ -34,15 +35,15 @@ def make_round(
     started: Callable[[TrialPlan], object],
     keep: Callable[[Trial], object],
 ) -> int:
-    """Make a trial of each of a table's first targets, as many as fit into memory together, and return their number.
+    """Run trials of a table's first targets, as many as fit into memory together, and return the number of trials.
 
     An interruption ends the turns. Trials with results are kept, and then the interruption is raised.
 
     Args:
-        group: The inputs of each trial, made when its target is started.
-        observer: Is notified of stages and turns.
-        started: Is called before a target starts.
-        keep: Is called with each trial.
+        group: Functions that return the inputs of each trial. Each is called just before its target starts.
+        observer: Observer of stages and turns.
+        started: Callback that is called before a target starts.
+        keep: Callback that is called with each finished trial.
     """
     members: list[Member] = []
     with ExitStack() as stack:
@@ -75,8 +76,8 @@ def _take_turns(members: Sequence[Member], observer: Observer, *, accepts_distur
     """Let the targets take turns until every slice of the plan has been measured.
 
     A cycle in which other programs disturbed a slice is dropped for all targets and repeated. On a machine that is never quiet,
-    every second cycle counts anyway, and the verdict reports the disturbance if it is large enough. Whether a cycle is dropped never
-    depends on its throughput or latency.
+    every second cycle counts anyway, and the verdict reports the disturbance if it is large enough. The throughput and latency of a cycle
+    never determine whether it is dropped.
     """
     wanted, kept, dropped = members[0].plan.slices or 0, 0, 0
     for order in cycles(members, seed=members[0].plan.number):

@@ -41,14 +41,14 @@ KINDS_OF_ERROR: dict[type[HttpbenchError], ReasonKind] = {
     TargetDiedError: ReasonKind.TARGET_DIED,
     UsageError: ReasonKind.USAGE,
 }
-"""Kind of reason for each exception class; a class that is not listed has that of its base class."""
+"""Kind of reason for each exception class. A class that isn't listed has the kind of its base class."""
 
 
 def failed(planned: TrialPlan, started_at: str, error: HttpbenchError | OSError) -> Trial:
-    """Return a trial without results. A lack of disk space, memory or processes fails only this trial."""
+    """Return a trial without results. If disk space, memory or processes run out, only this trial fails."""
     if isinstance(error, OSError):
         place = f": {error.filename}" if error.filename else ""
-        error = LoadError(f"the trial could not be made: {error.strerror or error}{place}")
+        error = LoadError(f"the trial could not be run: {error.strerror or error}{place}")
     kind = next(KINDS_OF_ERROR[each] for each in type(error).__mro__ if each in KINDS_OF_ERROR)
     explains_itself = isinstance(error, (LimitError, LostHostError))
     reason = Reason.of(kind, message=error.message, hint=None if explains_itself else error.hint)
@@ -59,13 +59,13 @@ def failed(planned: TrialPlan, started_at: str, error: HttpbenchError | OSError)
 
 @contextmanager
 def scratch_folder() -> Iterator[Path]:
-    """Make an empty folder that is removed after the block."""
+    """Create an empty folder that is removed when the block ends."""
     with tempfile.TemporaryDirectory(prefix="httpbench-", ignore_cleanup_errors=True) as name:
         yield Path(name)
 
 
 def folders_in(scratch: Path, *names: str) -> list[Path]:
-    """Make empty folders with these names, and return them."""
+    """Create empty folders with these names, and return their paths."""
     folders = [scratch / name for name in names]
     for folder in folders:
         folder.mkdir()

@@ -18,11 +18,11 @@ class Upstream:
 
     target: Target
     folder: Path
-    """Folder of its build."""
+    """Folder of the program's build."""
     cores: Sequence[tuple[int, ...]]
-    """Its physical cores."""
+    """Physical cores of the program."""
     place: BackendPlace | None = None
-    """Host where it runs. ``None``: this machine."""
+    """Host where the program runs, or ``None`` for this machine."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ class TrialInputs:
     run_id: str | None = None
     start_limit_s: float = START_LIMIT_S
     backend: Upstream | None = None
-    """Server behind a proxy, or database of a server. ``None``: neither."""
+    """Server behind a proxy, or database of a server, if any."""
     learned: Learned | None = None
     """Correct response that an earlier trial of the run learned from this target."""
     probes: bool = False
@@ -53,7 +53,7 @@ class TrialInputs:
     load_place: LoadPlace = HERE
     """Place where load generators run."""
     failed_share_max: float | None = None
-    """Maximum share of failed requests that the service level allows. ``None``: the default for valid trials."""
+    """Maximum share of failed requests that the service level allows, or ``None`` for the default for valid trials."""
 
     @property
     def address(self) -> str:
@@ -61,7 +61,7 @@ class TrialInputs:
         return self.load_place.address or HOST
 
     def place(self, scratch: Path) -> StartContext:
-        """Return where and with which resources to start the target. ``scratch`` must be an empty folder."""
+        """Return the place and the resources for starting the target. ``scratch`` must be an empty folder."""
         return StartContext(
             self.folder,
             scratch,

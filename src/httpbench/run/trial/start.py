@@ -39,7 +39,7 @@ from httpbench.sample import TreeSampler
 HOST = "127.0.0.1"
 DATABASE_URL = "DATABASE_URL"
 """Environment variable with the address of a target's database."""
-EVERY_ADDRESS = "0.0.0.0"  # inside a container with its own network
+EVERY_ADDRESS = "0.0.0.0"  # where to listen inside a container with its own network
 PREPARE_LIMIT_S = 600.0
 START_LIMIT_S = 20.0
 STOP_GRACE_S = 2.0
@@ -51,7 +51,7 @@ class Reachable:
     """The address and URL at which a target reaches its database."""
 
     host: str
-    """Address."""
+    """IP address."""
     url: str
 
 
@@ -60,13 +60,13 @@ class StartContext:
     """The place where a target runs, with its resources."""
 
     folder: Path
-    """Folder of its build."""
+    """Folder of the target's build."""
     scratch: Path
-    """An empty folder that exists while the target runs."""
+    """Folder that is empty before the target starts and exists while it runs."""
     cores: Sequence[tuple[int, ...]]
-    """Its physical cores, each with the logical CPUs that are its hardware threads."""
+    """Physical cores of the target, each as the logical CPUs that are its hardware threads."""
     port: int | None = None
-    """Port. ``None``: any free port."""
+    """Port, or ``None`` for any free port."""
     start_limit_s: float = START_LIMIT_S
     """Time limit for the first correct response, in seconds."""
     backend: tuple[str, int] | None = None
@@ -74,11 +74,11 @@ class StartContext:
     database: Reachable | None = None
     """Database that the target uses."""
     workers: int | None = None
-    """Number of workers or copies. ``None``: one per core."""
+    """Number of workers or copies, or ``None`` for one per core."""
     run_id: str | None = None
-    """Id of its run."""
+    """Id of the run."""
     address: str = HOST
-    """The only address to listen on."""
+    """The only address on which the target listens."""
 
     @property
     def cpus(self) -> tuple[int, ...]:
@@ -91,17 +91,17 @@ class RunningTarget:
     """A target that has responded correctly."""
 
     program: ProcessTree | Container | None
-    """The target's processes. ``None``: the target was already running and stays so, or it runs on another host."""
+    """The target's processes, or ``None`` if the target was already running or runs on another host."""
     host: str
     port: int
     response: SampledResponse
     log: Path
     contained: ContainerRun | None = None
-    """Record of its container and of the limits in force."""
+    """Record of the target's container and of the limits in force."""
     there: ServerThere | None = None
-    """Server on another host. ``None``: it runs on this machine."""
+    """Server on another host, or ``None`` if the target runs on this machine."""
     argv: tuple[str, ...] = ()
-    """Command line. Empty: it was already running, or it runs in a container."""
+    """Command line, which is empty if the target was already running or runs in a container."""
     copies: int = 1
     """Number of processes with this command line."""
 
@@ -110,42 +110,42 @@ class RunningTarget:
         return f"http://{name}:{self.port}{path}"
 
     def death(self) -> str | None:
-        """Return how it ended, if it has."""
+        """Return how the target ended, if it has."""
         running = self.there or self.program
         return running.death() if running else None
 
     def require_alive(self, when: str) -> None:
-        """Raise :class:`~httpbench.errors.TargetDiedError` if it has ended."""
+        """Raise :class:`~httpbench.errors.TargetDiedError` if the target has ended."""
         if (death := self.death()) is not None:
             exits = self.program.exits() if isinstance(self.program, ProcessTree) else []
             raise TargetDiedError(f"the target died {when} ({death})", hint=_hint(exits[0]) if exits else None)
 
     def sampler(self) -> Sampler | None:
-        """Return a sampler of its CPU time and memory; ``None`` if the harness didn't start it."""
+        """Return a sampler of the target's CPU time and memory, or ``None`` if the harness didn't start the target."""
         if self.there is not None:
             return self.there.sampler()
         return sampler_of(self.program) if self.program else None
 
     def log_tail(self) -> str | None:
-        """Return the last lines of its output; ``None`` if there are none."""
+        """Return the last lines of the target's output, or ``None`` if there are none."""
         if self.there is not None:
             self.log.write_text(self.there.log())
         return tail(self.log)
 
     def freeze(self) -> None:
-        """Suspend all its processes until :meth:`thaw`. Does nothing if the harness didn't start the target on this machine."""
+        """Suspend the target's processes until :meth:`thaw`. Does nothing if the harness didn't start the target on this machine."""
         if self.program:
             self.program.freeze()
 
     def thaw(self) -> None:
-        """Let its processes run again."""
+        """Let the target's processes run again."""
         if self.program:
             self.program.thaw()
 
     def stop(self) -> Stopped:
-        """Stop it and prove that it is gone, unless it was already running.
+        """Stop the target and prove that it is gone, unless it was already running before the trial.
 
-        Raises :class:`~httpbench.errors.StopError` if it can't be stopped.
+        Raises :class:`~httpbench.errors.StopError` if the target can't be stopped.
         """
         if self.there is not None:
             self.there.stop(STOP_GRACE_S)
@@ -156,7 +156,7 @@ class RunningTarget:
         while accepts(self.port, self.host):
             if time.monotonic() - ended > RELEASE_LIMIT_S:
                 # Everything below the guard is dead. Either the server escaped from the guard, or another program shares the port.
-                raise StartError(f"port {self.port} still accepts connections: another program than the target was measured")
+                raise StartError(f"port {self.port} still accepts connections: a program other than the target was measured")
             time.sleep(0.01)
         return replace(stopped, port_held_s=time.monotonic() - ended)
 
@@ -172,7 +172,7 @@ def sampler_of(program: ProcessTree | Container) -> TreeSampler:
 def start(target: Target, scaling: Scaling, workload: Workload, place: StartContext) -> Iterator[RunningTarget]:
     """Start the target, and keep it running until the block ends.
 
-    Raises :class:`StartError` with the tail of its log.
+    Raises :class:`StartError` with the tail of the target's log.
     """
     if target.prepare:
         _prepare(target, place)
@@ -194,7 +194,7 @@ def start(target: Target, scaling: Scaling, workload: Workload, place: StartCont
 
 @contextmanager
 def explained_by(log: Path) -> Iterator[None]:
-    """Add the last lines of a log to an error that has none."""
+    """Add the last lines of a log to an error that has no log lines."""
     try:
         yield
     except HttpbenchError as error:
@@ -203,7 +203,7 @@ def explained_by(log: Path) -> Iterator[None]:
 
 
 def commands_of(target: Target, scaling: Scaling, place: StartContext, port: int) -> list[Command]:
-    """Return one command, or for prefork one per core or worker, each pinned to one core."""
+    """Return one command or, for prefork, one command per core or worker, each pinned to one core."""
     count = place.workers or len(place.cores)
     shares = [place.cores[number % len(place.cores)] for number in range(count)] if scaling is Scaling.PREFORK else [place.cpus]
     workers = count if scaling is Scaling.MULTI else 1
@@ -240,7 +240,7 @@ def host_and_port(url: str) -> tuple[str, int]:
 def _already_running(url: str, workload: Workload, place: StartContext) -> RunningTarget:
     """Wait for a server at a URL, and return it.
 
-    It may be restarting, so it gets the same time as one that the harness starts.
+    The server may be restarting, so it gets the same time as a server that the harness starts.
     """
     host, port = host_and_port(url)
     response = http.wait_until_correct(host, port, workload, place.start_limit_s, lambda: True)
@@ -251,7 +251,7 @@ def _already_running(url: str, workload: Workload, place: StartContext) -> Runni
 def _in_container(
     target: Target, isolation: Isolation, scaling: Scaling, workload: Workload, place: StartContext
 ) -> Iterator[RunningTarget]:
-    """Start the target in a container with tested limits. Raises :class:`LimitError` if one isn't in force."""
+    """Start the target in a container with tested limits. Raises :class:`LimitError` if a limit isn't in force."""
     if isolation.image is not None and isolation.port is None:
         isolation = isolation.model_copy(update={"port": _exposed(isolation)})
     launch, port = launch_of(target, isolation, scaling, place)
@@ -286,7 +286,7 @@ def launch_of(target: Target, isolation: Isolation, scaling: Scaling, place: Sta
 
 
 def container_command(target: Target, scaling: Scaling, place: StartContext) -> str | None:
-    """Return the shell command that would start the target's container; ``None`` if it runs as a process."""
+    """Return the shell command that would start the target's container, or ``None`` if the target runs as a process."""
     if target.isolation is None:
         return None
     launch, _ = launch_of(target, target.isolation, scaling, place)
@@ -303,7 +303,7 @@ def _exposed(isolation: Isolation) -> int:
 
 
 def _prepare(target: Target, place: StartContext) -> None:
-    """Run the target's preparation. Raises :class:`StartError` if it fails or takes too long."""
+    """Run the target's preparation command. Raises :class:`StartError` if it fails or takes too long."""
     log = place.scratch / "prepare.log"
     command = " ".join(target.prepare)
     with ProcessTree([Command(target.prepare, place.folder, target.env)], stdout=log, stderr=log) as tree:
@@ -315,7 +315,7 @@ def _prepare(target: Target, place: StartContext) -> None:
 
 
 def fill(text: str, values: dict[str, str]) -> str:
-    """Replace the placeholders in a text. Unknown placeholders stay."""
+    """Replace the known placeholders in a text with their values."""
     return re.sub(r"\{([a-z_]+)\}", lambda match: values.get(match[1], match[0]), text)
 
 
@@ -343,12 +343,12 @@ def _hint(end: Exit) -> str | None:
 
 
 def _explained(error: StartError, tree: ProcessTree, address: str, port: int) -> StartError:
-    """Add observations that may explain the missing response to the error."""
+    """Add observations to the error that may explain why there was no response."""
     exits = tree.exits()
     is_served = accepts(port, address)
     places = listening(tree.guard_pid)
     if exits and is_served and not any(place.endswith(f":{port}") for place in places):
-        return StartError(f"{error.message} ({exits[0]}); another program took port {port} meanwhile", hint=error.hint)
+        return StartError(f"{error.message} ({exits[0]}); another program took port {port} in the meantime", hint=error.hint)
     if exits:
         return StartError(f"{error.message} ({exits[0]})", hint=error.hint or _hint(exits[0]))
     name = f"[{address}]" if ":" in address else address

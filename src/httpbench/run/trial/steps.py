@@ -22,7 +22,7 @@ from httpbench.sample import accept_queue
 from httpbench.stats.verdict import UNJUDGED, judged
 
 PROBE_LIMIT_S = 0.8
-"""Time limit for a probe, in seconds; most servers take 0.3 s."""
+"""Time limit for a probe, in seconds. Most probes take 0.3 s."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,12 +30,12 @@ class Ready:
     """A running target that is ready for its load."""
 
     inputs: TrialInputs
-    """The inputs of the trial, with the only correct response of the workload."""
+    """Inputs of the trial. Their workload has only one correct response."""
     running: RunningTarget
     job: Job
     learned: Learned | None
     polling: float | None
-    """Number of its busy threads before the load. ``None``: unknown."""
+    """Number of the target's busy threads before the load, or ``None`` if unknown."""
     begin_s: float
     """Time at which the preparation of the load began, in seconds of the monotonic clock."""
 
@@ -48,7 +48,7 @@ def measure(
     backend: RunningTarget | None = None,
     database: RunningDatabase | None = None,
 ) -> Trial:
-    """Make a trial of a running target, and stop the target.
+    """Run a trial of a running target, and stop the target.
 
     ``backend`` is the server behind a proxy. The caller stops the backend and the database.
     """
@@ -68,7 +68,7 @@ def prepared(inputs: TrialInputs, running: RunningTarget, scratch: Path, *, in_s
 
 
 def _until_steady(ready: Ready, observer: Observer) -> Settling | None:
-    """Warm the target up until its throughput is steady; return ``None`` if its warm-up has a fixed length."""
+    """Warm the target up until its throughput is steady, or return ``None`` if the warm-up has a fixed length."""
     settling = None
     if ready.job.load.warmup_max_s:
         observer.stage(Stage.WARM_UP)
@@ -82,7 +82,7 @@ def concluded(ready: Ready, settling: Settling | None, under_load: UnderLoad, ob
     inputs, running, workload = ready.inputs, ready.running, ready.inputs.workload
     polling = None if under_load.death else polling_threads_again(running, ready.polling)
     problems = [] if under_load.death else _problems_after(running, workload)
-    log_tail = running.log_tail()  # before a probe fills the log with error messages
+    log_tail = running.log_tail()  # read the log before a probe fills it with error messages
     is_fine = not under_load.death and not problems
     seen_by_probe = probed(running, workload, ready.begin_s, PROBE_LIMIT_S) if inputs.probes and is_fine else None
     queue = None if inputs.target.url is not None or running.there is not None else accept_queue(running.port)
@@ -111,7 +111,7 @@ def concluded(ready: Ready, settling: Settling | None, under_load: UnderLoad, ob
 
 
 def _expected(inputs: TrialInputs, running: RunningTarget) -> tuple[Workload, Learned | None]:
-    """Return the workload with its only correct response, and what was learned about it.
+    """Return the workload with its only correct response, and the learned response, if any.
 
     If the workload accepts any successful response, the first three responses determine the correct one. If they differ, only the status of
     the first one counts.
@@ -134,7 +134,7 @@ def _expected_mix(workload: Workload, running: RunningTarget) -> Workload:
 
 
 def _problems_after(running: RunningTarget, workload: Workload) -> list[str]:
-    """Return the problems of a response after the load; for a mix, of one response to each workload."""
+    """Return the problems with a response after the load or, for a mix, with one response for each part."""
     found = [(each, http.check(running.host, running.port, each)) for each in workload.each]
     return [f"{each.name}: {problem}" if workload.parts else problem for each, problems in found for problem in problems]
 
@@ -150,7 +150,7 @@ def _under_load(inputs: TrialInputs, job: Job, subject: Subject, observer: Obser
 
 
 def probed(running: RunningTarget, workload: Workload, begin_s: float, limit_s: float) -> Probed:
-    """Probe a target for at most ``limit_s`` seconds. Its first response arrived at ``begin_s`` on the monotonic clock.
+    """Probe a target for at most ``limit_s`` seconds. The target's first response arrived at ``begin_s`` on the monotonic clock.
 
     Call this after the load, so that side effects of the probe can't affect the results.
     """

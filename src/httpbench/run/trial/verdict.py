@@ -13,21 +13,21 @@ from httpbench.stats.verdict import judged
 
 
 def incidents_of(under_load: UnderLoad, problems: Sequence[str], stopped: Stopped) -> tuple[Reason, ...]:
-    """Return everything that went wrong outside the measurement. ``problems`` are those of the response after the load."""
+    """Return everything that went wrong outside the measurement. ``problems`` describes the response after the load."""
     incidents = []
     if under_load.death:
         incidents.append(Reason.of(ReasonKind.TARGET_DIED_UNDER_LOAD, death=under_load.death))
     if problems:
         incidents.append(Reason.of(ReasonKind.WRONG_AFTER_LOAD, problems=list(problems)))
     if stopped.problem:
-        incidents.append(stopped.problem)  # the results are valid anyway
+        incidents.append(stopped.problem)  # the results are still valid
     if stopped.log_bytes_dropped:
         incidents.append(Reason.of(ReasonKind.FILLED_LOG, dropped_bytes=stopped.log_bytes_dropped))
     return tuple(incidents)
 
 
 def criteria_of(inputs: TrialInputs, response_bytes: int | None = None) -> Criteria:
-    """Return the criteria for judging the trial. ``response_bytes``: size of each correct response; ``None``: sizes may differ."""
+    """Return the criteria for judging the trial. ``response_bytes`` is the size of each correct response, or ``None`` if sizes differ."""
     size, part = response_size(inputs.workload, response_bytes if inputs.load_generator.counts_headers else None)
     return Criteria(
         failed_share_max=inputs.failed_share_max,
@@ -38,7 +38,7 @@ def criteria_of(inputs: TrialInputs, response_bytes: int | None = None) -> Crite
 
 
 def with_incident(trial: Trial, incident: Reason, *, last: bool = False) -> Trial:
-    """Return the trial with another incident and a new verdict. ``last``: append the incident instead of prepending it."""
+    """Return the trial with another incident and a new verdict. With ``last``, the incident is appended instead of prepended."""
     incidents = trial.observed.incidents
     observed = trial.observed.model_copy(update={"incidents": (*incidents, incident) if last else (incident, *incidents)})
     return judged(trial.model_copy(update={"observed": observed}))

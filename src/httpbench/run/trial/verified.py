@@ -20,10 +20,10 @@ class Verified:
     scaling: Scaling
     checks: tuple[contract.Check, ...]
     error: HttpbenchError | None = None
-    """Why the verification couldn't be completed."""
+    """Error that ended the verification early, if any."""
     probed: Probed | None = None
     workload: str | None = None
-    """Name of the workload. ``None``: a client or a proxy."""
+    """Name of the workload, or ``None`` for a client or a proxy."""
 
     @property
     def passed(self) -> bool:
@@ -31,7 +31,7 @@ class Verified:
 
 
 def verified(target: Target, scaling: Scaling, checks: Iterable[contract.Check]) -> Verified:
-    """Collect the checks of a target as they are made. An error ends the verification and becomes part of its result."""
+    """Run the checks of a target and collect them. An error ends the verification and becomes part of its result."""
     made: list[contract.Check] = []
     error = None
     try:

@@ -76,7 +76,7 @@ def test_a_clock_set_back_invalidates_it() -> None:
     known = make_noise([0.01, 0.02, 0.03])
     found = outdated(known, make_environment(), "2026-11-20T08:00:00.000Z")
     assert found is not None
-    assert "no longer valid: the clock was set back since, so its age is unknown" in found
+    assert "no longer valid: the clock has been set back since then, so its age is unknown" in found
 
 
 def later_run(**changes: Any) -> Run:

@@ -82,7 +82,7 @@ def test_trials_that_failed_to_be_stored_are_stored_later(
         record.keep(TRIALS[2])
         outcome = record.finish(RunStatus.FINISHED)
         assert outcome.store_error is None
-        assert warnings.heard == ["results.db: database is locked: results are kept and will be stored when that is possible again"]
+        assert warnings.heard == ["results.db: database is locked: results are kept and will be stored once the store works again"]
         run, trials = store.run("latest")
         assert run.status is RunStatus.FINISHED
         assert [trial.plan.number for trial in trials] == [0, 1, 2]

@@ -15,7 +15,7 @@ class Timing(Frozen):
     system_s: float
     """CPU time in the kernel, in seconds."""
     rss_bytes_peak: int | None = None
-    """Peak resident memory, in bytes. Null: not reported, or not above that of the timer's process before it executes the program."""
+    """Peak resident memory, in bytes. Null: not reported, or at most the peak of the timer's process before it executed the program."""
 
     @property
     def cpu_s(self) -> float:
@@ -34,13 +34,13 @@ class WorkDone(Frozen):
     pipelined: int
     """Requests that arrived before the server had sent the previous response on their connection."""
     wrong_requests: int
-    """Requests with another method, path or body, and input that isn't HTTP."""
+    """Requests with a wrong method, path or body, and input that isn't HTTP."""
     body_bytes_sent: int
-    """Bytes of all bodies sent."""
+    """Total size of the bodies sent, in bytes."""
     bytes_sent: int
-    """Bytes sent, including headers."""
+    """Total size of the responses sent, including headers, in bytes."""
     first_request: str = ""
-    """Head of the first request, as received. Empty: none arrived."""
+    """Head of the first request, as received. Empty: no request arrived."""
 
 
 class ClientMeasurement(Frozen):
@@ -55,20 +55,20 @@ class ClientMeasurement(Frozen):
     whole: Timing
     """The whole process."""
     startup: Timing
-    """The same program when it makes no requests."""
+    """The same program in a run without requests."""
     done: WorkDone
     """Counts of the reference server in the timed run."""
     done_held: WorkDone
-    """Counts in an earlier, untimed run with delayed responses. They reveal a client that doesn't wait for responses."""
+    """Counts of the reference server in an earlier, untimed run. Delayed responses reveal a client that doesn't wait for them."""
 
     @property
     def requests_rps(self) -> float | None:
-        """Requests per second, without start-up; ``None`` if start-up took the whole time."""
+        """Requests per second, excluding start-up; ``None`` if start-up took the whole time."""
         left_s = self.whole.wall_s - self.startup.wall_s
         return self.requests / left_s if left_s > 0 else None
 
     @property
     def cpu_us_per_request(self) -> float | None:
-        """CPU time per request, without start-up, in µs; ``None`` if start-up used all CPU time."""
+        """CPU time per request, excluding start-up, in µs; ``None`` if start-up used all CPU time."""
         left_s = self.whole.cpu_s - self.startup.cpu_s
         return left_s * 1e6 / self.requests if left_s > 0 else None

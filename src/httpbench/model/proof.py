@@ -16,7 +16,7 @@ class Proof(Frozen):
     id: str
     """Id of the target."""
     date: datetime.date
-    """Day of the verification (UTC)."""
+    """Date of the verification (UTC)."""
     os: str
     """Operating system."""
     toolchain: dict[str, str] = {}
@@ -28,7 +28,7 @@ class Proof(Frozen):
     sources: str | None = Field(default=None, pattern=r"^[0-9a-f]{12}$")
     """Fingerprint of the verified sources. Null: not recorded."""
     note: str | None = None
-    """Limits of the record, as a sentence. Null: none."""
+    """Limitation of the record, as a sentence. Null: none."""
 
 
 class ProofFile(Frozen):

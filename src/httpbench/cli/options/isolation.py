@@ -63,7 +63,7 @@ class IsolationOptions(Options):
         return everywhere(targets, self.places(suite))
 
     def _isolations(self, engine: str, suite: Suite | None) -> list[Isolation]:
-        """Return one isolation per network."""
+        """Return one isolation for each network."""
         from httpbench.model import CPUS, MEMORY_BYTES, Engine, Isolation, NetworkMode, size_bytes
 
         networks = self.network or (suite.network if suite else NetworkMode.HOST,)

@@ -58,7 +58,7 @@ def run_named(store: Store, word: str) -> tuple[Run, list[Trial]]:
 
 
 class TableOptions(Options):
-    """The columns of a table, and how much is explained below it."""
+    """Options for the columns of tables, and for the explanations below the tables."""
 
     wide: bool = option("--wide", is_flag=True, help="Show every column of the tables.")
     columns: tuple[str, ...] | None = option(
@@ -84,7 +84,7 @@ class TableOptions(Options):
 
 @dataclass(frozen=True, slots=True)
 class Exports:
-    """The export files of a verb. They are opened before the first trial, so a bad path costs no measurement."""
+    """The export files of a verb. A verb opens them before the first trial, so a bad path doesn't waste a measurement."""
 
     paths: dict[str, str]
     """Paths by format name; ``-`` is standard output."""
@@ -127,7 +127,7 @@ class Exports:
         self.put({name: {**FORMATS, **CLIENT_FORMATS}[name](run, trials) for name in self.paths})
 
     def put(self, texts: Mapping[str, str]) -> None:
-        """Write one text for each format. Raises like :meth:`write`."""
+        """Write one text for each format. Raise :class:`StoreError` like :meth:`write`."""
         problems = []
         for name, path in self.paths.items():
             if path == "-":
@@ -142,7 +142,7 @@ class Exports:
 
 
 class FileOptions(Options):
-    """Export files. The field ``export_csv`` is the path of the format ``csv``."""
+    """Options for export files. For example, the field ``export_csv`` is the path for the format ``csv``."""
 
     @property
     def files(self) -> Exports:

@@ -1,6 +1,6 @@
 """Values on the command line: the names that options accept, and types with the suffixes that other load generators use.
 
-The names are repeated here so that help needs no slow imports. A test checks that they are complete.
+This module repeats the names so that help needs no slow imports. A test checks that they are complete.
 """
 
 from __future__ import annotations
@@ -103,7 +103,7 @@ def words(text: str, noun: str, allowed: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def columns(text: str) -> tuple[str, ...]:
-    """Parse ``target,rps,p99``. :meth:`TableOptions.view` checks the names, because each table has its own."""
+    """Parse a list of columns such as ``target,rps,p99``. :meth:`TableOptions.view` checks them, because each table has its own columns."""
     names = tuple(filter(None, (name.strip() for name in text.split(","))))
     if not names:
         raise ValueError(f'"{text}" names no column; write it as target,rps,p99')
@@ -175,7 +175,7 @@ def doublings(text: str) -> tuple[int, ...]:
 
 
 def rate(text: str) -> tuple[int | None, int]:
-    """Parse a rate such as ``25k``, or ``10k..25k``, as its first and last rate. The first is ``None`` for a constant rate."""
+    """Parse a rate such as ``25k`` or ``10k..25k`` into its lowest and highest value. The lowest is ``None`` for a constant rate."""
     first, dots, last = text.partition("..")
     if not dots:
         return None, count(text)
@@ -186,7 +186,7 @@ def rate(text: str) -> tuple[int | None, int]:
 
 
 def step(text: str) -> tuple[int | None, float]:
-    """Parse a step of a rising rate such as ``1k/60s`` or ``60s``, as its rise in requests/s, if given, and its duration in seconds."""
+    """Parse a step of a rising rate such as ``1k/60s`` or ``60s`` into its rise in requests/s, if given, and its duration in seconds."""
     rise, slash, each = text.rpartition("/")
     return count(rise) if slash else None, duration_s(each, shortest_s=0.1)
 

@@ -68,7 +68,7 @@ start_timeout_option = partial(option, "--start-timeout", type=DURATION, default
 
 
 class GateOptions(Options):
-    """Bounds for changes, and what happens if the rounds don't decide one."""
+    """Options for gates, and for whether an inconclusive gate fails."""
 
     all: tuple[Gate, ...] = option(
         "--fail-if", type=GATE, multiple=True, help="Exit with code 3 if a result changes beyond this bound, such as 'rps<-3%'."
@@ -103,7 +103,7 @@ class Selection(Options):
         return load(self.targets)
 
     def of(self, known: Catalog, default: tuple[str, ...] = (), kind: Kind | None = None) -> list[Target]:
-        """Return the selected targets. ``default`` and ``kind`` apply if the user names no target and no kind."""
+        """Return the selected targets. ``default`` applies if the user names no target, and ``kind`` if the user names no kind."""
         from httpbench.catalog import select
         from httpbench.model import Category, Kind
 

@@ -92,7 +92,7 @@ class Selected:
     suite: Suite | None
     kind: Kind
     of_kind: OfKind
-    """The way targets of this kind are measured."""
+    """How to measure targets of this kind."""
     targets: list[Target]
 
 
@@ -139,7 +139,7 @@ def _select(options: BenchOptions) -> Selected:
     kind = _kind(selection, catalog, suite)
     if options.exports.export_hyperfine and kind is not Kind.CLIENT:
         raise UsageError("--export-hyperfine applies to clients only", hint="use --export-json")
-    words = suite.targets if suite and not selection.is_of_other_project else ()  # suites only name built-in targets
+    words = suite.targets if suite and not selection.is_of_other_project else ()  # suites name only built-in targets
     targets = selection.of(catalog, words, kind)
     placed = options.isolation.applied([target.at(options.path) for target in targets], suite)
     if options.backend_host == LOAD and options.source.only is None:
@@ -150,7 +150,7 @@ def _select(options: BenchOptions) -> Selected:
 
 
 def _kind(selection: Selection, known: Catalog, suite: Suite | None) -> Kind:
-    """Return the named kind, or the suite's, or the first kind with a target for each word."""
+    """Return the named kind, or the suite's kind, or the first kind with a target that matches each word."""
     from httpbench import catalog
     from httpbench.model import Kind
 
@@ -168,10 +168,10 @@ def _kind(selection: Selection, known: Catalog, suite: Suite | None) -> Kind:
 
 
 def _plan(selected: Selected, source: LoadSource, tools: dict[str, Tool], options: BenchOptions) -> RunSpec:
-    """Return the trials of every target under every workload and load, and list what is left out.
+    """Return the trials of every target under every workload and load, and print what is left out.
 
-    Loads of a suite that the load generator cannot make are left out. Raise :class:`UsageError` if none is left, or if the command line
-    itself asks for an impossible load.
+    Loads of a suite that the load generator cannot make are left out. Raise :class:`UsageError` if no load is left, or if the command
+    line itself asks for an impossible load.
     """
     from httpbench import host
     from httpbench.cli.measure import make_spec, refuse_impossible
@@ -217,7 +217,7 @@ def _plan(selected: Selected, source: LoadSource, tools: dict[str, Tool], option
 
 
 def _itself(targets: Sequence[Target]) -> str | None:
-    """Return the baseline if all targets are one target in several places: the id of that target in the first of these places."""
+    """Return the id of the first target, as the baseline, if all targets are one target in several places; otherwise ``None``."""
     sources = {(target.folder, target.variant) for target in targets}
     return targets[0].id if len(sources) == 1 and len(targets) > 1 else None
 
@@ -248,7 +248,7 @@ def _matrix(selected: Selected, workloads: Sequence[str], source: LoadSource, to
 
 
 def _workload(workload: Workload, kind: Kind, options: BenchOptions) -> Workload:
-    """Return the workload with the path and the number of requests of the options."""
+    """Return the workload with the path and the number of requests from the options."""
     from httpbench.cli.targets import check_kind
 
     check_kind(workload, kind)

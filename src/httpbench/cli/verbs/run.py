@@ -151,7 +151,7 @@ def _loads(source: LoadSource, options: RunOptions) -> list[Load]:
 
 
 def _precision(options: RunOptions) -> Precision | None:
-    """Return the precision at which to stop, or ``None`` for a fixed number of rounds."""
+    """Return the precision at which the run ends, or ``None`` for a fixed number of rounds."""
     from httpbench.model import Precision
 
     if not (options.precision or options.min_rounds or options.max_rounds):

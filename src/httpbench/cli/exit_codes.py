@@ -8,7 +8,7 @@ from httpbench.errors import HttpbenchError, UsageError
 
 
 class ExitCode(IntEnum):
-    """An exit code. ``docs/cli.md`` lists all of them."""
+    """An exit code. ``docs/cli.md`` lists all exit codes."""
 
     meaning: str
 

@@ -88,7 +88,7 @@ def run_command_line() -> None:
     """Run the command line and end the process with its exit code."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # a closed stream is None
-            stream.reconfigure(errors="replace")  # a terminal without "µ" shows a question mark
+            stream.reconfigure(errors="replace")  # a terminal that can't show "µ" shows a question mark
     sys.excepthook = console.fault
     if isinstance(sys.stderr, io.TextIOWrapper):
         raw = io.BufferedWriter(_StandardError(STDERR, "w", closefd=False))
@@ -138,7 +138,7 @@ def _exit_code() -> int:
 
 
 def _require_utf8() -> None:
-    """Raise :class:`UsageError` if an argument or the current folder is not UTF-8, because we can neither store nor show it."""
+    """Raise :class:`UsageError` if an argument or the current folder is not UTF-8, because httpbench can neither store nor show it."""
     texts = {f"argument {number}": word for number, word in enumerate(sys.argv[1:], 1)}
     with contextlib.suppress(OSError):  # the folder might be gone
         texts["the name of the current folder"] = str(Path.cwd())

@@ -142,8 +142,8 @@ def exit_code(outcome: Outcome, passages: Sequence[Passage] = ()) -> ExitCode:
 def _is_fine(run: Run, trials: Sequence[Trial]) -> bool:
     """Return whether each target has a result, and no trial failed or is invalid.
 
-    A disturbed round is fine if another round of the same cell counts. A search also tries rates that are too high, so it is fine if
-    it found a rate that holds.
+    A disturbed round is fine if another round of the same cell counts. A search also tries rates that are too high, so a search is fine
+    if it found a rate that holds.
     """
     if run.search:
         return saturation(run.search, trials).rate_rps is not None

@@ -6,7 +6,7 @@ from httpbench.model.frozen import Frozen, Name
 
 
 class Timing(Frozen):
-    """The cost of a process from its start until it was reaped."""
+    """The time and memory that a process used from its start until the timer reaped it."""
 
     wall_s: float
     """Wall time from the start of the process until it was reaped, in seconds."""
@@ -26,15 +26,15 @@ class WorkDone(Frozen):
     """Counts of the reference server while a client ran. They prove that all clients did the same work."""
 
     requests: int
-    """Requests received."""
+    """Number of requests received."""
     connections: int
-    """Connections accepted."""
+    """Number of connections accepted."""
     in_flight_max: int
     """Highest number of concurrent requests."""
     pipelined: int
-    """Requests that arrived before the server had sent the previous response on their connection."""
+    """Number of requests that arrived before the server had sent the previous response on their connection."""
     wrong_requests: int
-    """Requests with a wrong method, path or body, and input that isn't HTTP."""
+    """Number of requests with a wrong method, path or body, including input that isn't HTTP."""
     body_bytes_sent: int
     """Total size of the bodies sent, in bytes."""
     bytes_sent: int
@@ -53,9 +53,9 @@ class ClientMeasurement(Frozen):
     requests: int
     """Number of requests that the client had to make."""
     whole: Timing
-    """The whole process."""
+    """Time and memory of the whole process."""
     startup: Timing
-    """The same program in a run without requests."""
+    """Time and memory of the same program in a run without requests."""
     done: WorkDone
     """Counts of the reference server in the timed run."""
     done_held: WorkDone

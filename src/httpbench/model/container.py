@@ -105,7 +105,10 @@ class ContainerRun(Frozen):
 
     @property
     def was_tried(self) -> bool:
-        """Whether the burn came close enough to the CPU limit to prove it. A burn that other programs slow down proves nothing."""
+        """Whether the burn came close enough to the CPU limit to show that the limit is in force.
+
+        If other programs slowed the burn down, the result is false even if the limit is in force.
+        """
         if self.cpus is None or self.burned_cpus is None:
             return False
         return self.burned_cpus >= TRIED_SHARE_MIN * min(self.cpus, len(self.cpuset) or self.cpus)

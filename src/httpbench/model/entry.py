@@ -11,8 +11,8 @@ BROKEN = "broken"
 
 
 class Approach(StrEnum):
-    REALISTIC = "realistic"  # as in production
-    STRIPPED = "stripped"  # without parts that a production system has
+    REALISTIC = "realistic"  # implemented as in production
+    STRIPPED = "stripped"  # lacks parts of a production system
 
 
 class Database(StrEnum):
@@ -28,7 +28,7 @@ PROVIDED = (Database.POSTGRES, Database.MYSQL)
 class Orm(StrEnum):
     FULL = "full"
     MICRO = "micro"
-    RAW = "raw"  # the driver alone
+    RAW = "raw"  # only the database driver
 
 
 class Entry(Frozen):
@@ -63,7 +63,7 @@ class Entry(Frozen):
 
     @property
     def refusal(self) -> str | None:
-        """Why the target can't run; ``None`` if it can."""
+        """Reason why the target can't run; ``None`` if the target can run."""
         if self.problems:
             return f"its configuration is wrong: {'; '.join(self.problems)}"
         if BROKEN in self.tags:

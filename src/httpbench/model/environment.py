@@ -6,7 +6,7 @@ from httpbench.model.frozen import Frozen
 
 
 class Environment(Frozen):
-    """The properties of a machine that must match for two runs to be comparable."""
+    """The properties of a machine that show whether two runs are comparable."""
 
     hostname: str
     """Name of the machine."""
@@ -21,7 +21,7 @@ class Environment(Frozen):
     governor: str | None
     """Frequency governor, or several governors separated by commas if CPUs differ. Null: none."""
     turbo: bool | None
-    """Whether cores may exceed their nominal frequency. Null: not controlled by the kernel."""
+    """Whether cores can exceed their nominal frequency. Null: not controlled by the kernel."""
     mitigations: dict[str, str]
     """State of each known CPU vulnerability, by its name in ``/sys``."""
     memory_bytes: int

@@ -45,15 +45,15 @@ class Distribution(Frozen):
 
 class Requests(Frozen):
     sent: int | None = None
-    """Requests sent. Null: not reported."""
+    """Number of requests sent. Null: not reported."""
     completed: int
-    """Complete responses, correct or not."""
+    """Number of complete responses, correct or not."""
     ok: int
-    """Correct responses: with the expected status and, if checked, the expected body."""
+    """Number of correct responses: those with the expected status and, if checked, the expected body."""
     before_window: int | None = None
-    """Correct responses during the load generator's own warm-up. Null: not reported."""
+    """Number of correct responses during the load generator's own warm-up. Null: not reported."""
     unsent: int = 0
-    """Requests of an open loop that were due within the window but found no free connection."""
+    """Number of requests of an open loop that were due within the window but found no free connection."""
 
 
 class Interval(Frozen):
@@ -64,9 +64,9 @@ class Interval(Frozen):
     duration_s: float
     """Duration, in seconds."""
     completed: int
-    """Complete responses."""
+    """Number of complete responses."""
     errors: int = 0
-    """Requests without a correct response."""
+    """Number of requests without a correct response."""
     offered_rps: float | None = None
     """Mean offered rate, in requests/s. Null: closed loop, or not reported."""
     p50_us: float | None = None
@@ -78,26 +78,26 @@ class Interval(Frozen):
     p99_9_us: float | None = None
     """p99.9, in µs, defined like ``p50_us``."""
     bytes_received: int | None = None
-    """Bytes received. Null: not reported."""
+    """Number of bytes received. Null: not reported."""
 
 
 class OverSeconds(Frozen):
     """Statistics of the counts in each second of a measurement."""
 
     mean: float
-    """Mean."""
+    """Mean count per second."""
     stddev: float
-    """Standard deviation."""
+    """Standard deviation of the counts."""
     min: float
-    """Minimum."""
+    """Minimum of the counts."""
     p1: float
-    """p1, which is the minimum if there are fewer than 101 seconds."""
+    """p1 of the counts, which is the minimum if there are fewer than 101 seconds."""
     p2_5: float
-    """p2.5."""
+    """p2.5 of the counts."""
     p50: float
-    """p50."""
+    """p50 of the counts."""
     p97_5: float
-    """p97.5."""
+    """p97.5 of the counts."""
 
 
 class PerSecond(Frozen):
@@ -121,9 +121,9 @@ class Step(Frozen):
     duration_s: float
     """Duration, in seconds."""
     completed: int
-    """Complete responses."""
+    """Number of complete responses."""
     errors: int
-    """Requests without a correct response."""
+    """Number of requests without a correct response."""
     response_time_us: Distribution
     """Response times, in µs."""
 
@@ -142,7 +142,7 @@ class HostShare(Frozen):
     threads: int
     """Number of threads of the load generator on this load host."""
     completed: int
-    """Complete responses on this load host."""
+    """Number of complete responses on this load host."""
     throughput_rps: float
     """Correct responses per second on this load host."""
     busy: float
@@ -170,18 +170,18 @@ class HostShare(Frozen):
 
 
 class PartMeasurement(Frozen):
-    """The results of one workload in a mix. Requests that were never sent count only in the total."""
+    """The results of one workload in a mix. Requests that were never sent count only in the total of the mix."""
 
     name: str
     """Name of the workload."""
     weight: int
     """Number of requests in each turn of the mix."""
     sent: int
-    """Requests sent."""
+    """Number of requests sent."""
     ok: int
-    """Correct responses."""
+    """Number of correct responses."""
     errors: int
-    """Requests without a correct response."""
+    """Number of requests without a correct response."""
     throughput_rps: float
     """Correct responses per second."""
     time_us: Distribution
@@ -192,9 +192,9 @@ class SampledBodies(Frozen):
     """Whole responses kept during the load and checked against the workload's rule afterward."""
 
     checked: int
-    """Responses checked."""
+    """Number of responses checked."""
     wrong: int
-    """Incorrect responses."""
+    """Number of incorrect responses."""
     problems: tuple[str, ...] = ()
     """Distinct problems, at most five."""
 
@@ -222,9 +222,9 @@ class Measurement(Frozen):
     requests: Requests
     """Counts of requests."""
     errors: dict[str, int] = {}
-    """Count per kind of error. Kinds that didn't occur may be missing."""
+    """Number of errors of each kind. Kinds that didn't occur can be missing."""
     bytes_received: int | None = None
-    """Bytes received. Null: not reported."""
+    """Number of bytes received. Null: not reported."""
     throughput_rps: float
     """Throughput: correct responses per second."""
     service_time_us: Distribution | None = None

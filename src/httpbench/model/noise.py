@@ -41,7 +41,7 @@ class Noise(Frozen):
     duration_s: float
     """Measured duration of each trial, in seconds."""
     in_slices: bool = False
-    """Whether the servers took turns in slices, which leaves less noise than whole trials."""
+    """Whether the servers took turns in slices, which causes less noise than whole trials."""
     rounds: int
     """Number of valid pairs."""
     deviation: dict[str, float]

@@ -22,7 +22,7 @@ class Observed(Frozen):
     backend_usage: Usage | None = None
     """CPU and memory usage of the server behind a proxy. Null: no proxy, or not watched."""
     backend_requests: int | None = None
-    """Requests that the backend of a proxy handled from its start to the end of the trial. Null: the backend doesn't count requests."""
+    """Number of requests that a proxy's backend handled from its start to the end of the trial. Null: the backend doesn't count them."""
     database_usage: Usage | None = None
     """CPU and memory usage of the target's database. Null: no database, or not watched."""
     occupancy: tuple[CoreOccupancy, ...] = ()
@@ -34,7 +34,7 @@ class Observed(Frozen):
     load_host: LoadHostUse | None = None
     """Observations of the load host. Null: the load generator ran on the target's machine, or nothing was measured."""
     slices_dropped: int = 0
-    """Slices that were dropped and repeated, because other programs disturbed this target or another one in the same cycle."""
+    """Number of slices that were dropped and repeated because other programs disturbed this target or another one in the same cycle."""
     incidents: tuple[Reason, ...] = ()
     """Events that affect the verdict, such as the target's death or a wrong response after the load. Empty: none, or stored by an earlier
     version."""

@@ -59,7 +59,7 @@ class TrialPlan(Frozen):
     """One trial: a target started, warmed up, measured and stopped once under one workload and one load."""
 
     number: int
-    """Position in the run, from 0; repeats follow all planned trials."""
+    """Position in the run, from 0. Repeats follow all planned trials."""
     round: int
     """Number of the round, from 0."""
     target: Id

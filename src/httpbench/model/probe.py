@@ -60,7 +60,7 @@ class Probed(Frozen):
     response_bytes: int
     """Size of the correct response, including headers, in bytes."""
     observations: tuple[Observation, ...]
-    """All experiments."""
+    """Results of all experiments."""
 
     def holds(self, trait: Trait) -> bool | None:
         """Return whether the server has this behavior; ``None`` if unknown or not tested."""

@@ -18,7 +18,7 @@ class Proof(Frozen):
     date: datetime.date
     """Date of the verification (UTC)."""
     os: str
-    """Operating system."""
+    """Operating system on which the target was verified."""
     toolchain: dict[str, str] = {}
     """Version of each program that the target requires, if known."""
     version: str | None = None

@@ -67,9 +67,9 @@ class Run(Frozen):
     plan: tuple[TrialPlan, ...]
     """All planned trials in order, without repeats."""
     targets: dict[str, Target]
-    """Targets by id."""
+    """Targets of the run, by id."""
     workloads: dict[str, Workload]
-    """Workloads by name."""
+    """Workloads of the run, by name."""
     table: Table = Table.HTTP_SERVERS
     """Columns of the run's tables."""
     baseline: str | None = None
@@ -97,4 +97,4 @@ class Run(Frozen):
     load_host: LoadHost | None = None
     """Machine that ran the load generators. Null: this machine."""
     published: str | None = None
-    """Project that published the results, such as ``techempower``. Most of its environment is unknown. Null: measured by httpbench."""
+    """Project that published the results, such as ``techempower``. Most of such a run's environment is unknown. Null: measured by httpbench."""

@@ -21,7 +21,7 @@ class Bound(Frozen):
 
 
 class ServiceLevel(Frozen):
-    """The conditions that a trial must meet at a rate, besides achieving the rate."""
+    """The conditions that a trial must meet, in addition to achieving the offered rate."""
 
     bounds: Annotated[tuple[Bound, ...], Field(min_length=1)]
     """Bounds on response times."""

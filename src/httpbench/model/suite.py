@@ -17,7 +17,7 @@ class Table(StrEnum):
     """The columns of a run's tables, chosen by its suite."""
 
     HTTP_SERVERS = "http-servers"  # throughput and all latency percentiles
-    APP_SERVERS = "app-servers"  # throughput against its cost in memory and CPU
+    APP_SERVERS = "app-servers"  # throughput, and its cost in memory and CPU time
     HTTP_CLIENTS = "http-clients"  # mean time and spread of whole processes, relative to the fastest one, and cost per request
     COMMANDS = "commands"  # targets from the command line, without language and category
     TCP_PROXIES = "tcp-proxies"  # latency at the highest rate, and how much each proxy adds to the backend's latency
@@ -84,7 +84,7 @@ class Suite(Frozen):
     scaling: tuple[Scaling, ...] = (Scaling.SINGLE,)
     """Scalings to measure. Each scaling is measured for the targets that support it."""
     load_generator: OneOrSeveral = ("native",)
-    """Load generator, or an array of load generators to run one after the other. For clients: the timer."""
+    """Load generator, or an array of load generators, each of which measures all targets and loads. For clients: the timer."""
     rounds: int = Field(default=3, ge=1, le=1000)
     """Number of rounds."""
     table: Table = Table.HTTP_SERVERS

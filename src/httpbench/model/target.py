@@ -75,7 +75,7 @@ class Requirement(Frozen):
     program: str | None = Field(default=None, pattern=r"^[^/-][^/]*$")
     """Name of a program that must be in PATH. Null: ``file`` is required instead."""
     file: str | None = Field(default=None, pattern=r"^/")
-    """Absolute path of a required file, such as a header or a library, which may contain glob characters. Null: ``program`` is required
+    """Absolute path of a required file, such as a header or a library. The path can contain glob characters. Null: ``program`` is required
     instead."""
     version: str | None = Field(default=None, pattern=r"^[0-9]+(\.[0-9]+)*$")
     """Minimum version, as numbers separated by dots. Null: any version."""
@@ -210,7 +210,7 @@ class Target(Frozen):
     framework: Name
     """Framework or library."""
     variant: Name | None = None
-    """Name of the variant. Null: the framework has only one."""
+    """Name of the variant. Null: the framework has only one variant."""
     category: Category | None
     """Category that the target declares. Null: the target is from the command line, or its catalog doesn't state a category."""
     tuning: Tuning
@@ -228,7 +228,7 @@ class Target(Frozen):
     version: Argv | None = None
     """Command that prints the version of the library. Null: none."""
     run: tuple[str, ...]
-    """Command line. Empty if there is a ``url``."""
+    """Command line. Empty: the target has a ``url``."""
     url: str | None = None
     """Address ``http://HOST:PORT`` of a server that is already running. httpbench neither starts nor stops it, and its CPU time is unknown.
     Null: the harness starts the target."""

@@ -35,7 +35,7 @@ class Settling(Frozen):
 
     @property
     def responses(self) -> int:
-        """Lower bound on the correct responses during this part, because a window can last slightly longer than ``window_s``."""
+        """Lower bound on the number of correct responses in this part, because a window can last slightly longer than ``window_s``."""
         return int(sum(self.throughput_rps) * self.window_s)
 
 

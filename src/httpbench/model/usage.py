@@ -95,18 +95,18 @@ class Network(Frozen):
     """Counters of the kernel's network stack over the measured period, for all programs on this machine."""
 
     segments_sent: int | None = None
-    """TCP segments sent. Null: not reported."""
+    """Number of TCP segments sent. Null: not reported."""
     segments_retransmitted: int | None = None
-    """TCP segments retransmitted because they were lost, dropped or acknowledged too late, e.g. by a busy receiver on the sender's core.
-    Null: not reported."""
+    """Number of TCP segments retransmitted because they were lost, dropped or acknowledged too late, e.g. by a busy receiver on the
+    sender's core. Null: not reported."""
     retransmission_timeouts: int | None = None
-    """TCP retransmission timeouts. Unlike other retransmissions, they delay a connection for a long time. Null: not reported."""
+    """Number of TCP retransmission timeouts. Unlike other retransmissions, they delay a connection for a long time. Null: not reported."""
     listen_overflows: int | None = None
-    """Connections rejected because the accept queue was full. Null: not reported."""
+    """Number of connections rejected because the accept queue was full. Null: not reported."""
     listen_drops: int | None = None
-    """Connections rejected during setup for any reason, including overflows. Null: not reported."""
+    """Number of connections rejected during setup for any reason, including overflows. Null: not reported."""
     backlog_drops: int | None = None
-    """Packets dropped because a CPU couldn't keep up with the network. Null: not reported."""
+    """Number of packets dropped because a CPU couldn't keep up with the network. Null: not reported."""
     fullest_link: LinkUse | None = None
     """The fullest network link. Null: no link has a known capacity, for example on loopback."""
 
@@ -143,7 +143,7 @@ class Stranger(Frozen):
     is_kernel: bool = False
     """Whether the process is a kernel thread."""
     is_of_children: bool = False
-    """Whether ``cores`` is the CPU usage of the process's children that ended within the period, instead of the process itself."""
+    """Whether ``cores`` is the CPU usage of child processes that ended within the period, instead of the process's own usage."""
 
 
 class SharedQuota(Frozen):

@@ -34,7 +34,7 @@ class ReasonKind(StrEnum):
     STALLED = "stalled"
     IMPOSSIBLE_THROUGHPUT = "impossible_throughput"
 
-    # What limited the trial.
+    # These reasons show the limit of the trial.
     NOT_SAMPLED = "not_sampled"
     TARGET_NOT_SAMPLED = "target_not_sampled"
     GENERATOR_BOUND = "generator_bound"
@@ -147,7 +147,7 @@ class Reason(Frozen):
     kind: ReasonKind
     """Kind of reason."""
     data: dict[str, JsonValue] = {}
-    """Numbers and names for the sentence, by key. Keys end with their units."""
+    """Numbers and names for the sentence, by key. Keys of quantities end with their units."""
 
     @classmethod
     def of(cls, kind: ReasonKind, **data: Any) -> Self:
@@ -184,16 +184,16 @@ def _without_numbers(value: JsonValue) -> JsonValue:
 class VerdictKind(StrEnum):
     TARGET = "target"
     GENERATOR = "generator"
-    BOTH = "both"  # target and generator were nearly full, so neither is certainly the limit
-    SHARED = "shared"  # the cores that target and generator share were full
-    BACKEND = "backend"  # the server behind a proxy
-    DATABASE = "database"  # the target's database
+    BOTH = "both"  # the target and the load generator were nearly full, so either can be the limit
+    SHARED = "shared"  # the cores that the target and the load generator share were full
+    BACKEND = "backend"  # the server behind a proxy was the limit
+    DATABASE = "database"  # the target's database was the limit
     NETWORK = "network"
     IDLE = "idle"
-    UNKNOWN = "unknown"  # counts, but its limit is unknown
+    UNKNOWN = "unknown"  # the trial counts, but its limit is unknown
     DISTURBED = "disturbed"  # other programs used the measured cores; httpbench repeats the trial, or counts it with `--retries 0`
-    INVALID = "invalid"  # measured, but doesn't count
-    FAILED = "failed"  # not measured
+    INVALID = "invalid"  # the trial was measured, but doesn't count
+    FAILED = "failed"  # the trial wasn't measured
 
 
 class Verdict(Frozen):

@@ -25,12 +25,12 @@ class Request(Frozen):
 class Rule(StrEnum):
     """A published rule for bodies, for tests with more than one correct body."""
 
-    TEXT_MESSAGE = "text-message"  # the message alone
+    TEXT_MESSAGE = "text-message"  # only the message
     JSON_MESSAGE = "json-message"  # an object with a message
     WORLD = "world"  # an object: one row of the table World
     WORLDS = "worlds"  # an array of rows of the table World
     FORTUNES = "fortunes"  # an HTML page with all rows of the table Fortune and one additional row
-    ITEMS = "items"  # an object with items, the total of each, and their count
+    ITEMS = "items"  # an object with items, the total of each item, and the number of items
 
     @property
     def has_one_body(self) -> bool:
@@ -78,7 +78,7 @@ class ClientWork(Frozen):
     body_bytes: int = Field(default=12, ge=0, le=1 << 30)
     """Size of each response body, in bytes."""
     reconnect: bool = False
-    """Whether the server closes the connection after each response, so that each request needs a new one. Otherwise, all share one."""
+    """Whether the server closes the connection after each response, so each request needs a new one. Otherwise, all requests share one."""
 
 
 class MixPart(Frozen):

@@ -100,7 +100,7 @@ def targets(store: Store) -> list[ListedTarget]:
 def extent(store: Store, target: str) -> tuple[int, str | None]:
     """Return the number of a target's trials, and the greatest id among its runs.
 
-    At least one of the two changes whenever the target's history does, even if runs are deleted.
+    At least one of these values changes whenever the target's history changes, even if runs are deleted.
     """
     ((count, last),) = store.select("SELECT count(*), max(run_id) FROM trial WHERE target = ?", (target,))
     return count, last

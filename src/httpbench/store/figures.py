@@ -1,6 +1,6 @@
 """Read the results of a target over many runs from the table ``figures``, without the trials' documents.
 
-A document contains samples, intervals and logs, so reading one takes milliseconds, and a history has thousands of trials.
+A history has thousands of trials, and reading one document takes milliseconds because it contains samples, intervals and logs.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class RunFigures:
 
 
 def figures_of(trial: Trial) -> TrialFigures:
-    """Return the results of a trial, as they are stored."""
+    """Return the results of a trial for the table."""
     measurement = trial.measurement if trial.verdict.counts else None
     times = measurement.times_us if measurement else None
     return TrialFigures(

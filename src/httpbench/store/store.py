@@ -43,7 +43,7 @@ MADE = """
          THEN (SELECT count(*) FROM trial WHERE run_id = run.id AND number < json_array_length(run.document, '$.plan'))
          ELSE (SELECT count(*) FROM trial WHERE run_id = run.id) END
 """
-"""Number of a run's stored trials, excluding repeats, whose numbers follow those of all planned trials."""
+"""Number of a run's stored trials, excluding repeats. Repeats have higher numbers than all planned trials."""
 
 PLANNED = f"""
     CASE WHEN status = 'finished' AND json_extract(document, '$.precision') IS NOT NULL

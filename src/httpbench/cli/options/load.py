@@ -42,7 +42,7 @@ class ShareOptions(Options):
     )
 
     def scalings(self, given: Sequence[str], usual: Sequence[Scaling]) -> list[Scaling]:
-        """Return the given scalings, or else the usual ones. Raise :class:`UsageError` if they contradict these options."""
+        """Return the given scalings, or else the usual ones. Raise :class:`UsageError` if the given scalings contradict these options."""
         from httpbench.model import Scaling
 
         name = "--cores" if self.cores else "--workers" if self.workers else None

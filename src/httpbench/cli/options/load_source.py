@@ -1,6 +1,6 @@
 """Options that choose where the load comes from, and the sources to choose from: this machine, one load host, or many.
 
-Verbs only know :class:`LoadSource`. httpbench reaches one load host by ssh, and many as the workers of a Dask cluster.
+Verbs only know :class:`LoadSource`. httpbench reaches one load host by ssh, and many load hosts as the workers of a Dask cluster.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class LoadSource:
     """The load hosts, in the form that the plan shows. ``None``: this machine."""
 
     def warmup(self, given: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the warm-up fields that this source sets unless ``given`` does. Raise :class:`UsageError` if it can't use ``given``."""
+        """Return the default warm-up fields of this source. Raise :class:`UsageError` if the source can't use the ``given`` fields."""
         return {}
 
     def generators(self, tools: Mapping[str, Tool]) -> dict[str, Tool]:
@@ -191,7 +191,7 @@ class LoadSourceOptions(Options):
 
     @contextmanager
     def surveyed(self) -> Iterator[list[Surveyed]]:
-        """Yield the versions, clocks and speed of each load host, measured without a target. Raises like :meth:`opened`."""
+        """Yield the versions, clocks and speed of each load host, measured without a target. Raise the same errors as :meth:`opened`."""
         self._check()
         if self.only:
             yield [self._survey_by_ssh(self.only)]

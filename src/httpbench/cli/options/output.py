@@ -1,4 +1,4 @@
-"""Options for results: where they are stored, which columns tables show, and which files are exported."""
+"""Options for results: the database, the columns of tables, and the export files."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def export_option(name: str, what: str) -> Any:
 
 
 def run_named(store: Store, word: str) -> tuple[Run, list[Trial]]:
-    """Return the run in a JSON export or in the database. Raise :class:`SelectionError` if ``word`` is neither."""
+    """Return a run from a JSON export or the database. Raise :class:`SelectionError` if ``word`` refers to neither."""
     from httpbench.report.data.read_json import read_export
 
     return read_export(Path(word)) if Path(word).is_file() else store.run(word)
@@ -121,7 +121,7 @@ class Exports:
                 raise UsageError(f"cannot write the export {path}: {error.strerror}", hint=hint) from None
 
     def write(self, run: Run, trials: Sequence[Trial]) -> None:
-        """Write all files of a run, then raise :class:`StoreError` for those that could not be written."""
+        """Write all files of a run, then raise :class:`StoreError` for the files that could not be written."""
         from httpbench.report import CLIENT_FORMATS, FORMATS
 
         self.put({name: {**FORMATS, **CLIENT_FORMATS}[name](run, trials) for name in self.paths})

@@ -48,7 +48,7 @@ MULTIPLIERS = {"": 1, "k": 1_000, "M": 1_000_000}
 
 
 class Parsed(click.ParamType[Value]):
-    """Values that a function parses. The function raises ``ValueError`` with a message for the user."""
+    """A type of values that a function parses. The function raises ``ValueError`` with a message for the user."""
 
     def __init__(self, name: str, parse: Callable[[str], Value]):
         self.name = name
@@ -88,7 +88,7 @@ def counts(text: str) -> tuple[int, ...]:
 
 
 def size(text: str) -> int:
-    """Parse a size such as ``512m`` or ``1g``, in bytes. Like docker, it uses powers of 1024."""
+    """Parse a size such as ``512m`` or ``1g`` into bytes. Units are powers of 1024, like docker's."""
     from httpbench.model import size_bytes
 
     return size_bytes(text)
@@ -111,7 +111,7 @@ def columns(text: str) -> tuple[str, ...]:
 
 
 def published(text: str) -> Path:
-    """Parse published results of another project, such as ``techempower:results.json``, and return the file."""
+    """Parse a reference to another project's published results, such as ``techempower:results.json``, and return the file."""
     layout, _, file = text.partition(":")
     if layout != "techempower" or not file:
         raise ValueError(f'"{text}" names no published results; write techempower:FILE')

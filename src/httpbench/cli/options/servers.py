@@ -62,7 +62,7 @@ class ServerOptions(Options):
         images: tuple[str, ...] = (),
         isolation: Isolation | None = None,
     ) -> list[Target]:
-        """Return the servers: commands, then URLs, then images. Raise :class:`UsageError` if one is wrong."""
+        """Return the servers: commands, then URLs, then images. Raise :class:`UsageError` if one of them is invalid."""
         from httpbench.run import Servers, targets_of
 
         return targets_of(
@@ -83,7 +83,7 @@ class ServerOptions(Options):
 
 
 class RequestOptions(Options):
-    """The request, and the correct response."""
+    """Options for the request, and for the correct response."""
 
     workload: str | None = option(
         "--workload",

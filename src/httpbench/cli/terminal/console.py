@@ -38,7 +38,7 @@ def stdout() -> Console:
 
 
 def stderr() -> Console:
-    """Return a console for everything else."""
+    """Return a console for everything that isn't data."""
     from httpbench.cli.terminal.safe_console import SafeConsole
 
     return SafeConsole(stderr=True)
@@ -74,7 +74,7 @@ def show(columns: Sequence[Cells], output: Console | None = None) -> None:
 
 
 def echo(text: str, *, err: bool = False) -> None:
-    """Print lines without rich, which takes a tenth of a second to import."""
+    """Print lines without rich, because importing rich takes a tenth of a second."""
     click.echo(printable(text), err=err)
 
 
@@ -114,5 +114,5 @@ def error(message: str, hint: str | None = None, log_tail: str | None = None) ->
 
 
 def fault(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
-    """Print an uncaught exception, whose message may quote other programs."""
+    """Print an uncaught exception as printable text, because its message can quote other programs."""
     echo("".join(traceback.format_exception(kind, error, trace)).rstrip("\n"), err=True)

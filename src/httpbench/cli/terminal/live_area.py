@@ -89,7 +89,7 @@ class LiveArea(Lines):
         self._last = f"last: {trial.plan.target}: {outcome(trial)}"
         place = self._place(trial)
         if not trial.verdict.counts:
-            self._console.print(_line(f"{place}: {outcome(trial)}"))  # the report has the full reason as a note
+            self._console.print(_line(f"{place}: {outcome(trial)}"))  # the report shows the full reason as a note
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[RenderableType]:
         width = options.max_width

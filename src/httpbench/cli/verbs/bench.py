@@ -129,7 +129,7 @@ def bench(options: BenchOptions) -> ExitCode:
 
 
 def _select(options: BenchOptions) -> Selected:
-    """Return the named targets, or else those of the named or default suite."""
+    """Return the named targets, or else the targets of the named or default suite."""
     from httpbench.model import Kind
     from httpbench.run import KINDS
 
@@ -160,7 +160,7 @@ def _kind(selection: Selection, known: Catalog, suite: Suite | None) -> Kind:
         return suite.kind
     kind = catalog.kind_of(list(known.targets.values()), selection.words)
     if kind is None:
-        found = {target.kind for target in selection.of(known)}  # raises for a word without a match
+        found = {target.kind for target in selection.of(known)}  # raises an error for a word without a match
         kinds = listed(kind.plural for kind in Kind if kind in found)
         hint = "measure one kind after the other, or choose one with --kind"
         raise SelectionError(f"a run measures targets of one kind, but {' '.join(selection.words)} matches {kinds}", hint=hint)
@@ -223,7 +223,7 @@ def _itself(targets: Sequence[Target]) -> str | None:
 
 
 def _matrix(selected: Selected, workloads: Sequence[str], source: LoadSource, tools: dict[str, Tool], options: BenchOptions) -> Matrix:
-    """Return the matrix of the suite, or else the usual one for this kind of target, with the options applied."""
+    """Return the suite's matrix, or else the usual matrix for this kind of target, with the options applied."""
     from httpbench.model import Kind, Scaling
     from httpbench.run import Matrix
 
@@ -264,7 +264,7 @@ def _workload(workload: Workload, kind: Kind, options: BenchOptions) -> Workload
 
 
 def _skip_missing(targets: Sequence[Target]) -> list[Target]:
-    """Return the targets that can run, and print why the others are skipped."""
+    """Return the targets that can run, and print why the other targets are skipped."""
     from httpbench.run import State, states
 
     kept = []

@@ -75,7 +75,7 @@ def _script(shell: str) -> str:
 
 
 def _place(shell: str) -> Path:
-    """Return the path where the shell looks for the script; zsh has no such folder by default."""
+    """Return the path at which to install the script. By default, zsh does not search the folder of this path."""
     if shell == "bash":
         named = os.environ.get("BASH_COMPLETION_USER_DIR", "").split(":")[0]
         return (Path(named) if named else base_folder(*DATA) / "bash-completion") / "completions" / "httpbench"

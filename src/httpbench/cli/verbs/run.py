@@ -167,7 +167,7 @@ def _precision(options: RunOptions) -> Precision | None:
 
 
 def _baseline(targets: Sequence[Target], name: str | None) -> str:
-    """Return the id of the named server, or else of the first one."""
+    """Return the id of the named server, or else the id of the first server."""
     if name is None:
         return targets[0].id
     found = [target.id for target in targets if name.lower() in (target.framework, target.id)]

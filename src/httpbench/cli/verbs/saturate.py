@@ -33,7 +33,7 @@ WIDTH_MIN, WIDTH_MAX = 0.002, 0.5
 
 
 class SearchOptions(Options):
-    """The service level, and the precision of the search."""
+    """Options for the service level, and for the precision of the search."""
 
     bounds: tuple[Bound, ...] = option(
         "--slo",

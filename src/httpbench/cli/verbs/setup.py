@@ -114,7 +114,7 @@ def _of_targets(
 
 
 def _generators(options: SetupOptions) -> list[str]:
-    """Return the named load generators and those of the suites."""
+    """Return the named load generators and the load generators of the suites."""
     known = options.selection.catalog()
     return list(dict.fromkeys([*options.generators, *(name for suite in options.suites for name in known.suite(suite).load_generator)]))
 

@@ -103,7 +103,7 @@ def _workload(known: Catalog, target: Target, request: RequestOptions) -> Worklo
 
 
 def _watch(target: Target, instance: Up) -> None:
-    """Show the usage of the target until Ctrl-C. Raise :class:`StartError` if the target ends by itself."""
+    """Show the usage of the target until Ctrl-C. Raise :class:`StartError` if the target exits on its own."""
     from rich.live import Live
     from rich.text import Text
 

@@ -97,4 +97,4 @@ class Run(Frozen):
     load_host: LoadHost | None = None
     """Machine that ran the load generators. Null: this machine."""
     published: str | None = None
-    """Project that published the results, such as ``techempower``. Most of such a run's environment is unknown. Null: measured by httpbench."""
+    """Project that published the results, e.g. ``techempower``. Most of the environment is then unknown. Null: measured by httpbench."""

@@ -1,4 +1,4 @@
-"""The command line. Each verb is one file that turns options into calls and prints the results."""
+"""The command line. Each verb has a file that turns options into calls and prints the results."""
 
 from __future__ import annotations
 

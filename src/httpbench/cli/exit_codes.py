@@ -8,7 +8,7 @@ from httpbench.errors import HttpbenchError, UsageError
 
 
 class ExitCode(IntEnum):
-    """The exit codes, which ``docs/cli.md`` lists."""
+    """An exit code. ``docs/cli.md`` lists all exit codes."""
 
     meaning: str
 

@@ -1,7 +1,7 @@
 """A group of verbs, each imported only when it is used.
 
-Help and completion ask a group for every verb, which would import them all. Here they get the first sentence of each verb's help from a
-table, and only the verb that runs is imported.
+Help and completion ask a group for every verb, which would import all verbs. This group takes the first sentence of each verb's help from
+a table, and imports only the verb that runs.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import click
 
 
 class LazyGroup(click.Group):
-    """A group of verbs in a fixed order. Each verb is the only command in the module of its name in ``package``."""
+    """A group of verbs in a fixed order. Each verb is the only command in the module of the same name in ``package``."""
 
     def __init__(self, *args: Any, package: str, verbs: Mapping[str, str], **options: Any):
         super().__init__(*args, **options)

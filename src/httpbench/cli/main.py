@@ -63,7 +63,7 @@ VERBS = {
     "noise": "Measure this machine's noise floor: one server against itself.",
     "completion": "Install tab completion for your shell.",
 }
-"""The first sentence of each verb's help, in the order in which a user needs the verbs. A test compares both."""
+"""The first sentence of each verb's help, in the order in which a user needs the verbs. A test compares this table with the help."""
 
 
 @click.group(
@@ -88,7 +88,7 @@ def run_command_line() -> None:
     """Run the command line and end the process with its exit code."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # a closed stream is None
-            stream.reconfigure(errors="replace")  # a terminal without "µ" shows a question mark
+            stream.reconfigure(errors="replace")  # a terminal that can't show "µ" shows a question mark
     sys.excepthook = console.fault
     if isinstance(sys.stderr, io.TextIOWrapper):
         raw = io.BufferedWriter(_StandardError(STDERR, "w", closefd=False))
@@ -98,7 +98,7 @@ def run_command_line() -> None:
 
 
 class _StandardError(io.FileIO):
-    """A standard error that drops messages once its terminal is gone, because a lost terminal must not make a trial fail."""
+    """A standard error stream that drops messages once its terminal is gone, because a lost terminal must not make a trial fail."""
 
     def write(self, data: ReadableBuffer, /) -> int:
         try:
@@ -138,9 +138,9 @@ def _exit_code() -> int:
 
 
 def _require_utf8() -> None:
-    """Raise :class:`UsageError` if an argument or the current folder is not UTF-8, because we can neither store nor show it."""
+    """Raise :class:`UsageError` if an argument or the current folder is not UTF-8, because httpbench can neither store nor show it."""
     texts = {f"argument {number}": word for number, word in enumerate(sys.argv[1:], 1)}
-    with contextlib.suppress(OSError):  # the folder may be gone
+    with contextlib.suppress(OSError):  # the folder might be gone
         texts["the name of the current folder"] = str(Path.cwd())
     for what, text in texts.items():
         try:
@@ -155,6 +155,6 @@ def _discard_output(stream: int) -> None:
 
 
 def _search_system_folders() -> None:
-    """Add system folders to PATH. Debian installs servers such as nginx there, and an ordinary user's PATH lacks these folders."""
+    """Add system folders to PATH. Debian installs servers such as nginx in them, but an ordinary user's PATH lacks them."""
     folders = os.environ.get("PATH", os.defpath).split(os.pathsep)
     os.environ["PATH"] = os.pathsep.join([*folders, *(folder for folder in SYSTEM_FOLDERS if folder not in folders)])

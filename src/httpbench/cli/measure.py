@@ -1,4 +1,4 @@
-"""Helpers for verbs that measure: make the specification of a run, run it, show and export the results, and choose the exit code."""
+"""Helpers for verbs that measure: specify a run, carry it out, show and export the results, and choose the exit code."""
 
 from __future__ import annotations
 
@@ -49,14 +49,14 @@ def make_spec(
     partition: Divide = host.partition,
     seed: int | None = None,
 ) -> RunSpec:
-    """Return a run of all combinations in a matrix. Each verb replaces the fields that only it sets.
+    """Return the specification of a run of all combinations in a matrix. Verbs then replace the fields that only they set.
 
     Args:
         matrix: The targets, workloads and loads to combine.
         tools: The load generators, or the timers of clients, by name.
-        targets: All targets that the run may start, backends included.
+        targets: All targets that the run can start, including backends.
         workloads: The workloads of the matrix, by name.
-        source: Where the load comes from.
+        source: The source of the load.
         share: The cores that the user gave the targets, if any.
         partition: The function that divides the cores of this machine.
         seed: Seed of the trial order. ``None``: random.
@@ -76,7 +76,7 @@ def make_spec(
 
 
 def measure(spec: RunSpec, source: LoadSource, record: RecordOptions, files: Exports) -> ExitCode:
-    """Make a run, show and export it, and return the exit code."""
+    """Carry out a run, show and export its results, and return the exit code."""
     view = record.tables.view(SEARCH_COLUMNS if spec.search else column_names(spec.table))
     files.check()
     outcome = build_and_run(spec, record, source)
@@ -88,7 +88,7 @@ def measure(spec: RunSpec, source: LoadSource, record: RecordOptions, files: Exp
 
 
 def build_and_run(spec: RunSpec, options: StoreOptions, source: LoadSource = THIS_MACHINE) -> Outcome:
-    """Build what is missing, then make and store every trial. Raise before the first build if the run is impossible."""
+    """Build what is missing, then run and store every trial. Raise before the first build if the run is impossible."""
     refuse_impossible(spec)
     with source.placed(spec) as placed:
         require_programs(placed)
@@ -97,27 +97,27 @@ def build_and_run(spec: RunSpec, options: StoreOptions, source: LoadSource = THI
         with Store(options.db) as store, console.observer(quiet=options.quiet) as observer:
             if own != placed:
                 observer.warning(f"httpbench-loadgen is missing: {listed(own.generators)} warms up, for the maximum time")
-            say = console.warn if options.quiet else observer.warning  # a wait is reported even with --quiet
+            say = console.warn if options.quiet else observer.warning  # even with --quiet, report that the run waits for cores
             with host.only_run_on(own.cpus, own.topology, waits=not options.no_wait, say=say):
                 return make_run(own, store, observer)
 
 
 def refuse_impossible(spec: RunSpec) -> None:
-    """Raise :class:`UsageError` if the load generator or this machine cannot make every trial."""
+    """Raise :class:`UsageError` if the load generator or this machine cannot run every trial."""
     refused = refusals(spec)
     if refused:
         raise UsageError("\n".join(refused), hint=f"use another load, or another load generator: {', '.join(load.GENERATORS)}")
 
 
 def report(outcome: Outcome, db: Path, files: Exports, view: View | None = None) -> None:
-    """Show and export the results, even if the run was interrupted. If the run could not be stored, raise that error at the end."""
+    """Show and export the results, even if the run was interrupted. If the run could not be stored, raise the error at the end."""
     run, trials = outcome.run, outcome.trials
     interrupted = run.status is RunStatus.INTERRUPTED
     output = files.tables
     if trials:
         try:
             output.print(render_terminal(run, trials, width=output.width, view=view))
-        finally:  # the terminal may be gone
+        finally:  # export even if the terminal is gone
             files.write(run, trials)
     if interrupted:
         planned = "" if run.search else f" of {len(run.plan)}"
@@ -142,8 +142,8 @@ def exit_code(outcome: Outcome, passages: Sequence[Passage] = ()) -> ExitCode:
 def _is_fine(run: Run, trials: Sequence[Trial]) -> bool:
     """Return whether each target has a result, and no trial failed or is invalid.
 
-    A disturbed round is fine if another round of the same cell counts. A search tries rates that fail, so it is fine if it found a rate
-    that holds.
+    A disturbed round is fine if another round of the same cell counts. A search also tries rates that are too high, so a search is fine
+    if it found a rate that holds.
     """
     if run.search:
         return saturation(run.search, trials).rate_rps is not None

@@ -13,7 +13,7 @@ from httpbench.run import KINDS, databases_of, engines_left, engines_of, remove_
 
 
 def workloads_of(known: Catalog, targets: Sequence[Target], name: str | None) -> dict[Kind, Workload]:
-    """Return a workload for each kind of target: the named one, or the usual one of the kind.
+    """Return a workload for each kind of target: the named workload, or else the usual workload of that kind.
 
     Raise :class:`SelectionError` if the named workload is for another kind.
     """
@@ -40,8 +40,8 @@ def with_backends(known: Catalog, targets: Sequence[Target], workloads: Mapping[
 def prepare_engines(targets: Iterable[Target]) -> None:
     """Check that the container engines of the targets respond, and remove containers that a killed run left behind.
 
-    An engine that no target requires is asked only if a killed run may have left a container in it, because such a container may use
-    the CPUs that are measured. Raise :class:`~httpbench.errors.RequirementError` if a required engine is missing or does not respond.
+    An engine that no target requires is checked only if a killed run might have left a container in it, because such a container might
+    use the measured CPUs. Raise :class:`~httpbench.errors.RequirementError` if a required engine is missing or does not respond.
     """
     for engine in engines_of(targets):
         require_engine(engine)

@@ -1,7 +1,8 @@
 """The terms of httpbench, as frozen models.
 
-Everything that is read from TOML, planned, measured, stored or exported is one of these models. They don't use files, processes or
-terminals. Names end with their units. Latencies are in microseconds. A value that wasn't measured is ``None``, never zero.
+Everything that httpbench reads from TOML, plans, measures, stores or exports is one of these models. Models don't use files, processes
+or terminals. The names of quantities end with their units. Latencies are in microseconds. A value that wasn't measured is ``None``, never
+zero.
 """
 
 from __future__ import annotations

@@ -6,7 +6,7 @@ from httpbench.model.frozen import Frozen, Name
 
 
 class Timing(Frozen):
-    """The cost of a process from its start until it was reaped."""
+    """The time and memory that a process used from its start until the timer reaped it."""
 
     wall_s: float
     """Wall time from the start of the process until it was reaped, in seconds."""
@@ -15,7 +15,7 @@ class Timing(Frozen):
     system_s: float
     """CPU time in the kernel, in seconds."""
     rss_bytes_peak: int | None = None
-    """Peak resident memory, in bytes. Null: not reported, or not above that of the timer's process before it executes the program."""
+    """Peak resident memory, in bytes. Null: not reported, or at most the peak of the timer's process before it executed the program."""
 
     @property
     def cpu_s(self) -> float:
@@ -26,21 +26,21 @@ class WorkDone(Frozen):
     """Counts of the reference server while a client ran. They prove that all clients did the same work."""
 
     requests: int
-    """Requests received."""
+    """Number of requests received."""
     connections: int
-    """Connections accepted."""
+    """Number of connections accepted."""
     in_flight_max: int
     """Highest number of concurrent requests."""
     pipelined: int
-    """Requests that arrived before the server had sent the previous response on their connection."""
+    """Number of requests that arrived before the server had sent the previous response on their connection."""
     wrong_requests: int
-    """Requests with another method, path or body, and input that isn't HTTP."""
+    """Number of requests with a wrong method, path or body, including input that isn't HTTP."""
     body_bytes_sent: int
-    """Bytes of all bodies sent."""
+    """Total size of the bodies sent, in bytes."""
     bytes_sent: int
-    """Bytes sent, including headers."""
+    """Total size of the responses sent, including headers, in bytes."""
     first_request: str = ""
-    """Head of the first request, as received. Empty: none arrived."""
+    """Head of the first request, as received. Empty: no request arrived."""
 
 
 class ClientMeasurement(Frozen):
@@ -53,22 +53,22 @@ class ClientMeasurement(Frozen):
     requests: int
     """Number of requests that the client had to make."""
     whole: Timing
-    """The whole process."""
+    """Time and memory of the whole process."""
     startup: Timing
-    """The same program when it makes no requests."""
+    """Time and memory of the same program in a run without requests."""
     done: WorkDone
     """Counts of the reference server in the timed run."""
     done_held: WorkDone
-    """Counts in an earlier, untimed run with delayed responses. They reveal a client that doesn't wait for responses."""
+    """Counts of the reference server in an earlier, untimed run. Delayed responses reveal a client that doesn't wait for them."""
 
     @property
     def requests_rps(self) -> float | None:
-        """Requests per second, without start-up; ``None`` if start-up took the whole time."""
+        """Requests per second, excluding start-up; ``None`` if start-up took the whole time."""
         left_s = self.whole.wall_s - self.startup.wall_s
         return self.requests / left_s if left_s > 0 else None
 
     @property
     def cpu_us_per_request(self) -> float | None:
-        """CPU time per request, without start-up, in µs; ``None`` if start-up used all CPU time."""
+        """CPU time per request, excluding start-up, in µs; ``None`` if start-up used all CPU time."""
         left_s = self.whole.cpu_s - self.startup.cpu_s
         return left_s * 1e6 / self.requests if left_s > 0 else None

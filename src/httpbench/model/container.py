@@ -1,4 +1,4 @@
-"""Containers: how a target's image is built, its limits, and how it ran."""
+"""Containers: how to build a target's image, the container's limits, and how it ran."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _UNITS = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30}
 
 
 def size_bytes(text: str) -> int:
-    """Return a size such as ``512m``, ``1g`` or ``64MiB`` in bytes, with docker's units.
+    """Convert a size such as ``512m``, ``1g`` or ``64MiB`` to bytes, with docker's units.
 
     Raises ``ValueError`` if the text isn't a size, or if the size is too small for a limit.
     """
@@ -50,22 +50,22 @@ class Runtime(StrEnum):
 
 class NetworkMode(StrEnum):
     HOST = "host"  # the machine's own network
-    BRIDGE = "bridge"  # a network of the engine, in which the container has its own address
+    BRIDGE = "bridge"  # the engine's own network, in which the container has its own address
 
 
 class ContainerRecipe(Frozen):
-    """The ``[container]`` table of a ``target.toml``: how to build its image, with the target's folder as context."""
+    """The ``[container]`` table of a ``target.toml``: how to build the image, with the target's folder as context."""
 
     dockerfile: str = Field(default="Dockerfile", pattern=r"^[^/-][^:]*$")
     """Path of the Dockerfile, relative to the target's folder."""
     base: str | None = Field(default=None, pattern=r"^[^-\s][^\s]*$")
     """Value of ``ARG BASE``, the base image of the last stage. Null: the Dockerfile's own value."""
     build_args: dict[str, str] = {}
-    """Values of further ``ARG`` lines, by name."""
+    """Values of other ``ARG`` lines, by name."""
     port: int = Field(default=PORT, ge=1, le=65_535)
     """Port inside the container with a bridge network. With the host network, the harness chooses a free port."""
     fixed_port: bool = False
-    """Whether the image also listens on ``port`` with the host network, because its command has no port option."""
+    """Whether the image listens on ``port`` with the host network too, because its command has no port option."""
 
 
 class Isolation(Frozen):
@@ -80,13 +80,13 @@ class Isolation(Frozen):
     network: NetworkMode = NetworkMode.HOST
     """Network of the container."""
     image: str | None = Field(default=None, pattern=r"^[^-\s][^\s]*$")
-    """Image from the command line, which runs its own command. Null: the image is built from the target's Dockerfile."""
+    """Image from the command line, started with the image's own command. Null: the image is built from the target's Dockerfile."""
     port: int | None = Field(default=None, ge=1, le=65_535)
     """Port that ``image`` listens on. Null: the port that the image exposes."""
 
 
 class ContainerRun(Frozen):
-    """A container as it ran: its command line, and the limits in force."""
+    """A container that ran: its command line, and the limits in force."""
 
     command: str
     """Command line that started the container, quoted for a shell."""
@@ -95,17 +95,20 @@ class ContainerRun(Frozen):
     image_id: str
     """Id of the image."""
     cpus: float | None
-    """CPU limit of its control groups, in cores. Null: no limit."""
+    """CPU limit of the container's control groups, in cores. Null: no limit."""
     memory_bytes: int | None
-    """Memory limit of its control groups, in bytes. Null: no limit."""
+    """Memory limit of the container's control groups, in bytes. Null: no limit."""
     cpuset: tuple[int, ...]
-    """Logical CPUs that its control groups allow."""
+    """Logical CPUs that the container's control groups allow."""
     burned_cpus: float | None = None
-    """CPU use that a short burn within the limits reached, in cores. Null: the limits were read but not tested."""
+    """CPU usage that a short burn reached under the limits, in cores. Null: the limits were read but not tested."""
 
     @property
     def was_tried(self) -> bool:
-        """Whether the burn reached the CPU limit. If other programs slowed it down, it proves nothing."""
+        """Whether the burn came close enough to the CPU limit to show that the limit is in force.
+
+        If other programs slowed the burn down, the result is false even if the limit is in force.
+        """
         if self.cpus is None or self.burned_cpus is None:
             return False
         return self.burned_cpus >= TRIED_SHARE_MIN * min(self.cpus, len(self.cpuset) or self.cpus)

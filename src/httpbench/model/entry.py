@@ -1,4 +1,4 @@
-"""Entries from the catalogs of other projects."""
+"""Entries in the catalogs of other projects."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from enum import StrEnum
 from httpbench.model.frozen import Frozen, Name
 
 BROKEN = "broken"
-"""Tag of targets that the project with the catalog doesn't run."""
+"""Tag of targets that their own project doesn't run."""
 
 
 class Approach(StrEnum):
-    REALISTIC = "realistic"  # as in production
-    STRIPPED = "stripped"  # without parts that a production system has
+    REALISTIC = "realistic"  # implemented as in production
+    STRIPPED = "stripped"  # lacks parts of a production system
 
 
 class Database(StrEnum):
@@ -28,7 +28,7 @@ PROVIDED = (Database.POSTGRES, Database.MYSQL)
 class Orm(StrEnum):
     FULL = "full"
     MICRO = "micro"
-    RAW = "raw"  # the driver alone
+    RAW = "raw"  # only the database driver
 
 
 class Entry(Frozen):
@@ -37,25 +37,25 @@ class Entry(Frozen):
     catalogue: Name
     """Name of the catalog: ``techempower``, ``httparena`` or ``web-frameworks``."""
     name: str
-    """Name of the target in that project's published results."""
+    """Name of the target in the other project's published results."""
     display_name: str
-    """Name of the target in that project's tables."""
+    """Name of the target in the other project's tables."""
     approach: Approach | None = None
     """Implementation approach. Null: not stated."""
     database: Database | None = None
     """Required database. Null: none."""
     orm: Orm | None = None
-    """Way in which the target maps rows to objects. Null: not at all, or not stated."""
+    """How the target maps rows to objects. Null: it doesn't, or the catalog doesn't state it."""
     platform: str | None = None
     """Platform of the framework, such as a runtime. Null: not stated."""
     webserver: str | None = None
     """HTTP server in front of the framework. Null: none, or not stated."""
     versus: str | None = None
-    """Name of another target in that catalog to compare this target with. Null: none."""
+    """Name of another target in the same catalog to compare this target with. Null: none."""
     tags: tuple[str, ...] = ()
     """Tags, such as ``broken``."""
     tests: tuple[str, ...] = ()
-    """Tests that the target declares, by their names in that catalog. Empty: all tests are in the target's ``paths``."""
+    """Tests that the target declares, by their names in the catalog. Empty: the target's ``paths`` contain all tests."""
     unsupported: str | None = None
     """Feature that the target requires but httpbench doesn't support, as a clause. Null: none."""
     problems: tuple[str, ...] = ()
@@ -63,7 +63,7 @@ class Entry(Frozen):
 
     @property
     def refusal(self) -> str | None:
-        """Why the target can't run; ``None`` if it can."""
+        """Reason why the target can't run; ``None`` if the target can run."""
         if self.problems:
             return f"its configuration is wrong: {'; '.join(self.problems)}"
         if BROKEN in self.tags:

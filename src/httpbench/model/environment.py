@@ -6,7 +6,7 @@ from httpbench.model.frozen import Frozen
 
 
 class Environment(Frozen):
-    """The properties of a machine that must match for two runs to be comparable."""
+    """The properties of a machine that show whether two runs are comparable."""
 
     hostname: str
     """Name of the machine."""
@@ -19,9 +19,9 @@ class Environment(Frozen):
     smt: bool | None
     """Whether simultaneous multithreading is active. Null: unknown."""
     governor: str | None
-    """Frequency governor; several, separated by commas, if CPUs differ. Null: none."""
+    """Frequency governor, or several governors separated by commas if CPUs differ. Null: none."""
     turbo: bool | None
-    """Whether cores may exceed their nominal frequency. Null: not controlled by the kernel."""
+    """Whether cores can exceed their nominal frequency. Null: not controlled by the kernel."""
     mitigations: dict[str, str]
     """State of each known CPU vulnerability, by its name in ``/sys``."""
     memory_bytes: int
@@ -45,7 +45,7 @@ class Environment(Frozen):
     container: str | None = None
     """Container engine in which httpbench runs. Null: none."""
     git_commit: str | None
-    """Commit of the folder with the targets, followed by ``+changes`` if it was modified. Null: not a repository."""
+    """Commit of the folder with the targets, followed by ``+changes`` if the folder has uncommitted changes. Null: not in a repository."""
     httpbench_version: str
     """Version of httpbench."""
     versions: dict[str, str]
@@ -82,10 +82,10 @@ class LoadHost(Frozen):
     cpus: tuple[int, ...]
     """Logical CPUs that load generators may use on the load host."""
     cores: int
-    """Number of physical cores of these CPUs."""
+    """Number of physical cores of ``cpus``."""
     backend_cpus: tuple[int, ...] = ()
     """Logical CPUs of the proxies' backend on the load host. Empty: the backend runs on the target's machine."""
     round_trips: RoundTrips
     """Round trips before the run."""
     environment: Environment
-    """Properties of the load host. There is no commit, and the versions are those of load generators."""
+    """Properties of the load host, without a commit. The only versions are those of load generators."""

@@ -22,42 +22,42 @@ class Level(Frozen):
 
 
 STEADY_S_MIN = 1.5
-"""Minimum time to detect steady throughput, in seconds: fourteen windows of 0.1 s."""
+"""Minimum time to detect steady throughput, in seconds: fourteen windows of 0.1 s, rounded up."""
 
 
 class Arrivals(StrEnum):
     """The spacing of the requests of an open loop."""
 
     CONSTANT = "constant"
-    POISSON = "poisson"  # independent of each other, as those of many users
+    POISSON = "poisson"  # requests are independent of each other, like those of many users
 
 
 class Load(Frozen):
-    """A closed loop, or an open loop with ``rate_rps``.
+    """A closed loop, or an open loop if ``rate_rps`` is given.
 
     A client makes its own load according to the workload. ``duration_s`` is then the maximum time for its trial.
     """
 
     connections: int = Field(default=64, ge=1, le=1_000_000)
-    """Connections, over all threads of the load generator."""
+    """Number of connections, summed over all threads of the load generator."""
     threads: int | None = Field(default=None, ge=1, le=1024)
-    """Threads of the load generator. Null: one per core."""
+    """Number of threads of the load generator. Null: one per core."""
     pipeline: int = Field(default=1, ge=1, le=1024)
-    """Requests in flight per connection."""
+    """Number of requests in flight per connection."""
     keepalive: bool = True
-    """Whether connections are kept alive. Otherwise, each request uses a new one."""
+    """Whether connections are kept alive. Otherwise, each request uses a new connection."""
     duration_s: float = Field(default=10, gt=0, le=86_400)
     """Measured duration, in seconds. For a client: the maximum time for its trial."""
     warmup_s: float = Field(default=2, ge=0, le=3600)
-    """Warm-up, in seconds, on the measured connections if the load generator supports it."""
+    """Duration of the warm-up, in seconds. It uses the measured connections if the load generator supports that."""
     warmup_max_s: float | None = Field(default=None, gt=0, le=3600)
-    """Longest warm-up until throughput is steady, in seconds, including ``warmup_s``. Null: only ``warmup_s``."""
+    """Maximum duration of a warm-up that ends once throughput is steady, in seconds, including ``warmup_s``. Null: only ``warmup_s``."""
     timeout_s: float = Field(default=2, gt=0, le=3600)
     """Request timeout, in seconds."""
     rate_rps: float | None = Field(default=None, gt=0)
-    """Open loop at this rate, in requests/s. With ``rate_from_rps``: the highest rate, held to the end. Null: closed loop."""
+    """Rate of an open loop, in requests/s. With ``rate_from_rps``: the highest rate, which lasts to the end. Null: closed loop."""
     rate_from_rps: float | None = Field(default=None, gt=0)
-    """First rate of a rising rate, in requests/s. Null: the rate is constant."""
+    """Lowest value of a rising rate, in requests/s. Null: the rate is constant."""
     rate_step_rps: float | None = Field(default=None, gt=0)
     """Increase of a rising rate at each step, in requests/s. Null: the rate is constant."""
     step_s: float | None = Field(default=None, ge=0.1)
@@ -65,7 +65,7 @@ class Load(Frozen):
     arrivals: Arrivals = Arrivals.CONSTANT
     """Spacing of the requests of an open loop."""
     requests_per_connection: int | None = Field(default=None, ge=1)
-    """Requests per connection before reconnecting. Null: unlimited."""
+    """Number of requests per connection before reconnecting. Null: unlimited."""
 
     @model_validator(mode="after")
     def _is_possible(self) -> Load:
@@ -86,7 +86,7 @@ class Load(Frozen):
 
     @property
     def steps(self) -> int:
-        """Number of rates; 0 in a closed loop."""
+        """Number of different rates; 0 in a closed loop."""
         if self.rate_rps is None:
             return 0
         if self.rate_from_rps is None or self.rate_step_rps is None:
@@ -95,9 +95,9 @@ class Load(Frozen):
 
     @property
     def levels(self) -> tuple[Level, ...]:
-        """The rates in order, with the last one held to the end.
+        """The levels of the load in order. The last one lasts to the end.
 
-        Empty in a closed loop. There are fewer than ``steps`` if the time is too short.
+        Empty in a closed loop. There are fewer levels than ``steps`` if ``duration_s`` is too short.
         """
         if self.rate_rps is None:
             return ()

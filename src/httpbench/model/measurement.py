@@ -38,22 +38,22 @@ class Distribution(Frozen):
     p2_5: Percentile = None
     p97_5: Percentile = None
     resolution_us: float | None = None
-    """Step in µs to which the load generator rounds times down. Values below one step are null. Null: it doesn't round."""
+    """Step to which the load generator rounds times down, in µs. Times below one step are null. Null: no rounding."""
     histogram: str | None = None
-    """Histogram of nanoseconds: HdrHistogram V2, compressed, base64. Null: not kept."""
+    """Histogram of the times in nanoseconds: HdrHistogram V2, compressed, as base64. Null: not kept."""
 
 
 class Requests(Frozen):
     sent: int | None = None
-    """Requests sent. Null: not reported."""
+    """Number of requests sent. Null: not reported."""
     completed: int
-    """Complete responses, correct or not."""
+    """Number of complete responses, correct or not."""
     ok: int
-    """Correct responses: with the expected status and, if checked, the expected body."""
+    """Number of correct responses: those with the expected status and, if checked, the expected body."""
     before_window: int | None = None
-    """Correct responses during the load generator's own warm-up. Null: not reported."""
+    """Number of correct responses during the load generator's own warm-up. Null: not reported."""
     unsent: int = 0
-    """Requests of an open loop that were due within the window but found no free connection."""
+    """Number of requests of an open loop that were due within the window but found no free connection."""
 
 
 class Interval(Frozen):
@@ -64,51 +64,51 @@ class Interval(Frozen):
     duration_s: float
     """Duration, in seconds."""
     completed: int
-    """Complete responses."""
+    """Number of complete responses."""
     errors: int = 0
-    """Requests without a correct response."""
+    """Number of requests without a correct response."""
     offered_rps: float | None = None
     """Mean offered rate, in requests/s. Null: closed loop, or not reported."""
     p50_us: float | None = None
     """p50, in µs: response time in an open loop, otherwise service time. Null: fewer than ten samples beyond it, or not reported."""
     p90_us: float | None = None
-    """p90, in µs, like ``p50_us``; only with a rising rate."""
+    """p90, in µs, defined like ``p50_us``. Only with a rising rate."""
     p99_us: float | None = None
-    """p99, in µs, like ``p50_us``."""
+    """p99, in µs, defined like ``p50_us``."""
     p99_9_us: float | None = None
-    """p99.9, in µs, like ``p50_us``."""
+    """p99.9, in µs, defined like ``p50_us``."""
     bytes_received: int | None = None
-    """Bytes received. Null: not reported."""
+    """Number of bytes received. Null: not reported."""
 
 
 class OverSeconds(Frozen):
-    """Statistics of a count per second, over the seconds of a measurement."""
+    """Statistics of the counts in each second of a measurement."""
 
     mean: float
-    """Mean."""
+    """Mean count per second."""
     stddev: float
-    """Standard deviation."""
+    """Standard deviation of the counts."""
     min: float
-    """Minimum."""
+    """Minimum of the counts."""
     p1: float
-    """p1. With fewer than 101 seconds, it is the minimum."""
+    """p1 of the counts, which is the minimum if there are fewer than 101 seconds."""
     p2_5: float
-    """p2.5."""
+    """p2.5 of the counts."""
     p50: float
-    """p50."""
+    """p50 of the counts."""
     p97_5: float
-    """p97.5."""
+    """p97.5 of the counts."""
 
 
 class PerSecond(Frozen):
-    """Responses and bytes per second of a measurement."""
+    """Statistics of the responses and bytes in each second of a measurement."""
 
     seconds: int
     """Number of seconds."""
     requests: OverSeconds
-    """Complete responses."""
+    """Complete responses per second."""
     bytes_received: OverSeconds | None
-    """Bytes received. Null: not reported."""
+    """Bytes received per second. Null: not reported."""
 
 
 class Step(Frozen):
@@ -121,15 +121,15 @@ class Step(Frozen):
     duration_s: float
     """Duration, in seconds."""
     completed: int
-    """Complete responses."""
+    """Number of complete responses."""
     errors: int
-    """Requests without a correct response."""
+    """Number of requests without a correct response."""
     response_time_us: Distribution
     """Response times, in µs."""
 
 
 START_SPREAD_MS_MAX = 5.0
-"""Maximum start delay of a load host, in ms beyond the round trip, that reports don't mention."""
+"""Maximum start delay of a load host, in ms beyond the round trip. Reports mention longer delays."""
 
 
 class HostShare(Frozen):
@@ -138,63 +138,63 @@ class HostShare(Frozen):
     name: str
     """Name of the load host."""
     connections: int
-    """Connections of this load host."""
+    """Number of connections of this load host."""
     threads: int
-    """Threads of its load generator."""
+    """Number of threads of the load generator on this load host."""
     completed: int
-    """Complete responses on this load host."""
+    """Number of complete responses on this load host."""
     throughput_rps: float
     """Correct responses per second on this load host."""
     busy: float
-    """Time that the busiest thread of its load generator worked, as a share of the measured duration, 0 to 1."""
+    """Share of the measured duration in which the busiest thread of the load generator worked, 0 to 1."""
     waiting: float | None
     """Share of the measured duration in which the most delayed thread was ready to run but had no CPU, 0 to 1. Null: not reported."""
     stalled_us: float
-    """Time in stalls of at least 10 ms, for the thread with the most, in µs."""
+    """Total length of the stalls of at least 10 ms on the thread that stalled the longest, in µs."""
     lag_us_p99: float | None
     """p99 of the load generator's own lag behind the schedule, in µs. Null: closed loop, or fewer than ten samples beyond it."""
     start_ms: float
-    """Start of its load, in ms after that of the first load host; accurate to half the sum of both round trips."""
+    """Start of the load on this host, in ms after the first load host. The maximum error is half the sum of both hosts' round trips."""
     round_trip_ms: float
-    """Shortest round trip while reading its clock through the Dask scheduler, in ms."""
+    """Shortest round trip while reading this host's clock through the Dask scheduler, in ms."""
 
     @property
     def is_late(self) -> bool:
-        """Whether this host started noticeably later than the first."""
+        """Whether this host started noticeably later than the first host."""
         return self.start_ms > START_SPREAD_MS_MAX + self.round_trip_ms
 
     @property
     def full(self) -> float:
-        """Share of the time for which the busiest thread of its load generator worked or waited for a CPU."""
+        """Share of the measured duration in which the busiest thread of the load generator worked or waited for a CPU."""
         return self.busy + (self.waiting or 0.0)
 
 
 class PartMeasurement(Frozen):
-    """The results of one workload in a mix. Requests that were never sent count only in the total."""
+    """The results of one workload in a mix. Requests that were never sent count only in the total of the mix."""
 
     name: str
     """Name of the workload."""
     weight: int
-    """Requests in each turn of the mix."""
+    """Number of requests in each turn of the mix."""
     sent: int
-    """Requests sent."""
+    """Number of requests sent."""
     ok: int
-    """Correct responses."""
+    """Number of correct responses."""
     errors: int
-    """Requests without a correct response."""
+    """Number of requests without a correct response."""
     throughput_rps: float
     """Correct responses per second."""
     time_us: Distribution
-    """Times in µs: response times in an open loop, otherwise service times."""
+    """Times, in µs: response times in an open loop, otherwise service times."""
 
 
 class SampledBodies(Frozen):
     """Whole responses kept during the load and checked against the workload's rule afterward."""
 
     checked: int
-    """Responses checked."""
+    """Number of responses checked."""
     wrong: int
-    """Incorrect responses."""
+    """Number of incorrect responses."""
     problems: tuple[str, ...] = ()
     """Distinct problems, at most five."""
 
@@ -222,9 +222,9 @@ class Measurement(Frozen):
     requests: Requests
     """Counts of requests."""
     errors: dict[str, int] = {}
-    """Count per kind of error. Kinds that didn't occur may be missing."""
+    """Number of errors of each kind. Kinds that didn't occur can be missing."""
     bytes_received: int | None = None
-    """Bytes received. Null: not reported."""
+    """Number of bytes received. Null: not reported."""
     throughput_rps: float
     """Throughput: correct responses per second."""
     service_time_us: Distribution | None = None
@@ -232,34 +232,35 @@ class Measurement(Frozen):
     response_time_us: Distribution | None = None
     """Response times, in µs. Null: closed loop."""
     schedule_lag_us: Distribution | None = None
-    """Schedule lag, in µs, caused by a late generator or by a lack of free connections. Null: closed loop, or not reported."""
+    """Schedule lag, in µs, caused by a late load generator or by a lack of free connections. Null: closed loop, or not reported."""
     connect_time_us: Distribution | None = None
     """Connect times, in µs. Null: not reported."""
     intervals: tuple[Interval, ...] = ()
     """Slices of the measured duration. Empty: not reported."""
     per_second: PerSecond | None = None
-    """Responses and bytes per second, from a load generator that doesn't report ``intervals``. Null: not reported."""
+    """Responses and bytes per second, if the load generator doesn't report ``intervals``. Null: not reported."""
     steps: tuple[Step, ...] = ()
-    """One step for each rate of a rising rate, otherwise empty."""
+    """Results at each step of a rising rate. Empty: the rate didn't rise."""
     busy_cores: float | None = None
-    """Time in which the load generator had work to do, without polling, in cores. Null: not reported."""
+    """Time for which the load generator had work to do, excluding polling, in cores. Null: not reported."""
     means_every_request: bool = False
-    """Whether the mean service time covers every request, on connections that are under load all the time. Only then must Little's law hold
-    in a closed loop."""
+    """Whether the mean service time covers every request, and the connections are under load all the time. If so, Little's law must hold in
+    a closed loop."""
     stalls: Stalls | None = None
-    """Stalls of the target in a closed loop, which percentiles may hide. Null: an open loop, or not reported."""
+    """Stalls of the target in a closed loop, which percentiles can hide. Null: open loop, or not reported."""
     unfinished: int = 0
-    """Requests in flight at the end that are older than the p99. Percentiles count their age as a lower bound. 0: none, or not reported."""
+    """Number of requests in flight at the end that are older than the p99. Percentiles count the age of such a request as a lower bound. 0:
+    none, or not reported."""
     unfinished_s: float = 0.0
-    """Sum of these ages, in seconds."""
+    """Sum of the ages of the ``unfinished`` requests, in seconds."""
     load_hosts: tuple[HostShare, ...] = ()
-    """Shares of the load hosts. Empty: the load came from this machine."""
+    """Each load host's share of the load. Empty: the load came from this machine."""
     parts: tuple[PartMeasurement, ...] = ()
-    """Results of each workload in a mix, otherwise empty."""
+    """Results of each workload in a mix. Empty: not a mix."""
     sampled_bodies: SampledBodies | None = None
     """Results of checking whole responses. Null: none were kept, because every body was compared or no workload has a rule."""
     notes: tuple[str, ...] = ()
-    """Sentences on the limits of this load generator's measurements."""
+    """Limitations of this load generator's measurements, one sentence each."""
 
     @property
     def errors_total(self) -> int:
@@ -267,8 +268,8 @@ class Measurement(Frozen):
 
     @property
     def times_us(self) -> Distribution | None:
-        """Times that represent the measurement.
+        """Times to report as the latency of the measurement.
 
-        With a rate, these are response times; otherwise, service times. With a rising rate, they are those of the highest step.
+        These are response times in an open loop, and service times in a closed loop. With a rising rate, only the highest step counts.
         """
         return self.steps[-1].response_time_us if self.steps else self.response_time_us or self.service_time_us

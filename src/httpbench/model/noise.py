@@ -8,22 +8,22 @@ from httpbench.model.workload import Request
 
 
 class Noise(Frozen):
-    """The difference between a server and itself on a machine, measured by A/A pairs."""
+    """The noise floor of a machine: how much a server differs from itself in A/A pairs."""
 
     run: str
     """Id of the run that measured the A/A pairs."""
     made_at: str
-    """Start of that run: UTC, ISO 8601."""
+    """Start of the run that measured the A/A pairs: UTC, ISO 8601."""
     hostname: str
     """Name of the machine."""
     cpu_model: str
-    """Model of its CPU."""
+    """Model of the machine's CPU."""
     kernel: str
-    """Release of its kernel."""
+    """Release of the machine's kernel."""
     tuning: dict[str, str]
     """Value of each ``httpbench tune`` setting, by name."""
     httpbench_version: str = ""
-    """Version of httpbench. Empty: an earlier version measured the noise and didn't store its number."""
+    """Version of httpbench. Empty: measured by an earlier version, which didn't store its version."""
     cpus_allowed: tuple[int, ...] = ()
     """Logical CPUs that httpbench was allowed to use. Empty: not stored."""
     cpu_quota_cores: float | None = None
@@ -31,7 +31,7 @@ class Noise(Frozen):
     target: str
     """Id of the server."""
     connections: int
-    """Connections of the load."""
+    """Number of connections of the load."""
     load: Load | None = None
     """The load. Null: only ``connections`` and ``duration_s`` were stored, and the rest had default values."""
     workload: str = "plaintext"
@@ -41,7 +41,7 @@ class Noise(Frozen):
     duration_s: float
     """Measured duration of each trial, in seconds."""
     in_slices: bool = False
-    """Whether the servers took turns in slices, which leaves less noise than whole trials."""
+    """Whether the servers took turns in slices, which causes less noise than whole trials."""
     rounds: int
     """Number of valid pairs."""
     deviation: dict[str, float]

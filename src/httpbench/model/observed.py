@@ -13,20 +13,20 @@ class Observed(Frozen):
     """Everything observed in a trial except the measurements of the load generator or timer."""
 
     target_usage: Usage | None = None
-    """CPU and memory of the target. Null: not watched."""
+    """CPU and memory usage of the target. Null: not watched."""
     target_polling_threads: float | None = None
-    """Mean number of the target's threads that ran or were ready to run while it got no requests: the lowest result of several checks. A
-    target with at least 0.5 counts as polling. Null: not watched."""
+    """Mean number of the target's threads that ran or were ready to run while the target got no requests. The lowest of several results
+    is stored. A target with at least 0.5 counts as polling. Null: not watched."""
     generator_usage: Usage | None = None
-    """CPU and memory of the load generator. Null: not watched."""
+    """CPU and memory usage of the load generator. Null: not watched."""
     backend_usage: Usage | None = None
-    """CPU and memory of the server behind a proxy. Null: no proxy, or not watched."""
+    """CPU and memory usage of the server behind a proxy. Null: no proxy, or not watched."""
     backend_requests: int | None = None
-    """Requests that the backend of a proxy handled from its start to the end of the trial. Null: it doesn't count them."""
+    """Number of requests that a proxy's backend handled from its start to the end of the trial. Null: the backend doesn't count them."""
     database_usage: Usage | None = None
-    """CPU and memory of the target's database. Null: no database, or not watched."""
+    """CPU and memory usage of the target's database. Null: no database, or not watched."""
     occupancy: tuple[CoreOccupancy, ...] = ()
-    """Use of the CPUs of the target and the load generator, and of their SMT siblings."""
+    """Usage of the logical CPUs of the target and the load generator, and of the SMT siblings of these CPUs."""
     others: Others | None = None
     """Other programs on the machine. Null: not watched."""
     network: Network | None = None
@@ -34,17 +34,17 @@ class Observed(Frozen):
     load_host: LoadHostUse | None = None
     """Observations of the load host. Null: the load generator ran on the target's machine, or nothing was measured."""
     slices_dropped: int = 0
-    """Slices that were dropped and repeated, because other programs disturbed this target or another one in the same cycle."""
+    """Number of slices that were dropped and repeated because other programs disturbed this target or another one in the same cycle."""
     incidents: tuple[Reason, ...] = ()
-    """Events that affect the verdict, such as the target's death or a wrong response after the load. Empty in trials stored before this
-    field existed."""
+    """Events that affect the verdict, such as the target's death or a wrong response after the load. Empty: none, or stored by an earlier
+    version."""
 
 
 class Criteria(Frozen):
     """The criteria for judging a trial, in addition to its plan."""
 
     failed_share_max: float | None = None
-    """Maximum share of failed requests that the service level allows, 0 to 1. Null: the default for valid trials."""
+    """Maximum share of failed requests that the service level allows, 0 to 1. Null: no service level, so the default applies."""
     response_bytes_min: int | None = None
     """Minimum size of a correct response, in bytes. Null: sizes aren't compared."""
     response_part: Literal["bodies", "responses"] = "bodies"

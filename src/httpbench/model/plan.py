@@ -25,9 +25,9 @@ class Cores(Frozen):
     database: tuple[int, ...] = ()
     """Logical CPUs of the target's database. Empty: no database."""
     shared: bool
-    """Whether the target and the load generator share a CPU, which every table then reports."""
+    """Whether the target and the load generator share a CPU. If so, every table reports it."""
     siblings: tuple[tuple[int, ...], ...] = ()
-    """Groups of logical CPUs that share a physical core (SMT). A CPU that isn't in any group is a core of its own. A group may contain CPUs
+    """Groups of logical CPUs that share a physical core (SMT). A CPU that isn't in any group is a core of its own. A group can contain CPUs
     that no program of the run may use."""
 
     def physical(self, cpus: Collection[int]) -> int:
@@ -36,7 +36,7 @@ class Cores(Frozen):
         return len({core_of.get(cpu, cpu) for cpu in cpus})
 
     def with_siblings(self, cpus: Collection[int]) -> frozenset[int]:
-        """Return these logical CPUs and all others on the same physical cores."""
+        """Return these logical CPUs and all other CPUs on the same physical cores."""
         return frozenset(cpus).union(*(group for group in self.siblings if set(group) & set(cpus)))
 
     @property
@@ -46,12 +46,12 @@ class Cores(Frozen):
 
     @property
     def backend_shared(self) -> bool:
-        """Whether the backend and the generator share a core, which every table then reports."""
+        """Whether the backend and the load generator share a CPU. If so, every table reports it."""
         return bool(set(self.backend) & set(self.generator))
 
     @property
     def database_shared(self) -> bool:
-        """Whether the database and the generator share a core, which every table then reports."""
+        """Whether the database and the load generator share a CPU. If so, every table reports it."""
         return bool(set(self.database) & set(self.generator))
 
 
@@ -59,9 +59,9 @@ class TrialPlan(Frozen):
     """One trial: a target started, warmed up, measured and stopped once under one workload and one load."""
 
     number: int
-    """Position in the run, from 0; repeats follow all planned trials."""
+    """Position in the run, from 0. Repeats follow all planned trials."""
     round: int
-    """Round, from 0."""
+    """Number of the round, from 0."""
     target: Id
     """Id of the target."""
     scaling: Scaling
@@ -77,9 +77,9 @@ class TrialPlan(Frozen):
     workers: int | None = None
     """Number of workers or copies of the target. Null: one per physical core."""
     slices: int | None = Field(default=None, ge=1)
-    """Number of slices in which the target is measured, in turns with the other targets of its table. Null: one window."""
+    """Number of slices in which the target is measured, taking turns with the other targets of the table. Null: one window."""
     attempt: int = Field(default=0, ge=0)
-    """Number of the attempt. 0: the planned trial; higher: a repeat after disturbed attempts."""
+    """Number of the attempt: 0 for the planned trial, higher for repeats after disturbed attempts."""
 
     @property
     def cell(self) -> tuple[str, Scaling, str, str, Load]:

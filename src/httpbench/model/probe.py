@@ -8,9 +8,9 @@ from httpbench.model.frozen import Frozen
 
 
 class Label(StrEnum):
-    """How complete an HTTP server is, from the least complete."""
+    """How complete an HTTP server is, in ascending order."""
 
-    CANNED = "canned"  # its responses don't depend on requests
+    CANNED = "canned"  # sends responses that don't depend on requests
     LOOP = "loop"  # responds to any input
     PARSER = "parser"  # rejects invalid input, but gives every path the same response
     ROUTER = "router"  # routes by path, but breaks a rule of HTTP
@@ -43,24 +43,24 @@ class Observation(Frozen):
     trait: Trait
     """Behavior that the experiment tests."""
     holds: bool | None
-    """Whether the server has this behavior. Null: unknown; ``came`` has the reason."""
+    """Whether the server has this behavior. Null: unknown; ``came`` contains the reason."""
     sent: str
-    """Input that was sent, in words or as text."""
+    """Input sent to the server, described or quoted."""
     came: str
-    """Output that was received, or the reason why the result is unknown."""
+    """Output received from the server, or the reason why the result is unknown."""
 
 
 class Probed(Frozen):
     """The results of probing a target."""
 
     label: Label | None
-    """How complete an HTTP server the target is. Null: too little could be observed."""
+    """How complete an HTTP server the target is. Null: httpbench could observe too little."""
     reasons: tuple[str, ...]
     """Reasons why the label isn't higher, one clause each; empty for ``server``."""
     response_bytes: int
     """Size of the correct response, including headers, in bytes."""
     observations: tuple[Observation, ...]
-    """All experiments."""
+    """Results of all experiments."""
 
     def holds(self, trait: Trait) -> bool | None:
         """Return whether the server has this behavior; ``None`` if unknown or not tested."""

@@ -16,9 +16,9 @@ class Proof(Frozen):
     id: str
     """Id of the target."""
     date: datetime.date
-    """Day of the verification (UTC)."""
+    """Date of the verification (UTC)."""
     os: str
-    """Operating system."""
+    """Operating system on which the target was verified."""
     toolchain: dict[str, str] = {}
     """Version of each program that the target requires, if known."""
     version: str | None = None
@@ -28,7 +28,7 @@ class Proof(Frozen):
     sources: str | None = Field(default=None, pattern=r"^[0-9a-f]{12}$")
     """Fingerprint of the verified sources. Null: not recorded."""
     note: str | None = None
-    """Limits of the record, as a sentence. Null: none."""
+    """Limitation of the record, as a sentence. Null: none."""
 
 
 class ProofFile(Frozen):

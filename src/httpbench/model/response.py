@@ -17,7 +17,7 @@ class SampledResponse(Frozen):
     body_sha256: str | None = None
     """SHA-256 of the whole body. Null: stored by an earlier version."""
     size_bytes: int
-    """Size including headers, in bytes."""
+    """Size of the response, including headers, in bytes."""
 
 
 class SampledRequest(Frozen):

@@ -18,14 +18,14 @@ from httpbench.model.workload import Workload
 
 
 class Precision(Frozen):
-    """A required precision, which determines the number of rounds. The plan then contains the maximum number of rounds."""
+    """A required precision, which determines the number of rounds. With a precision, the plan contains the maximum number of rounds."""
 
     rounds_min: int = Field(ge=1)
-    """Lowest number of rounds."""
+    """Minimum number of rounds."""
     rounds_max: int = Field(ge=1)
-    """Highest number of rounds."""
+    """Maximum number of rounds."""
     half_width: float = Field(gt=0)
-    """Half the relative width of the widest interval at which the run ends: 0.02 is ± 2%."""
+    """Maximum relative half-width of an interval. The run ends once every interval is narrow enough. 0.02 is ± 2%."""
 
 
 class Gate(Frozen):
@@ -55,46 +55,46 @@ class Run(Frozen):
     id: str
     """Id of the run."""
     started_at: str
-    """Start: UTC, ISO 8601."""
+    """Start of the run: UTC, ISO 8601."""
     finished_at: str | None
-    """End: UTC, ISO 8601. Null: not finished."""
+    """End of the run: UTC, ISO 8601. Null: not finished."""
     status: RunStatus
     """Status of the run."""
     command: tuple[str, ...]
-    """The command line."""
+    """Command line of the run."""
     environment: Environment
-    """The machine and its state."""
+    """Properties of the machine that ran httpbench."""
     plan: tuple[TrialPlan, ...]
     """All planned trials in order, without repeats."""
     targets: dict[str, Target]
-    """Targets by id."""
+    """Targets of the run, by id."""
     workloads: dict[str, Workload]
-    """Workloads by name."""
+    """Workloads of the run, by name."""
     table: Table = Table.HTTP_SERVERS
-    """Columns of its tables."""
+    """Columns of the run's tables."""
     baseline: str | None = None
-    """Id of the target to compare the others with. Null: none."""
+    """Id of the target to compare the other targets with. Null: none."""
     precision: Precision | None = None
     """Required precision. Null: a fixed number of rounds."""
     retries: int = Field(default=0, ge=0)
     """Maximum number of repeats of a disturbed trial."""
     scale: float = Field(default=1.0, gt=0)
-    """Factor on the suite's rates and times, which every table shows."""
+    """Factor for the suite's rates and times. Every table shows this factor."""
     measures_noise: bool = False
     """Whether the rounds are A/A pairs, which compare one server with itself."""
     noise: Noise | None = None
-    """Noise floor of this machine, as known at the start of the run. Null: unknown, or no longer valid."""
+    """Noise floor of this machine, as known at the start of the run. Null: unknown or outdated."""
     search: Search | None = None
-    """Search for the highest rate; ``plan`` then contains only the first trial. Null: no search."""
+    """Search for the highest rate. With a search, ``plan`` contains only the first trial. Null: no search."""
     gates: tuple[Gate, ...] = ()
-    """Gates for the targets, compared with the baseline."""
+    """Gates for the changes of the targets relative to the baseline."""
     fails_if_inconclusive: bool = False
     """Whether an inconclusive gate counts as failed."""
     name: str | None = None
     """Name of the run, for ``report`` and ``compare``. Null: none."""
     tags: tuple[str, ...] = ()
-    """Words that the user gave the run, by which the dashboard finds it."""
+    """Tags that the user gave the run, for searches in the dashboard."""
     load_host: LoadHost | None = None
-    """The machine that ran the load generators. Null: this one."""
+    """Machine that ran the load generators. Null: this machine."""
     published: str | None = None
-    """Project that published the results, such as ``techempower``. Most of the environment is then unknown. Null: measured by httpbench."""
+    """Project that published the results, e.g. ``techempower``. Most of the environment is then unknown. Null: measured by httpbench."""

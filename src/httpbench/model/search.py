@@ -21,7 +21,7 @@ class Bound(Frozen):
 
 
 class ServiceLevel(Frozen):
-    """The conditions that a trial must meet at a rate, besides achieving the rate."""
+    """The conditions that a trial must meet, in addition to achieving the offered rate."""
 
     bounds: Annotated[tuple[Bound, ...], Field(min_length=1)]
     """Bounds on response times."""
@@ -30,19 +30,19 @@ class ServiceLevel(Frozen):
 
 
 class Search(Frozen):
-    """A search for the highest rate that meets a service level, even if trials disagree."""
+    """A search for the highest rate that meets a service level. Trials at the same rate can disagree."""
 
     level: ServiceLevel
     """The service level."""
     width: float = Field(default=0.01, ge=0.002, le=0.5)
-    """Relative distance between the result and the lowest failed rate at which the search ends: 0.01 is 1%."""
+    """Maximum relative distance between the result and the lowest failed rate. The search ends once they are close enough. 0.01 is 1%."""
     trials_per_rate: int = Field(default=3, ge=1, le=99)
-    """Trials per rate in the last phase. A rate holds if at least half of them hold."""
+    """Number of trials per rate in the last phase. A rate holds if at least half of its trials hold."""
     duration_s: float = Field(gt=0)
     """Measured duration of a trial that counts, in seconds. A trial is longer if a percentile would otherwise have too few responses."""
     scout_duration_s: float = Field(gt=0)
-    """Measured duration of a scout, in seconds. Each scout rate gets one trial, which only shows where to look."""
+    """Measured duration of a scout trial, in seconds. Scout trials, one per rate, only narrow the range of rates."""
     time_max_s: float | None = Field(default=None, gt=0)
-    """Time limit of the search, in seconds. No trial begins that would end later. Null: no limit, as in earlier versions."""
+    """Time limit, in seconds. The search starts no trial that would exceed this limit. Null: no limit, as in earlier versions."""
     trials_max: int = Field(default=200, ge=2)
-    """Maximum number of trials. The search then ends even if the result is wider than ``width``."""
+    """Maximum number of trials. After them, the search ends even if it hasn't reached ``width``."""

@@ -17,35 +17,35 @@ class Table(StrEnum):
     """The columns of a run's tables, chosen by its suite."""
 
     HTTP_SERVERS = "http-servers"  # throughput and all latency percentiles
-    APP_SERVERS = "app-servers"  # throughput against its cost in memory and CPU
-    HTTP_CLIENTS = "http-clients"  # mean and spread of whole processes, relative to the fastest, and cost per request
+    APP_SERVERS = "app-servers"  # throughput, and its cost in memory and CPU time
+    HTTP_CLIENTS = "http-clients"  # mean time and spread of whole processes, relative to the fastest one, and cost per request
     COMMANDS = "commands"  # targets from the command line, without language and category
-    TCP_PROXIES = "tcp-proxies"  # latency at the highest rate, and what each proxy adds to the backend's own
+    TCP_PROXIES = "tcp-proxies"  # latency at the highest rate, and how much each proxy adds to the backend's latency
 
 
 class SuiteLoad(Frozen):
     """One load of a suite."""
 
     connections: tuple[int, ...] = (64,)
-    """Numbers of connections. Each number makes a load of its own."""
+    """Numbers of connections. Each number defines a separate load."""
     threads: int | None = None
-    """Threads of the load generator. Default: one per core."""
+    """Number of threads of the load generator. Default: one per core."""
     pipeline: int = 1
-    """Requests in flight per connection."""
+    """Number of requests in flight per connection."""
     keepalive: bool = True
-    """Whether connections are kept alive. Otherwise, each request uses a new one."""
+    """Whether connections are kept alive. Otherwise, each request uses a new connection."""
     duration_s: float = 10
-    """Measured duration, in seconds. With a rising rate, it is how long the highest rate is held."""
+    """Measured duration, in seconds. With a rising rate: duration of the highest rate."""
     warmup_s: float = 2
-    """Warm-up, in seconds."""
+    """Duration of the warm-up, in seconds."""
     warmup_max_s: float | None = None
-    """Longest warm-up until throughput is steady, in seconds, including ``warmup_s``. Default: only ``warmup_s``."""
+    """Maximum duration of a warm-up that ends once throughput is steady, in seconds, including ``warmup_s``. Default: only ``warmup_s``."""
     timeout_s: float = 2
     """Request timeout, in seconds."""
     rate_rps: float | None = None
-    """Open loop at this rate, in requests/s; for a rising rate, the highest. Default: closed loop."""
+    """Rate of an open loop, in requests/s. With a rising rate: the highest rate. Default: closed loop."""
     rate_from_rps: float | None = None
-    """First rate of a rising rate, in requests/s. Default: the rate is constant."""
+    """Lowest value of a rising rate, in requests/s. Default: the rate is constant."""
     rate_step_rps: float | None = None
     """Increase of a rising rate at each step, in requests/s."""
     step_s: float | None = None
@@ -53,9 +53,9 @@ class SuiteLoad(Frozen):
     arrivals: Arrivals = Arrivals.CONSTANT
     """Spacing of the requests of an open loop."""
     requests_per_connection: int | None = None
-    """Requests per connection before reconnecting. Default: unlimited."""
+    """Number of requests per connection before reconnecting. Default: unlimited."""
     caps: dict[str, float] = {}
-    """Maximum rate to offer a target, in requests/s, by target id, for targets that can't sustain the common rates."""
+    """Maximum offered rate of each target that can't sustain the suite's rates, in requests/s, by target id."""
 
 
 _A_NAME = {"type": "string", "pattern": NAME_PATTERN}
@@ -74,9 +74,9 @@ class Suite(Frozen):
     name: Name
     """Name of the suite."""
     description: str
-    """What the suite shows, as a sentence."""
+    """Purpose of the suite, as a sentence."""
     kind: Kind = Kind.SERVER
-    """Kind of targets."""
+    """Kind of the suite's targets."""
     targets: Annotated[tuple[str, ...], Field(min_length=1)]
     """Ids of targets, or parts of ids, as on the command line."""
     workloads: Annotated[tuple[WorkloadName, ...], Field(min_length=1)]
@@ -84,7 +84,7 @@ class Suite(Frozen):
     scaling: tuple[Scaling, ...] = (Scaling.SINGLE,)
     """Scalings to measure. Each scaling is measured for the targets that support it."""
     load_generator: OneOrSeveral = ("native",)
-    """Load generator, or an array of several to use for each load and target. For clients, the timer."""
+    """Load generator, or an array of load generators, each of which measures all targets and loads. For clients: the timer."""
     rounds: int = Field(default=3, ge=1, le=1000)
     """Number of rounds."""
     table: Table = Table.HTTP_SERVERS
@@ -92,7 +92,7 @@ class Suite(Frozen):
     load: Annotated[tuple[SuiteLoad, ...], Field(min_length=1)]
     """Loads to measure with each target and workload."""
     isolate: Annotated[tuple[Runtime, ...], Field(min_length=1)] = (Runtime.PROCESS,)
-    """Places where targets run. Each place makes its own row."""
+    """Places where targets run. Each place has separate rows in the tables."""
     cpus: float = Field(default=CPUS, gt=0)
     """CPU limit of each container, in cores."""
     memory: str = f"{MEMORY_BYTES >> 20}m"

@@ -16,7 +16,8 @@ PLACEHOLDERS = ("host", "port", "workers", "scratch", "backend_host", "backend_p
 """Names of the placeholders, written in braces, that the harness replaces in a target's command line and environment."""
 
 Package = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9+.-]*[a-z0-9+]$")]
-"""A Debian package (Debian Policy, section 5.6.1). It can't be an option of apt-get, or ``name-``, which would remove the package."""
+"""Name of a Debian package (Debian Policy, section 5.6.1). The pattern rejects options of apt-get, and ``name-``, which would remove
+a package."""
 
 
 class Kind(StrEnum):
@@ -30,7 +31,7 @@ class Kind(StrEnum):
 
 
 class Category(StrEnum):
-    MICRO = "micro"  # an event loop that responds: no parser, no router
+    MICRO = "micro"  # only an event loop, without a parser or router
     PLATFORM = "platform"  # parser, router, response writer
     FULLSTACK = "fullstack"
 
@@ -43,12 +44,12 @@ class Tuning(StrEnum):
 
 class Scaling(StrEnum):
     SINGLE = "single"  # one thread of work
-    MULTI = "multi"  # fills the cores it gets
+    MULTI = "multi"  # fills its cores
     PREFORK = "prefork"  # one copy per core, started by the harness on one port with SO_REUSEPORT
 
 
 class Limit(StrEnum):
-    """Something a target can't do by design. Its manifest declares it, the harness checks it, and tables show it."""
+    """Something a target can't do by design. Its manifest declares the limit, the harness checks it, and tables show it."""
 
     NO_ROUTER = "no-router"  # ignores the path
     NO_METHOD = "no-method"  # ignores the method, including HEAD
@@ -74,16 +75,16 @@ class Requirement(Frozen):
     program: str | None = Field(default=None, pattern=r"^[^/-][^/]*$")
     """Name of a program that must be in PATH. Null: ``file`` is required instead."""
     file: str | None = Field(default=None, pattern=r"^/")
-    """Absolute path of a required file, such as a header or a library, which may contain glob characters. Null: ``program`` is required
+    """Absolute path of a required file, such as a header or a library. The path can contain glob characters. Null: ``program`` is required
     instead."""
     version: str | None = Field(default=None, pattern=r"^[0-9]+(\.[0-9]+)*$")
-    """Minimum version, as numbers separated by dots. Null: any."""
+    """Minimum version, as numbers separated by dots. Null: any version."""
     version_command: Argv | None = None
     """Command that prints the version, which is the first dotted number in its output. Default: ``PROGRAM --version``."""
     apt: tuple[Package, ...] = ()
-    """Debian packages that install it."""
+    """Debian packages that contain the program or file."""
     install: str | None = None
-    """Alternative way to install it if Debian's package is missing or too old: a command or an address. Null: none."""
+    """Another way to install the program or file if Debian's package is missing or too old: a command or a web address. Null: none."""
 
     @model_validator(mode="after")
     def _names_one_thing(self) -> Requirement:
@@ -103,10 +104,10 @@ class Requirement(Frozen):
 
 
 class Build(Frozen):
-    """How to build a target, by commands that run in a copy of its folder."""
+    """How to build a target with commands in a copy of its folder."""
 
     commands: tuple[Argv, ...] = ()
-    """Commands, run in order in a copy of the target's folder."""
+    """Commands to run in order in a copy of the target's folder."""
     env: dict[str, str] = {}
     """Environment variables of the commands."""
     artifacts: tuple[Annotated[str, StringConstraints(pattern=r"^[^/]")], ...] = ()
@@ -119,22 +120,22 @@ class Variant(Frozen):
     """One way to run a framework, which is a separate target."""
 
     name: Name | None = None
-    """Last part of the id, omitted if the target has one variant."""
+    """Last part of the id. Omitted if the framework has only one variant."""
     run: Argv
     """Command line. Placeholders: ``{host} {port} {workers} {scratch}``; for proxies also ``{backend_host} {backend_port}``; for clients
     ``{url} {requests}``. ``{scratch}`` is an empty folder that exists for the duration of the trial."""
     env: dict[str, str] = {}
-    """Environment variables; placeholders as in ``run``."""
+    """Environment variables, with the same placeholders as ``run``."""
     scaling: tuple[Scaling, ...] = (Scaling.SINGLE,)
     """Supported scalings."""
     build: Build | None = None
-    """Replaces the target's build. Default: the target's."""
+    """Build of this variant. Default: ``build`` of the file."""
     limits: tuple[Limit, ...] | None = None
-    """Replaces the target's limits. Default: the target's."""
+    """Limits of this variant. Default: ``limits`` of the file."""
     tuning: Tuning | None = None
-    """Replaces the target's tuning. Default: the target's."""
+    """Tuning of this variant. Default: ``tuning`` of the file."""
     notes: str | None = None
-    """Replaces the target's notes. Default: the target's."""
+    """Notes on this variant. Default: ``notes`` of the file."""
 
     @model_validator(mode="after")
     def _can_run(self) -> Variant:
@@ -179,13 +180,13 @@ class TargetFile(Frozen):
     paths: dict[Name, RequestPath] = {}
     """Paths by test name, such as ``json``. Default: the target serves every workload at the workload's own path."""
     database: Database | None = None
-    """Database for workloads whose responses come from one. The environment variable ``DATABASE_URL`` contains its address, and is unset
-    for other workloads. Null: none."""
+    """Database that the target queries, for workloads that require one. With these workloads only, the environment variable
+    ``DATABASE_URL`` contains the database's address. Null: none."""
     counter: RequestPath | None = None
-    """Path of a page with the number of requests handled so far, as nginx's ``stub_status`` prints it. With it, a backend of proxies shows
-    whether each response came from it. Null: none."""
+    """Path of a page with the number of requests handled so far, in the format of nginx's ``stub_status``. If the target is a backend of
+    proxies, this number shows whether every response came from the backend. Null: none."""
     variant: Annotated[tuple[Variant, ...], Field(min_length=1)]
-    """Ways to run the framework; each is a separate target."""
+    """Ways to run the framework. Each variant is a separate target."""
 
     @model_validator(mode="after")
     def _variants_differ(self) -> TargetFile:
@@ -209,13 +210,13 @@ class Target(Frozen):
     framework: Name
     """Framework or library."""
     variant: Name | None = None
-    """Name of the variant. Null: the framework has only one."""
+    """Name of the variant. Null: the framework has only one variant."""
     category: Category | None
-    """Category that the target declares. Null: the target comes from the command line, or its catalog does not state a category."""
+    """Category that the target declares. Null: the target is from the command line, or its catalog doesn't state a category."""
     tuning: Tuning
     """How the target is tuned."""
     upstream: str | None
-    """Home page of the framework. Null: the target comes from the command line, or its catalog does not state a home page."""
+    """Home page of the framework. Null: the target is from the command line, or its catalog doesn't state a home page."""
     notes: str | None = None
     """Note for readers of the results. Null: none."""
     limits: tuple[Limit, ...] = ()
@@ -227,7 +228,7 @@ class Target(Frozen):
     version: Argv | None = None
     """Command that prints the version of the library. Null: none."""
     run: tuple[str, ...]
-    """Command line. Empty if there is a ``url``."""
+    """Command line. Empty: the target has a ``url``."""
     url: str | None = None
     """Address ``http://HOST:PORT`` of a server that is already running. httpbench neither starts nor stops it, and its CPU time is unknown.
     Null: the harness starts the target."""
@@ -238,7 +239,7 @@ class Target(Frozen):
     scaling: tuple[Scaling, ...]
     """Supported scalings."""
     folder: str
-    """Absolute path of the folder with its ``target.toml`` and sources, or the working folder of its command."""
+    """Absolute path of the folder with the target's ``target.toml`` and sources, or the working folder of its command."""
     container: ContainerRecipe = ContainerRecipe()
     """How to build the target's image."""
     isolation: Isolation | None = None
@@ -248,7 +249,7 @@ class Target(Frozen):
     database: Database | None = None
     """Database that the target uses. Null: none."""
     counter: RequestPath | None = None
-    """Path of a page with the number of requests handled so far, as nginx's ``stub_status`` prints it. Null: none."""
+    """Path of a page with the number of requests handled so far, in the format of nginx's ``stub_status``. Null: none."""
     mounts: dict[str, str] = {}
     """Files and folders of this machine that the target's container can read, by their absolute paths inside the container."""
     entry: Entry | None = None
@@ -260,7 +261,7 @@ class Target(Frozen):
         return self.category is not None or self.entry is not None
 
     def at(self, path: str | None) -> Target:
-        """Return the target, without its declared paths if the user specifies a path."""
+        """Return the target, but without its declared paths if the user specifies a path."""
         return self if path is None else self.model_copy(update={"paths": {}})
 
     @property
@@ -273,5 +274,5 @@ class Target(Frozen):
 
     @property
     def title(self) -> str:
-        """Name of the framework, followed by the place where the target runs unless that is a process."""
+        """Name of the framework, followed by the suffix for the place where the target runs."""
         return f"{self.framework}{self.place}"

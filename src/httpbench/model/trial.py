@@ -35,7 +35,7 @@ class Settling(Frozen):
 
     @property
     def responses(self) -> int:
-        """Minimum number of correct responses during this part. A window may last slightly longer than ``window_s``."""
+        """Lower bound on the number of correct responses in this part, because a window can last slightly longer than ``window_s``."""
         return int(sum(self.throughput_rps) * self.window_s)
 
 
@@ -53,29 +53,29 @@ class Learned(Frozen):
 
 
 class DatabaseRun(Frozen):
-    """A database in one trial, with its own counters from the start of the target to its end."""
+    """A database in one trial, with its counters for the time from the target's start to the target's end."""
 
     system: Database
     """Database system."""
     version: str
-    """Version of the server."""
+    """Version of the database server."""
     rows_read: int | None = None
-    """Rows read by key. Null: not counted."""
+    """Number of rows read by key. Null: not counted."""
     rows_scanned: int | None = None
-    """Rows read in table scans. Null: not counted."""
+    """Number of rows read in table scans. Null: not counted."""
     rows_written: int | None = None
-    """Rows changed. Null: not counted."""
+    """Number of rows changed. Null: not counted."""
 
 
 class Commands(Frozen):
     """The command lines of a trial, with all ports, workers and files filled in. Values of ``--env`` and of secret headers are redacted."""
 
     target: tuple[str, ...] = ()
-    """Command line of the target, or the one that started its container. Empty: the harness didn't start it."""
+    """Command line of the target, or the command line that started its container. Empty: the harness didn't start the target."""
     copies: int = 1
     """Number of processes started with this command. Only the scaling ``prefork`` starts more than one."""
     load: tuple[str, ...] = ()
-    """Command line of the load generator, or of the timer for clients. Its files were temporary."""
+    """Command line of the load generator, or of the timer for clients. The files that it names were temporary."""
 
 
 class Trial(Frozen):
@@ -84,9 +84,9 @@ class Trial(Frozen):
     plan: TrialPlan
     """Plan of the trial."""
     started_at: str
-    """Start: UTC, ISO 8601."""
+    """Start of the trial: UTC, ISO 8601."""
     verdict: Verdict
-    """What limited the trial, or why it does not count."""
+    """The limit of the trial, or the reason why it doesn't count."""
     measurement: Measurement | None = None
     """Measurements of the load generator. Null: nothing was measured, or the target is a client."""
     client: ClientMeasurement | None = None
@@ -102,19 +102,19 @@ class Trial(Frozen):
     response: SampledResponse | None = None
     """A response of the target. Null: none was kept."""
     learned: Learned | None = None
-    """Correct response, learned from the target. Null: stated by the workload."""
+    """Correct response, learned from the target. Null: the workload defines it."""
     accept_queue: int | None = None
     """Length of the accept queue of the target's listening socket. Null: unknown."""
     probed: Probed | None = None
-    """Results of a probe, which only the first trial of each probed target contains."""
+    """Results of a probe. Null: not probed, or not the first trial of the target."""
     overhead_s: float | None = None
-    """Wall time besides warm-up and measurement, without builds, in seconds. Null: unknown."""
+    """Wall time in addition to warm-up and measurement, excluding builds, in seconds. Null: unknown."""
     log_tail: str | None = None
-    """Last lines of the output of the program that failed. Null: none."""
+    """Last lines of output of the program that failed. Null: none."""
     container: ContainerRun | None = None
-    """Container of the target. Null: it ran as a process, or its container didn't start."""
+    """Container of the target. Null: the target ran as a process, or its container didn't start."""
     commands: Commands | None = None
-    """Command lines of the trial. Null: it failed before they ran, or an earlier version stored it."""
+    """Command lines of the trial. Null: the trial failed before they ran, or an earlier version stored the trial."""
 
     @model_validator(mode="before")
     @classmethod
@@ -130,7 +130,7 @@ class Trial(Frozen):
 
     @property
     def responses(self) -> int:
-        """Minimum number of correct responses, including those of the warm-up."""
+        """Lower bound on the number of correct responses, including the warm-up."""
         requests = self.measurement.requests if self.measurement else None
         measured = requests.ok + (requests.before_window or 0) if requests else 0
         if self.plan.slices:  # the load generator counts its whole warm-up

@@ -1,4 +1,4 @@
-"""Use of CPU time, memory, cores and network, by the programs of a run and by other programs."""
+"""Usage of CPU time, memory, cores and network by the programs of a run and by other programs."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from httpbench.model.frozen import Frozen
 
 
 class Sample(Frozen):
-    """CPU and memory of a process tree at one moment."""
+    """CPU and memory usage of a process tree at one moment."""
 
     at_s: float
     """Time of the sample, in seconds since the measurement began."""
     cpu_cores: float
-    """CPU use since the previous sample, in cores."""
+    """CPU usage since the previous sample, in cores."""
     rss_bytes: int
     """Resident memory summed over all processes, in bytes."""
     processes: int
@@ -19,14 +19,14 @@ class Sample(Frozen):
 
 
 class Usage(Frozen):
-    """The cost of a process tree over the measured period."""
+    """CPU and memory usage of a process tree over the measured period."""
 
     cpu_s: float
-    """CPU time of all its processes, including ended ones, in seconds."""
+    """CPU time of all processes, including those that have ended, in seconds."""
     cpu_cores_mean: float
-    """Mean CPU use, in cores."""
+    """Mean CPU usage, in cores."""
     cpu_cores_peak: float
-    """Highest CPU use in one sample, in cores."""
+    """Highest CPU usage in one sample, in cores."""
     rss_bytes_peak: int
     """Peak resident memory summed over all processes, in bytes. Shared pages count once per process."""
     pss_bytes_peak: int | None = None
@@ -39,16 +39,16 @@ class Usage(Frozen):
     processes_peak: int
     """Highest number of processes."""
     cpu_wait_cores_mean: float | None = None
-    """Time in which its threads were ready to run but had no CPU, in cores. Null: not watched, the kernel does not report it, or most of
-    its threads ended during the period."""
+    """Time for which threads were ready to run but had no CPU, in cores. Null: not watched, the kernel does not report it, or most
+    threads ended during the period."""
     threads: int | None = None
     """Number of observed threads. Null: not watched, or the kernel does not report them."""
     thread_cores_max: float | None = None
-    """Mean CPU use of the busiest thread, in cores. Null: not watched, or the kernel does not report it."""
+    """Mean CPU usage of the busiest thread, in cores. Null: not watched, or the kernel does not report it."""
     throttled_share: float | None = None
-    """Share of CPU quota periods in which its control groups were throttled, 0 to 1. Null: no quota, or not watched."""
+    """Share of CPU quota periods in which the kernel throttled the processes, 0 to 1. Null: no quota, or not watched."""
     throttled_s: float | None = None
-    """Time for which a CPU quota stopped its processes, in seconds, summed over CPUs. Null: no quota, or not in a container."""
+    """Time for which a CPU quota stopped the processes, in seconds, summed over CPUs. Null: no quota, or not in a container."""
     group_bytes_peak: int | None = None
     """Peak memory of the container's control group since its start, including page cache, in bytes. Null: not in a container, or the kernel
     does not report it."""
@@ -56,32 +56,32 @@ class Usage(Frozen):
     """Number of processes in the container that the kernel killed because memory ran out. Null: not in a container, or the kernel does not
     report it."""
     samples: tuple[Sample, ...] = ()
-    """CPU and memory over time."""
+    """CPU and memory usage over time."""
     throttled_samples_s: tuple[float, ...] = ()
-    """Time since the previous sample for which a CPU quota stopped its processes, in seconds, summed over CPUs, for each sample. Empty: no
-    quota, or not in a container."""
+    """For each sample, the time since the previous sample for which a CPU quota stopped the processes, in seconds, summed over CPUs.
+    Empty: no quota, or not in a container."""
 
 
 class CoreOccupancy(Frozen):
-    """The use of one logical CPU over the measured period, as shares of that period."""
+    """Usage of one logical CPU over the measured period, as shares of this period."""
 
     cpu: int
     """Number of the logical CPU."""
     busy: float
-    """Time of all processes on the machine, without interrupts, as a share from 0 to 1."""
+    """CPU time of all processes on the machine, excluding interrupts, as a share from 0 to 1."""
     interrupts: float = 0.0
-    """Time in hard and soft interrupts, such as network work of the kernel, as a share from 0 to 1. 0 in stores that lack it."""
+    """Time in hard and soft interrupts, such as the kernel's network processing, as a share from 0 to 1. 0: none, or not stored."""
     stolen: float
-    """Time that the hypervisor gave to other virtual machines while this one had work to do, as a share from 0 to 1."""
+    """Time that the hypervisor gave to other virtual machines while this machine had work to do, as a share from 0 to 1."""
 
 
 class LinkUse(Frozen):
-    """The use of a network link over the measured period, in its fuller direction."""
+    """Usage of a network link over the measured period, in the direction with more traffic."""
 
     name: str
-    """Name of its network interface."""
+    """Name of the link's network interface."""
     bits_per_s: float
-    """Bits per second, including the framing of a physical link."""
+    """Traffic, in bit/s, including the framing of a physical link."""
     capacity_bits_per_s: float
     """Speed of the link, or the rate that the kernel limits it to, in bit/s."""
 
@@ -95,35 +95,35 @@ class Network(Frozen):
     """Counters of the kernel's network stack over the measured period, for all programs on this machine."""
 
     segments_sent: int | None = None
-    """TCP segments sent. Null: not reported."""
+    """Number of TCP segments sent. Null: not reported."""
     segments_retransmitted: int | None = None
-    """TCP segments retransmitted: lost, dropped, or acknowledged too late, e.g. when a busy receiver shares the sender's core. Null: not
-    reported."""
+    """Number of TCP segments retransmitted because they were lost, dropped or acknowledged too late, e.g. by a busy receiver on the
+    sender's core. Null: not reported."""
     retransmission_timeouts: int | None = None
-    """TCP retransmission timeouts. Only these delay a connection for a long time. Null: not reported."""
+    """Number of TCP retransmission timeouts. Unlike other retransmissions, they delay a connection for a long time. Null: not reported."""
     listen_overflows: int | None = None
-    """Connections rejected because the accept queue was full. Null: not reported."""
+    """Number of connections rejected because the accept queue was full. Null: not reported."""
     listen_drops: int | None = None
-    """Connections rejected during setup for any reason, including overflows. Null: not reported."""
+    """Number of connections rejected during setup for any reason, including overflows. Null: not reported."""
     backlog_drops: int | None = None
-    """Packets dropped because a CPU couldn't keep up with the network. Null: not reported."""
+    """Number of packets dropped because a CPU couldn't keep up with the network. Null: not reported."""
     fullest_link: LinkUse | None = None
-    """The fullest network link. Null: no link has a known capacity, as with loopback."""
+    """The fullest network link. Null: no link has a known capacity, for example on loopback."""
 
 
 class LoadHostUse(Frozen):
-    """Observations of a load host over the measured period. ``generator_usage`` has the CPU and memory of the load generator itself."""
+    """Observations of a load host over the measured period. ``generator_usage`` contains the CPU and memory usage of the load generator."""
 
     name: str
     """Name of the load host for ssh."""
     cores: int
-    """Physical cores that the load generator could use."""
+    """Number of physical cores that the load generator could use."""
     occupancy: tuple[CoreOccupancy, ...] = ()
-    """Use of the load generator's logical CPUs by all programs."""
+    """Usage of the load generator's logical CPUs by all programs."""
     network: Network | None = None
     """Counters of the load host's network stack. Null: not read."""
     backend_cores: int = 0
-    """Physical cores of the proxies' backend on the load host, which the load generator does not use. 0: the backend runs on the target's
+    """Number of physical cores on the load host that are reserved for the proxies' backend. 0: the backend runs on the target's
     machine."""
 
 
@@ -131,41 +131,41 @@ class Stranger(Frozen):
     """A process outside the run that used CPU time during a trial."""
 
     name: str
-    """Name of its program in the kernel, at most 15 characters."""
+    """Name of the process in the kernel, at most 15 characters."""
     pid: int
     """Process id."""
     cores: float
-    """Mean CPU use over the measured period on any CPU, in cores."""
+    """Mean CPU usage on all CPUs over the measured period, in cores."""
     cpus: tuple[int, ...] = ()
-    """Logical CPUs of its threads at the start and the end of the period."""
+    """Logical CPUs of the process's threads at the start and the end of the period."""
     cpus_allowed: tuple[int, ...] = ()
-    """Logical CPUs that it may use."""
+    """Logical CPUs that the process may use."""
     is_kernel: bool = False
-    """Whether it is a kernel thread."""
+    """Whether the process is a kernel thread."""
     is_of_children: bool = False
-    """Whether ``cores`` is the CPU use of its children that ended within the period instead of its own."""
+    """Whether ``cores`` is the CPU usage of child processes that ended within the period, instead of the process's own usage."""
 
 
 class SharedQuota(Frozen):
     """The CPU quota of a control group that contains httpbench and possibly other programs."""
 
     throttled_share: float
-    """Share of periods in which the quota was used up, 0 to 1."""
+    """Share of quota periods in which the quota was used up, 0 to 1."""
     used_cores: float
-    """CPU use of all programs in the group, in cores."""
+    """CPU usage of all programs in the group, in cores."""
 
 
 STRANGERS_MAX = 16
-"""Maximum number of strangers that a trial keeps."""
+"""Maximum number of strangers that a trial stores."""
 
 
 class Others(Frozen):
     """Other programs on the machine during a trial."""
 
     strangers: tuple[Stranger, ...] = ()
-    """Processes that may have run on the measured cores, in descending order of CPU use; at most sixteen."""
+    """Processes that might have run on the measured cores, in descending order of CPU usage; at most sixteen."""
     harness_cores: float = 0.0
-    """Mean CPU use of httpbench itself, in cores."""
+    """Mean CPU usage of httpbench itself, in cores."""
     all_visible: bool = True
     """Whether httpbench can see every process of the machine; false in most containers."""
     quota: SharedQuota | None = None

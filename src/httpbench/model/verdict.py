@@ -1,7 +1,7 @@
-"""Verdicts: what limited a trial, and the reasons.
+"""Verdicts: the limits of trials, and the reasons for them.
 
-A reason consists of a kind, and of the numbers and names for its sentence. ``report/words/reasons.py`` makes the sentences. Code checks
-the kind and never searches sentences.
+A reason consists of a kind, and of the numbers and names for a sentence. ``report/words/reasons.py`` writes the sentence. Other code
+checks the kind of a reason, and never searches its sentence.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ class ReasonKind(StrEnum):
     REQUESTS_FAILED = "requests_failed"
     TRUNCATED = "truncated"
     RATE_NOT_REACHED = "rate_not_reached"
-    GENERATOR_SHORT = "generator_short"  # a full generator may be why the rate wasn't reached
+    GENERATOR_SHORT = "generator_short"  # the rate wasn't reached, possibly because the load generator was full
     RATE_NOT_HELD = "rate_not_held"
     STALLED = "stalled"
     IMPOSSIBLE_THROUGHPUT = "impossible_throughput"
 
-    # What limited the trial.
+    # These reasons show the limit of the trial.
     NOT_SAMPLED = "not_sampled"
     TARGET_NOT_SAMPLED = "target_not_sampled"
     GENERATOR_BOUND = "generator_bound"
@@ -138,7 +138,7 @@ ENDINGS = frozenset(
         ReasonKind.FILLED_LOG,
     )
 )
-"""Kinds of misbehavior when a target ends. The results stay valid."""
+"""Kinds of misbehavior when the harness stops a target. The results stay valid."""
 
 
 class Reason(Frozen):
@@ -147,11 +147,11 @@ class Reason(Frozen):
     kind: ReasonKind
     """Kind of reason."""
     data: dict[str, JsonValue] = {}
-    """Numbers and names for the sentence, by key. Keys end with their units."""
+    """Numbers and names for the sentence, by key. Keys of quantities end with their units."""
 
     @classmethod
     def of(cls, kind: ReasonKind, **data: Any) -> Self:
-        """Return a reason. Data that is ``None`` is left out."""
+        """Return a reason, leaving out data that is ``None``."""
         return cls(kind=kind, data={name: value for name, value in data.items() if value is not None})
 
     @model_validator(mode="before")
@@ -167,7 +167,7 @@ class Reason(Frozen):
 
     @property
     def dumped(self) -> dict[str, JsonValue]:
-        """The reason as data of another reason."""
+        """The reason as JSON, for the data of another reason."""
         return {"kind": str(self.kind), "data": self.data}
 
 
@@ -184,27 +184,27 @@ def _without_numbers(value: JsonValue) -> JsonValue:
 class VerdictKind(StrEnum):
     TARGET = "target"
     GENERATOR = "generator"
-    BOTH = "both"  # target and generator were nearly full, so neither is certainly the limit
-    SHARED = "shared"  # the cores that target and generator share were full
-    BACKEND = "backend"  # the server behind a proxy
-    DATABASE = "database"  # the target's database
+    BOTH = "both"  # the target and the load generator were nearly full, so either can be the limit
+    SHARED = "shared"  # the cores that the target and the load generator share were full
+    BACKEND = "backend"  # the server behind a proxy was the limit
+    DATABASE = "database"  # the target's database was the limit
     NETWORK = "network"
     IDLE = "idle"
-    UNKNOWN = "unknown"  # counts, but its limit is unknown
-    DISTURBED = "disturbed"  # other programs used the measured cores; repeated, and doesn't count unless accepted
-    INVALID = "invalid"  # measured, but doesn't count
-    FAILED = "failed"  # not measured
+    UNKNOWN = "unknown"  # the trial counts, but its limit is unknown
+    DISTURBED = "disturbed"  # other programs used the measured cores; httpbench repeats the trial, or counts it with `--retries 0`
+    INVALID = "invalid"  # the trial was measured, but doesn't count
+    FAILED = "failed"  # the trial wasn't measured
 
 
 class Verdict(Frozen):
-    """The limit of a trial, or why it doesn't count."""
+    """The limit of a trial, or the reason why it doesn't count."""
 
     kind: VerdictKind
-    """Limit of the trial, or why it has no results."""
+    """Limit of the trial, or the reason why it has no results."""
     reasons: tuple[Reason, ...] = ()
-    """Reasons. May be empty."""
+    """Reasons for the verdict. Can be empty."""
     is_accepted: bool = False
-    """Whether the trial counts although it was disturbed, because repeats were turned off."""
+    """Whether a disturbed trial counts, because repeats were turned off."""
 
     @model_validator(mode="before")
     @classmethod

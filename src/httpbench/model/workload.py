@@ -15,7 +15,7 @@ class Request(Frozen):
     method: str = Field(default="GET", pattern=r"^[A-Z]+$")
     """HTTP method."""
     path: str = Field(default="/", pattern=r"^/[!-~]*$")
-    """Path and query as in the request, with spaces and non-ASCII letters percent-encoded."""
+    """Path and query of the request, with spaces and non-ASCII letters percent-encoded."""
     headers: dict[str, str] = {}
     """Header fields by name, in addition to those that the load generator always sends."""
     body: str = ""
@@ -23,14 +23,14 @@ class Request(Frozen):
 
 
 class Rule(StrEnum):
-    """A published rule for correct bodies, if more than one is correct."""
+    """A published rule for bodies, for tests with more than one correct body."""
 
-    TEXT_MESSAGE = "text-message"  # the message alone
+    TEXT_MESSAGE = "text-message"  # only the message
     JSON_MESSAGE = "json-message"  # an object with a message
     WORLD = "world"  # an object: one row of the table World
     WORLDS = "worlds"  # an array of rows of the table World
     FORTUNES = "fortunes"  # an HTML page with all rows of the table Fortune and one additional row
-    ITEMS = "items"  # an object with items, the total of each, and their count
+    ITEMS = "items"  # an object with items, the total of each item, and the number of items
 
     @property
     def has_one_body(self) -> bool:
@@ -50,7 +50,7 @@ class Expectation(Frozen):
     """The correct response to a request."""
 
     status: Annotated[Annotated[int, Field(ge=100, le=599)] | None, BeforeValidator(_status), WithJsonSchema(_STATUS_SCHEMA)] = 200
-    """Correct status. ``"2xx"`` in TOML, or null: any from 200 to 299, as long as it is always the same."""
+    """Correct status. ``"2xx"`` in TOML, or null: any status from 200 to 299, if it is the same in every response."""
     body: str | None = None
     """Exact body. Null: any body, unless ``body_sha256`` is given."""
     body_sha256: str | None = Field(default=None, pattern=r"^[0-9a-f]{64}$")
@@ -64,10 +64,10 @@ class Expectation(Frozen):
     rule: Rule | None = None
     """Rule for the body. Null: none."""
     rows: int | None = Field(default=None, ge=1, le=500)
-    """Number of rows in the body, for the rules ``worlds`` and ``items``. With ``test``, it is appended to the path that a target declares.
-    Null: not checked."""
+    """Number of rows in the body, for the rules ``worlds`` and ``items``. With ``test``, the number is appended to the path that the target
+    declares. Null: not checked."""
     factor: int = Field(default=1, ge=1)
-    """Factor on price and quantity in each total, for the rule ``items``."""
+    """Factor that multiplies price and quantity in each total, for the rule ``items``."""
 
 
 class ClientWork(Frozen):
@@ -78,7 +78,7 @@ class ClientWork(Frozen):
     body_bytes: int = Field(default=12, ge=0, le=1 << 30)
     """Size of each response body, in bytes."""
     reconnect: bool = False
-    """Whether the server closes the connection after each response, so that each request needs a new one. Otherwise, all share one."""
+    """Whether the server closes the connection after each response, so each request needs a new one. Otherwise, all requests share one."""
 
 
 class MixPart(Frozen):
@@ -87,7 +87,7 @@ class MixPart(Frozen):
     name: Name
     """Name of the workload."""
     weight: int = Field(default=1, ge=1, le=1000)
-    """Requests in each turn of the mix."""
+    """Number of requests in each turn of the mix."""
     request: Request = Request()
     """The request."""
     expect: Expectation = Expectation()
@@ -107,7 +107,7 @@ class MixPart(Frozen):
 
 
 ASKS_DATABASE = ("db", "query", "update", "fortune", "cached-query")
-"""Tests with responses from a database."""
+"""Tests whose responses come from a database."""
 
 
 class Workload(Frozen):
@@ -116,7 +116,7 @@ class Workload(Frozen):
     name: WorkloadName
     """Name of the workload."""
     description: str
-    """What the workload shows, as a sentence."""
+    """Purpose of the workload, as a sentence."""
     request: Request = Request()
     """The request."""
     expect: Expectation = Expectation()
@@ -151,7 +151,7 @@ class Workload(Frozen):
         return not target.paths or self.asked in target.paths
 
     def of(self, target: Target) -> Workload:
-        """Return the workload with the path that the target declares for it, if any."""
+        """Return the workload, with the path that the target declares for it if there is one."""
         if self.parts:
             parts = tuple(MixPart.of(part.weight, part.workload.of(target)) for part in self.parts)
             return self.model_copy(update={"parts": parts, "request": parts[0].request})

@@ -1,6 +1,6 @@
-"""List measured targets, and runs one page at a time, filtered by target, name, commit, tag or date.
+"""Queries for the measured targets, and for pages of runs, filtered by target, name, commit, tag or date.
 
-A search reads only indexes. The documents of runs are read only for the runs on the page.
+A search reads only indexes. It reads documents only for the runs on the requested page.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def runs(store: Store, wanted: Wanted, *, first: int, limit: int) -> tuple[list[
 
 
 def state(store: Store, run_id: str) -> RunLine | None:
-    """Return the progress of a run; ``None`` if it doesn't exist. Cheap enough to poll every second."""
+    """Return the progress of a run; ``None`` if the run doesn't exist. The query is cheap enough to poll every second."""
     return next(iter(store.lines("id = ?", (run_id,))), None)
 
 
@@ -100,7 +100,7 @@ def targets(store: Store) -> list[ListedTarget]:
 def extent(store: Store, target: str) -> tuple[int, str | None]:
     """Return the number of a target's trials, and the greatest id among its runs.
 
-    At least one of the two changes whenever the target's history does, even if runs are deleted.
+    At least one of these values changes whenever the target's history changes, even if runs are deleted.
     """
     ((count, last),) = store.select("SELECT count(*), max(run_id) FROM trial WHERE target = ?", (target,))
     return count, last
@@ -109,7 +109,7 @@ def extent(store: Store, target: str) -> tuple[int, str | None]:
 def target_ids(store: Store) -> list[str]:
     """Return the ids of all measured targets.
 
-    Steps through the index from one target to the next, so the number of trials doesn't matter.
+    The query steps through the index from one target to the next, so the number of trials doesn't matter.
     """
     found = store.select(
         """

@@ -1,6 +1,6 @@
 """Read the results of a target over many runs from the table ``figures``, without the trials' documents.
 
-A document contains samples, intervals and logs, so reading one takes milliseconds, and a history has thousands of trials.
+A history has thousands of trials, and reading one document takes milliseconds because it contains samples, intervals and logs.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from httpbench.model import Environment, LoadHost, Target, Trial, VerdictKind
 
 @dataclass(frozen=True, slots=True)
 class TrialFigures:
-    """The results of one trial. ``None``: it doesn't count, or lacks the result."""
+    """The results of one trial. A result is ``None`` if the trial doesn't count or lacks it."""
 
     cell: str
-    """Plan of the trial as JSON, without number, round and attempt. It is equal for trials of one cell on the same cores."""
+    """Plan of the trial as JSON, without number, round and attempt. All trials of a cell on the same cores have the same text."""
     round: int
     attempt: int
     verdict: VerdictKind
@@ -42,11 +42,11 @@ class RunFigures:
     workloads: str
     """Workloads of the run by name, as JSON."""
     trials: tuple[TrialFigures, ...]
-    """Trials in the order in which they were made."""
+    """Trials in the order in which they ran."""
 
 
 def figures_of(trial: Trial) -> TrialFigures:
-    """Return the results of a trial, as they are stored."""
+    """Return the results of a trial for the table."""
     measurement = trial.measurement if trial.verdict.counts else None
     times = measurement.times_us if measurement else None
     return TrialFigures(

@@ -1,7 +1,8 @@
 """The tables of the results file, as numbered migrations.
 
-A released migration never changes; changes are new migrations. SQLite's ``user_version`` is the number of migrations applied. Whole models
-are stored as JSON beside the columns that queries use. New fields therefore need no migration, and a report needs only the file.
+A released migration never changes; each change is a new migration. SQLite's ``user_version`` is the number of applied migrations. Whole
+models are stored as JSON beside the columns that queries use. New fields therefore need no migration, and the file contains everything
+that a report needs.
 """
 
 from __future__ import annotations
@@ -45,7 +46,7 @@ MIGRATIONS: tuple[str, ...] = (
     ) STRICT;
     CREATE INDEX trial_by_target ON trial(target, run_id);
     """,
-    # The order in which runs began, and the process of each run. Neither depends on a clock that can be set.
+    # The order in which runs began, and the process of each run. Neither depends on the system clock, which can be set.
     """
     ALTER TABLE run ADD COLUMN sequence INTEGER;
     UPDATE run SET sequence = rowid;
@@ -109,8 +110,8 @@ def is_current(connection: sqlite3.Connection) -> bool:
 def migrate(connection: sqlite3.Connection) -> None:
     """Bring the tables up to date.
 
-    Call it within a transaction, so that two programs that start at once don't both migrate. It always writes to the file, because SQLite
-    opens a read-only file without an error, and a run should fail at its start rather than at its end.
+    Call this within a transaction, so that two programs that start at once don't both migrate. It always writes to the file: SQLite opens
+    a read-only file without an error, but a run should fail at its start rather than at its end.
     """
     for script in MIGRATIONS[_applied(connection) :]:
         for statement in script.split(";"):

@@ -43,21 +43,21 @@ MADE = """
          THEN (SELECT count(*) FROM trial WHERE run_id = run.id AND number < json_array_length(run.document, '$.plan'))
          ELSE (SELECT count(*) FROM trial WHERE run_id = run.id) END
 """
-"""Number of a run's stored trials, without repeats. Repeats are numbered after all planned trials."""
+"""Number of a run's stored trials, excluding repeats. Repeats have higher numbers than all planned trials."""
 
 PLANNED = f"""
     CASE WHEN status = 'finished' AND json_extract(document, '$.precision') IS NOT NULL
          THEN {MADE}
          ELSE coalesce(json_array_length(document, '$.plan'), 0) END
 """
-"""Number of trials that a run will make. A run that ended early because its intervals were narrow enough has made all of them."""
+"""Number of trials of a run, excluding repeats. A run that ended early because its intervals were narrow enough is complete."""
 
 SIZE = """
     length(CAST(document AS BLOB))
     + (SELECT coalesce(sum(length(CAST(document AS BLOB))), 0) FROM trial WHERE run_id = run.id)
     + (SELECT coalesce(sum(length(data)), 0) FROM histogram WHERE run_id = run.id)
 """
-"""Size of a run's documents and histograms, in bytes. SQLite reads all of them to compute it."""
+"""Size of a run's documents and histograms, in bytes. To compute the size, SQLite reads all of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,18 +71,18 @@ class RunLine:
     status: RunStatus
     tags: tuple[str, ...]
     targets: tuple[str, ...]
-    """Ids of its targets."""
+    """Ids of the run's targets."""
     command: str
     trials: int
     """Number of stored trials, including repeats."""
     trials_done: int
     trials_planned: int
     size_bytes: int
-    """Size of its documents and histograms, in bytes. 0: not computed."""
+    """Size of the run's documents and histograms, in bytes. 0: not computed."""
 
 
 class Store:
-    """The results file, as a context manager. Methods raise :class:`StoreError` if they can't read or write it."""
+    """The results file, as a context manager. Methods raise :class:`StoreError` if they can't read or write the file."""
 
     def __init__(self, path: Path, *, reading: bool = False):
         """Open the file, and create it if it is missing.
@@ -94,7 +94,7 @@ class Store:
             if not reading:
                 path.parent.mkdir(parents=True, exist_ok=True)
                 if not path.exists():
-                    path.touch(0o600)  # SQLite uses the same permissions for the files beside it
+                    path.touch(0o600)  # SQLite uses the same permissions for the log beside the file
             self._connection = sqlite3.connect(_address(path, reading), uri=True, timeout=BUSY_LIMIT_S, isolation_level=None)
             try:
                 self._prepare(reading)
@@ -147,8 +147,8 @@ class Store:
         """Return a page of the runs that meet an SQL condition, newest first.
 
         A run whose process is gone appears as interrupted. A run that ended early because its intervals were narrow enough counts as
-        complete. For a search, the number of planned trials is the number of stored ones. ``size`` is an SQL expression such as
-        :data:`SIZE`.
+        complete. For a search, the number of planned trials equals the number of stored trials. ``size`` is an SQL expression such
+        as :data:`SIZE`.
         """
         query = f"""
             SELECT id, started_at, name, git_commit, status, boot_id, pid, pid_start_ticks, tags,
@@ -174,7 +174,7 @@ class Store:
         ]
 
     def run(self, name: str) -> tuple[Run, list[Trial]]:
-        """Return a run and its trials. ``name`` refers to the run in any of the :data:`WAYS`.
+        """Return a run and its trials. ``name`` refers to the run in one of the :data:`WAYS`.
 
         Raises :class:`SelectionError` if there isn't exactly one such run.
         """
@@ -198,7 +198,7 @@ class Store:
     def figures(self, target: str, runs_max: int) -> list[RunFigures]:
         """Return the results of a target in the newest runs, oldest first.
 
-        Searches are left out, because each of their trials has a different load.
+        Searches are left out, because each trial of a search has a different load.
         """
         with self._errors():
             try:
@@ -219,7 +219,7 @@ class Store:
     def delete(self, run_ids: Sequence[str]) -> None:
         """Delete runs with their trials and free their space.
 
-        Raises :class:`StoreError` if one is still running.
+        Raises :class:`StoreError` if one of the runs is still running.
         """
         ids = json.dumps(run_ids)
         with self._errors(), self._transaction():
@@ -228,7 +228,7 @@ class Store:
                 if status_of(status, Owner(*owner)) is RunStatus.RUNNING:
                     raise StoreError(f"run {name} is still running", hint="end it first")
             self._connection.execute(f"DELETE {chosen}", (ids,))
-        with suppress(sqlite3.OperationalError):  # if another program is reading, the file keeps the space and reuses it
+        with suppress(sqlite3.OperationalError):  # while another program reads, the file can't shrink, but SQLite reuses the space
             self._connection.execute("VACUUM")
             self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
@@ -264,7 +264,7 @@ class Store:
     def _read_a_copy(self) -> None:
         """Continue with an in-memory copy in the current format.
 
-        The file may be read-only, and isn't changed.
+        The file itself isn't changed, because it might be read-only.
         """
         copy = sqlite3.connect(":memory:", isolation_level=None)
         with closing(self._connection) as original:
@@ -273,16 +273,17 @@ class Store:
         migrate(copy)
 
     def _take_from_others(self) -> None:
-        """Make the file private when it is migrated.
+        """Make a file that needs a migration private.
 
-        Earlier versions created it readable by everyone. A current file keeps its permissions, because the owner may have chosen them.
+        Earlier versions created files that everyone could read. A current file keeps its permissions, because its owner may have
+        chosen them.
         """
         for suffix in ("", "-wal", "-shm"):
             with suppress(OSError):
                 self.path.with_name(f"{self.path.name}{suffix}").chmod(0o600)
 
     def _keep_a_log(self) -> None:
-        """Switch to WAL, once per file. SQLite doesn't wait for locks here, unlike elsewhere."""
+        """Switch the file to WAL mode. Retry if it is locked, because SQLite doesn't wait for locks in this statement."""
         deadline = time.monotonic() + BUSY_LIMIT_S
         while True:
             try:
@@ -314,14 +315,14 @@ class Store:
 
 
 def _address(path: Path, reading: bool) -> str:
-    """Return the path as a URI for SQLite. https://www.sqlite.org/uri.html explains its locking options."""
+    """Return the path as a URI for SQLite. https://www.sqlite.org/uri.html explains the locking options."""
     if not reading:
         return path.absolute().as_uri()
     if not path.exists():
         return "file::memory:"
     if os.access(path, os.W_OK) and os.access(path.parent, os.W_OK):
         return f"{path.absolute().as_uri()}?mode=rw"
-    # Without permission to lock, read the file as it is. A log beside the file means that it is in use, and then SQLite must read both.
+    # Without permission to lock the file, read it as it is. A log beside the file means that the file is in use, so SQLite must read both.
     in_use = path.with_name(f"{path.name}-wal").exists()
     return f"{path.absolute().as_uri()}?mode=ro" + ("" if in_use else "&immutable=1")
 
@@ -342,7 +343,7 @@ def _with_histograms(trial: Trial, histograms: Mapping[str, str | None]) -> Tria
 
 
 def status_of(status: str, owner: Owner) -> RunStatus:
-    """Return the status of a run: interrupted if it is running but its process is gone."""
+    """Return the status of a run: interrupted if the stored status is running, but the run's process is gone."""
     return RunStatus.INTERRUPTED if status == RunStatus.RUNNING and not is_alive(owner) else RunStatus(status)
 
 
@@ -356,7 +357,7 @@ def _find(connection: sqlite3.Connection, word: str) -> list[Any]:
         return found
     if not COMMIT.fullmatch(word):
         return []
-    # A folder with changes doesn't match its commit, so "+changes" never matches.
+    # A folder with uncommitted changes differs from its commit, so "+changes" never matches.
     commit = "json_extract(document, '$.environment.git_commit')"
     where = f"substr({commit}, 1, ?) = ? AND {commit} NOT LIKE '%+changes'"
     return connection.execute(f"{QUERY} WHERE {where} {NEWEST}", (len(word), word)).fetchall()

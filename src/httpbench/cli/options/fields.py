@@ -1,4 +1,4 @@
-"""The options of a verb as fields of a class, which has the type, name and help of each option in one place.
+"""Define the options of a verb as fields of a class, so that the type, name and help of each option are in one place.
 
     class BenchOptions(Options):
         load: LoadOptions = group(LoadOptions)
@@ -39,7 +39,7 @@ class Options:
 
 
 class Option(click.Option):
-    """An option whose help ends with its default, or with ``default_text``. Only errors show its range."""
+    """An option whose help ends with its default, or with ``default_text``. Error messages show its range, but the help doesn't."""
 
     def __init__(self, *declarations: Any, default_text: str | None = None, **settings: Any):
         super().__init__(*declarations, **{"show_default": True, **settings})

@@ -1,4 +1,4 @@
-"""Options of other load generators and benchmark runners, with the equivalent option of httpbench.
+"""Options of other load generators and benchmark runners, with httpbench's equivalent options.
 
 An entry applies only to verbs that lack the option, so ``runs -n 5`` keeps its meaning.
 """
@@ -22,13 +22,13 @@ OURS = {
     "-R": ("--rate", "--rate RATE sends an open loop at this rate, in requests per second"),
     "-p": ("--duration", "this verb keeps one request in flight on each connection; `bench` and `run` have -p, --pipeline"),
 }
-"""For each foreign option: an option that a verb must have for the hint to apply, and the hint."""
+"""For each foreign option, an option that the verb must have for the hint to apply, and the hint."""
 
 
 def explained(error: NoSuchOption) -> tuple[str, str] | None:
     """Return an error and a hint with the equivalent option, or ``None`` if this verb has none.
 
-    click's own message may suggest an option that is merely spelled alike.
+    Click's own message can suggest an option that merely has a similar name.
     """
     required, hint = OURS.get(error.option_name, ("", ""))
     if error.ctx is None or required not in {name for parameter in error.ctx.command.params for name in parameter.opts}:

@@ -18,7 +18,7 @@ PROCESS, DOCKER = PLACES[:2]
 
 
 class IsolationOptions(Options):
-    """The places where targets run, and the limits of containers. ``None``: not given."""
+    """Options for the places where targets run, and for the limits of containers. ``None``: not given."""
 
     isolate: tuple[str, ...] | None = option(
         "--isolate",
@@ -35,7 +35,7 @@ class IsolationOptions(Options):
     )
 
     def places(self, suite: Suite | None = None) -> list[Isolation | None]:
-        """Return the given places, or else those of the suite. ``None`` is a process. Raise :class:`UsageError` for a contradiction."""
+        """Return the given places, or else the suite's. ``None`` is a process. Raise :class:`UsageError` if options are contradictory."""
         names = self.isolate or (tuple(map(str, suite.isolate)) if suite else (PROCESS,))
         given = {"--cpus": self.cpus, "--memory": self.memory, "--network": self.network}
         useless = [name for name, value in given.items() if value is not None]
@@ -44,7 +44,7 @@ class IsolationOptions(Options):
         return [place for name in names for place in ([None] if name == PROCESS else self._isolations(name, suite))]
 
     def of_images(self, images: Sequence[str]) -> Isolation | None:
-        """Return the engine and the limits for these images, or ``None`` without images. Raise :class:`UsageError` for a contradiction."""
+        """Return engine and limits for the images, or ``None`` without images. Raise :class:`UsageError` if options are contradictory."""
         if not images:
             if any(place is not None for place in self.places()):
                 raise UsageError(
@@ -57,13 +57,13 @@ class IsolationOptions(Options):
         return found[0]
 
     def applied(self, targets: Sequence[Target], suite: Suite | None = None) -> list[Target]:
-        """Return each target in each place. Raise :class:`UsageError` for a contradiction."""
+        """Return each target in each place. Raise :class:`UsageError` if options are contradictory."""
         from httpbench.run import everywhere
 
         return everywhere(targets, self.places(suite))
 
     def _isolations(self, engine: str, suite: Suite | None) -> list[Isolation]:
-        """Return one isolation per network."""
+        """Return one isolation for each network."""
         from httpbench.model import CPUS, MEMORY_BYTES, Engine, Isolation, NetworkMode, size_bytes
 
         networks = self.network or (suite.network if suite else NetworkMode.HOST,)

@@ -28,7 +28,7 @@ arrivals_option = partial(option, "--arrivals", type=click.Choice(ARRIVALS), hel
 
 
 class ShareOptions(Options):
-    """Cores and workers of a target that scales. ``None``: its usual share, and one worker per core."""
+    """Cores and workers of a target that scales. ``None``: the target's usual share of the cores, and one worker per core."""
 
     cores: int | None = option(
         "--cores", type=COUNT, default_text="its share", metavar="N", help="Physical cores for the target; implies --scaling multi."
@@ -42,7 +42,7 @@ class ShareOptions(Options):
     )
 
     def scalings(self, given: Sequence[str], usual: Sequence[Scaling]) -> list[Scaling]:
-        """Return the given scalings, or else the usual ones. Raise :class:`UsageError` if they contradict these options."""
+        """Return the given scalings, or else the usual ones. Raise :class:`UsageError` if the given scalings contradict these options."""
         from httpbench.model import Scaling
 
         name = "--cores" if self.cores else "--workers" if self.workers else None
@@ -120,10 +120,10 @@ class LoadOptions(Options):
 
 @dataclass(frozen=True, slots=True)
 class Overrides:
-    """Changes to every load."""
+    """Options that override fields of every load."""
 
     fields: Mapping[str, Any]
-    """Fields of :class:`~httpbench.model.Load`. They are not scaled."""
+    """Fields of :class:`~httpbench.model.Load`. ``scale`` does not apply to them."""
     connections: tuple[int, ...] | None
     scale: float = 1.0
 

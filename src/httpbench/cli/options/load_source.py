@@ -1,6 +1,6 @@
 """Options that choose where the load comes from, and the sources to choose from: this machine, one load host, or many.
 
-Verbs only know :class:`LoadSource`. One load host is reached by ssh; many are the workers of a Dask cluster.
+Verbs only know :class:`LoadSource`. httpbench reaches one load host by ssh, and many load hosts as the workers of a Dask cluster.
 """
 
 from __future__ import annotations
@@ -29,21 +29,21 @@ if TYPE_CHECKING:
 NATIVE = "native"
 NAMES_MAX = 8
 WARMUP = {"warmup_s": 2.0, "warmup_max_s": None}
-"""Warm-up of many load hosts. Its duration is fixed, because only their total throughput can show a steady state."""
+"""Warm-up of many load hosts. The duration is fixed, because only the hosts' total throughput can show a steady state."""
 
 
 class LoadSource:
     """The source of a run's load. The base class represents this machine."""
 
     name: str | None = None
-    """The load hosts, as the plan shows them. ``None``: this machine."""
+    """The load hosts, in the form that the plan shows. ``None``: this machine."""
 
     def warmup(self, given: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the warm-up fields that this source sets unless ``given`` does. Raise :class:`UsageError` if it can't use ``given``."""
+        """Return the default warm-up fields of this source. Raise :class:`UsageError` if the source can't use the ``given`` fields."""
         return {}
 
     def generators(self, tools: Mapping[str, Tool]) -> dict[str, Tool]:
-        """Return the load generators as this source runs them, by name."""
+        """Return the load generators in the form that this source runs, by name."""
         return dict(tools)
 
     def divide(self, divide: Divide) -> Divide:
@@ -89,7 +89,7 @@ class DaskSource(LoadSource):
     """Many load hosts: all workers of a Dask cluster."""
 
     name: str
-    """Names of the load hosts, or the address of their scheduler."""
+    """Names of the load hosts, or the address of the Dask scheduler."""
     workers: Workers
 
     def warmup(self, given: Mapping[str, Any]) -> dict[str, Any]:
@@ -115,7 +115,7 @@ class DaskSource(LoadSource):
 
 
 class LoadSourceOptions(Options):
-    """The options of the load source."""
+    """Options that choose the load source."""
 
     load_hosts: tuple[str, ...] = option(
         "-r",
@@ -142,12 +142,12 @@ class LoadSourceOptions(Options):
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The load hosts that ssh reaches, or the file that lists them."""
+        """The load hosts to reach by ssh, or the file that lists them."""
         return (*self.load_hosts, *filter(None, (self.deprecated or "").split(",")))
 
     @property
     def only(self) -> str | None:
-        """The load host, if there is exactly one, reached by ssh."""
+        """The load host, if there is exactly one and it is reached by ssh."""
         names = self.names
         return names[0] if len(names) == 1 and not names[0].endswith(".toml") else None
 
@@ -157,7 +157,7 @@ class LoadSourceOptions(Options):
 
         Args:
             targets: The targets that get the load.
-            generators: Names of the load generators that make it.
+            generators: Names of the load generators.
             port: Port that targets listen on, if given.
 
         Raises:
@@ -191,7 +191,7 @@ class LoadSourceOptions(Options):
 
     @contextmanager
     def surveyed(self) -> Iterator[list[Surveyed]]:
-        """Yield the versions, clocks and speed of each load host, measured without a target. Raises like :meth:`opened`."""
+        """Yield the versions, clocks and speed of each load host, measured without a target. Raise the same errors as :meth:`opened`."""
         self._check()
         if self.only:
             yield [self._survey_by_ssh(self.only)]

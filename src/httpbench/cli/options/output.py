@@ -1,4 +1,4 @@
-"""Options for results: where they are stored, which columns tables show, and which files are exported."""
+"""Options for results: the database, the columns of tables, and the export files."""
 
 from __future__ import annotations
 
@@ -51,14 +51,14 @@ def export_option(name: str, what: str) -> Any:
 
 
 def run_named(store: Store, word: str) -> tuple[Run, list[Trial]]:
-    """Return the run in a JSON export or in the database. Raise :class:`SelectionError` if ``word`` is neither."""
+    """Return a run from a JSON export or the database. Raise :class:`SelectionError` if ``word`` refers to neither."""
     from httpbench.report.data.read_json import read_export
 
     return read_export(Path(word)) if Path(word).is_file() else store.run(word)
 
 
 class TableOptions(Options):
-    """The columns of a table, and how much is explained below it."""
+    """Options for the columns of tables, and for the explanations below the tables."""
 
     wide: bool = option("--wide", is_flag=True, help="Show every column of the tables.")
     columns: tuple[str, ...] | None = option(
@@ -84,7 +84,7 @@ class TableOptions(Options):
 
 @dataclass(frozen=True, slots=True)
 class Exports:
-    """The export files of a verb. They are opened before the first trial, so a bad path costs no measurement."""
+    """The export files of a verb. A verb opens them before the first trial, so a bad path doesn't waste a measurement."""
 
     paths: dict[str, str]
     """Paths by format name; ``-`` is standard output."""
@@ -121,13 +121,13 @@ class Exports:
                 raise UsageError(f"cannot write the export {path}: {error.strerror}", hint=hint) from None
 
     def write(self, run: Run, trials: Sequence[Trial]) -> None:
-        """Write all files of a run, then raise :class:`StoreError` for those that could not be written."""
+        """Write all files of a run, then raise :class:`StoreError` for the files that could not be written."""
         from httpbench.report import CLIENT_FORMATS, FORMATS
 
         self.put({name: {**FORMATS, **CLIENT_FORMATS}[name](run, trials) for name in self.paths})
 
     def put(self, texts: Mapping[str, str]) -> None:
-        """Write one text for each format. Raises like :meth:`write`."""
+        """Write one text for each format. Raise :class:`StoreError` like :meth:`write`."""
         problems = []
         for name, path in self.paths.items():
             if path == "-":
@@ -142,7 +142,7 @@ class Exports:
 
 
 class FileOptions(Options):
-    """Export files. The field ``export_csv`` is the path of the format ``csv``."""
+    """Options for export files. For example, the field ``export_csv`` is the path for the format ``csv``."""
 
     @property
     def files(self) -> Exports:

@@ -1,6 +1,6 @@
 """Values on the command line: the names that options accept, and types with the suffixes that other load generators use.
 
-The names are repeated here so that help needs no slow imports. A test checks that they are complete.
+This module repeats the names so that help needs no slow imports. A test checks that they are complete.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ MULTIPLIERS = {"": 1, "k": 1_000, "M": 1_000_000}
 
 
 class Parsed(click.ParamType[Value]):
-    """Values that a function parses. The function raises ``ValueError`` with a message for the user."""
+    """A type of values that a function parses. The function raises ``ValueError`` with a message for the user."""
 
     def __init__(self, name: str, parse: Callable[[str], Value]):
         self.name = name
@@ -88,7 +88,7 @@ def counts(text: str) -> tuple[int, ...]:
 
 
 def size(text: str) -> int:
-    """Parse a size such as ``512m`` or ``1g``, in bytes. Like docker, it uses powers of 1024."""
+    """Parse a size such as ``512m`` or ``1g`` into bytes. Units are powers of 1024, like docker's."""
     from httpbench.model import size_bytes
 
     return size_bytes(text)
@@ -103,7 +103,7 @@ def words(text: str, noun: str, allowed: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def columns(text: str) -> tuple[str, ...]:
-    """Parse ``target,rps,p99``. :meth:`TableOptions.view` checks the names, because each table has its own."""
+    """Parse a list of columns such as ``target,rps,p99``. :meth:`TableOptions.view` checks them, because each table has its own columns."""
     names = tuple(filter(None, (name.strip() for name in text.split(","))))
     if not names:
         raise ValueError(f'"{text}" names no column; write it as target,rps,p99')
@@ -111,7 +111,7 @@ def columns(text: str) -> tuple[str, ...]:
 
 
 def published(text: str) -> Path:
-    """Parse published results of another project, such as ``techempower:results.json``, and return the file."""
+    """Parse a reference to another project's published results, such as ``techempower:results.json``, and return the file."""
     layout, _, file = text.partition(":")
     if layout != "techempower" or not file:
         raise ValueError(f'"{text}" names no published results; write techempower:FILE')
@@ -175,7 +175,7 @@ def doublings(text: str) -> tuple[int, ...]:
 
 
 def rate(text: str) -> tuple[int | None, int]:
-    """Parse a rate such as ``25k``, or ``10k..25k``, as its first and last rate. The first is ``None`` for a constant rate."""
+    """Parse a rate such as ``25k`` or ``10k..25k`` into its lowest and highest value. The lowest is ``None`` for a constant rate."""
     first, dots, last = text.partition("..")
     if not dots:
         return None, count(text)
@@ -186,7 +186,7 @@ def rate(text: str) -> tuple[int | None, int]:
 
 
 def step(text: str) -> tuple[int | None, float]:
-    """Parse a step of a rising rate such as ``1k/60s`` or ``60s``, as its rise in requests/s, if given, and its duration in seconds."""
+    """Parse a step of a rising rate such as ``1k/60s`` or ``60s`` into its rise in requests/s, if given, and its duration in seconds."""
     rise, slash, each = text.rpartition("/")
     return count(rise) if slash else None, duration_s(each, shortest_s=0.1)
 

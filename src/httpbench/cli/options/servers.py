@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class ServerOptions(Options):
-    """Servers given as URLs, and the way commands are started."""
+    """Options for servers given as URLs, and for how to start commands."""
 
     urls: tuple[str, ...] = option("--url", multiple=True, metavar="URL", help="URL of a running server, which is never restarted.")
     prepare: tuple[str, ...] = option(
@@ -62,7 +62,7 @@ class ServerOptions(Options):
         images: tuple[str, ...] = (),
         isolation: Isolation | None = None,
     ) -> list[Target]:
-        """Return the servers: commands, then URLs, then images. Raise :class:`UsageError` if one is wrong."""
+        """Return the servers: commands, then URLs, then images. Raise :class:`UsageError` if one of them is invalid."""
         from httpbench.run import Servers, targets_of
 
         return targets_of(
@@ -83,7 +83,7 @@ class ServerOptions(Options):
 
 
 class RequestOptions(Options):
-    """The request, and the correct response."""
+    """Options for the request, and for the correct response."""
 
     workload: str | None = option(
         "--workload",
@@ -143,7 +143,7 @@ class RequestOptions(Options):
 def one_target(
     verb: str, server: str | None, options: ServerOptions, isolation: IsolationOptions, folders: Sequence[Path], kind: Kind | None
 ) -> Target:
-    """Return the one server of a verb. A text with ``{port}`` or several words is a command; any other text names a target."""
+    """Return the only server of a verb. A text with ``{port}`` or several words is a command; any other text names a target."""
     from httpbench import catalog
 
     if server is None and not options.urls:
@@ -168,7 +168,7 @@ def refuse_skipped(plan: RunPlan) -> None:
 
 
 def _name(request: Request) -> str:
-    """Name a request for the title of a table: ``get-json`` for ``GET /json``."""
+    """Return a name of a request for the title of a table, such as ``get-json`` for ``GET /json``."""
     return re.sub(r"[^a-z0-9_.+]+", "-", f"{request.method}{request.path}".lower()).strip("-")
 
 
@@ -177,7 +177,7 @@ def _given(**values: Any) -> dict[str, Any]:
 
 
 def _variable(text: str) -> tuple[str, str]:
-    """Parse ``KEY=VALUE``, or ``KEY``, whose value is taken from the environment."""
+    """Parse ``KEY=VALUE``, or ``KEY`` with its value from the environment."""
     if "=" in text:
         return _pair(text, "=", "--env", "KEY=VALUE")
     if text not in os.environ:

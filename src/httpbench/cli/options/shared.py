@@ -68,7 +68,7 @@ start_timeout_option = partial(option, "--start-timeout", type=DURATION, default
 
 
 class GateOptions(Options):
-    """Bounds for changes, and what happens if the rounds don't decide one."""
+    """Options for gates, and for whether an inconclusive gate fails."""
 
     all: tuple[Gate, ...] = option(
         "--fail-if", type=GATE, multiple=True, help="Exit with code 3 if a result changes beyond this bound, such as 'rps<-3%'."
@@ -76,13 +76,13 @@ class GateOptions(Options):
     fail_if_inconclusive: bool = option("--fail-if-inconclusive", is_flag=True, help="Exit with code 1 if the rounds don't decide a gate.")
 
     def check(self) -> None:
-        """Raise :class:`UsageError` if an inconclusive gate must fail, but there is no gate."""
+        """Raise :class:`UsageError` if ``--fail-if-inconclusive`` is given without a gate."""
         if self.fail_if_inconclusive and not self.all:
             raise UsageError("--fail-if-inconclusive requires a gate", hint="add a gate, such as --fail-if 'rps<-3%'")
 
 
 class Selection(Options):
-    """The targets that a verb works on."""
+    """Options that select the targets of a verb."""
 
     words: tuple[str, ...] = argument(nargs=-1, metavar="[TARGET]...", shell_complete=complete_target)
     kind: str | None = option("--kind", type=click.Choice(KINDS), help="Only targets of this kind.")
@@ -103,7 +103,7 @@ class Selection(Options):
         return load(self.targets)
 
     def of(self, known: Catalog, default: tuple[str, ...] = (), kind: Kind | None = None) -> list[Target]:
-        """Return the selected targets. ``default`` and ``kind`` apply if the user names no target and no kind."""
+        """Return the selected targets. ``default`` applies if the user names no target, and ``kind`` if the user names no kind."""
         from httpbench.catalog import select
         from httpbench.model import Category, Kind
 

@@ -1,6 +1,6 @@
 """All output of the command: data on standard output, everything else on standard error, and exports to files.
 
-Parts of the output come from other programs, so all of it passes through :func:`httpbench.text.printable`. A test fails if another
+Parts of the output come from other programs, so all output passes through :func:`httpbench.text.printable`. A test fails if another
 module prints.
 """
 
@@ -38,7 +38,7 @@ def stdout() -> Console:
 
 
 def stderr() -> Console:
-    """Return a console for everything else."""
+    """Return a console for everything that isn't data."""
     from httpbench.cli.terminal.safe_console import SafeConsole
 
     return SafeConsole(stderr=True)
@@ -74,7 +74,7 @@ def show(columns: Sequence[Cells], output: Console | None = None) -> None:
 
 
 def echo(text: str, *, err: bool = False) -> None:
-    """Print lines without rich, which takes a tenth of a second to import."""
+    """Print lines without rich, because importing rich takes a tenth of a second."""
     click.echo(printable(text), err=err)
 
 
@@ -98,13 +98,13 @@ def save(text: str, path: Path) -> None:
 
 
 def problem(target: str, error: HttpbenchError) -> None:
-    """Print the error of a target and its hint in one line, to standard error."""
+    """Print the error of a target and the error's hint on one line, to standard error."""
     hint = f"; hint: {error.hint}" if error.hint else ""
     echo(one_line(f"{target}: {error.message}{hint}"), err=True)
 
 
 def error(message: str, hint: str | None = None, log_tail: str | None = None) -> None:
-    """Print an error to standard error, with the log lines that explain it."""
+    """Print an error to standard error, with its hint and the log lines that explain it."""
     for line in message.splitlines():
         click.echo(f"{click.style('error', fg='red', bold=True)}: {printable(line)}", err=True)
     if log_tail:
@@ -114,5 +114,5 @@ def error(message: str, hint: str | None = None, log_tail: str | None = None) ->
 
 
 def fault(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
-    """Print an uncaught exception, whose message may quote other programs."""
+    """Print an uncaught exception as printable text, because its message can quote other programs."""
     echo("".join(traceback.format_exception(kind, error, trace)).rstrip("\n"), err=True)

@@ -5,7 +5,7 @@
     251,002/s ▆▇▇█▇▇▆▇█▇ p99 0.609 ms · target 62% CPU, 9 MB
     last: c/epoll/level: 409,871 requests/s, p50 0.149 ms, p99 0.372 ms, 99% CPU
 
-A trial without valid results also prints a permanent line above.
+A trial without valid results also prints a permanent line above these lines.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from httpbench.run import Stage
 from httpbench.sample import Current
 from httpbench.text import one_line
 
-REFRESH_PER_S = 4  # looks alive, and costs little CPU time
+REFRESH_PER_S = 4  # enough to look alive, at little CPU time
 BAR_MAX = 60
 SPARKS = "▁▂▃▄▅▆▇█"
 SPARKS_MIN, SPARKS_MAX = 8, 60
@@ -89,7 +89,7 @@ class LiveArea(Lines):
         self._last = f"last: {trial.plan.target}: {outcome(trial)}"
         place = self._place(trial)
         if not trial.verdict.counts:
-            self._console.print(_line(f"{place}: {outcome(trial)}"))  # the report has the full reason as a note
+            self._console.print(_line(f"{place}: {outcome(trial)}"))  # the report shows the full reason as a note
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[RenderableType]:
         width = options.max_width
@@ -103,7 +103,7 @@ class LiveArea(Lines):
             yield _line(self._last, style="dim")
 
     def _enter(self, doing: str) -> None:
-        """Begin a stage of the trial, without measurements yet."""
+        """Begin a stage of the trial, and discard the measurements of the previous stage."""
         self._doing, self._since = doing, self._now()
         self._seen, self._rates, self._read = None, (), None
 

@@ -60,7 +60,7 @@ class Lines:
 
 
 def load_of(plan: TrialPlan) -> str:
-    """Format what distinguishes a trial from other trials of its target."""
+    """Describe the load that distinguishes a trial from other trials of the same target."""
     if plan.target.startswith(f"{Kind.CLIENT}:"):
         return plan.workload
     rate = f", {plan.load.rate_rps:,g} requests/s offered" if plan.load.rate_rps else ""
@@ -86,12 +86,12 @@ def outcome(trial: Trial) -> str:
     elif not_shown_steady(trial):
         parts.append("not shown to be steady")
     if trial.verdict.kind is not VerdictKind.TARGET:
-        parts.append(str(trial.verdict.kind))  # `--explain` has the reason
+        parts.append(str(trial.verdict.kind))  # `--explain` shows the reason
     return ", ".join(parts)
 
 
 def clock(seconds: float) -> str:
-    """Format a duration: ``1h 05m``, ``2m 30s``, ``12s``."""
+    """Format a duration, such as ``1h 05m``, ``2m 30s`` or ``12s``."""
     minutes, rest = divmod(round(seconds), 60)
     hours, minutes = divmod(minutes, 60)
     return f"{hours}h {minutes:02}m" if hours else f"{minutes}m {rest:02}s" if minutes else f"{rest}s"

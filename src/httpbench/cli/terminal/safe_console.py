@@ -12,7 +12,7 @@ from httpbench.text import printable
 
 
 class SafeConsole(Console):
-    """A console that makes the text of every segment printable. Rich's own control codes, as in a live area, are kept."""
+    """A console that makes the text of every segment printable. It keeps rich's own control codes, such as those of a live area."""
 
     def __init__(self, **options: Any):
         super().__init__(highlight=False, markup=False, emoji=False, **options)

@@ -92,7 +92,7 @@ class Selected:
     suite: Suite | None
     kind: Kind
     of_kind: OfKind
-    """The way targets of this kind are measured."""
+    """How to measure targets of this kind."""
     targets: list[Target]
 
 
@@ -129,7 +129,7 @@ def bench(options: BenchOptions) -> ExitCode:
 
 
 def _select(options: BenchOptions) -> Selected:
-    """Return the named targets, or else those of the named or default suite."""
+    """Return the named targets, or else the targets of the named or default suite."""
     from httpbench.model import Kind
     from httpbench.run import KINDS
 
@@ -139,7 +139,7 @@ def _select(options: BenchOptions) -> Selected:
     kind = _kind(selection, catalog, suite)
     if options.exports.export_hyperfine and kind is not Kind.CLIENT:
         raise UsageError("--export-hyperfine applies to clients only", hint="use --export-json")
-    words = suite.targets if suite and not selection.is_of_other_project else ()  # suites only name built-in targets
+    words = suite.targets if suite and not selection.is_of_other_project else ()  # suites name only built-in targets
     targets = selection.of(catalog, words, kind)
     placed = options.isolation.applied([target.at(options.path) for target in targets], suite)
     if options.backend_host == LOAD and options.source.only is None:
@@ -150,7 +150,7 @@ def _select(options: BenchOptions) -> Selected:
 
 
 def _kind(selection: Selection, known: Catalog, suite: Suite | None) -> Kind:
-    """Return the named kind, or the suite's, or the first kind with a target for each word."""
+    """Return the named kind, or the suite's kind, or the first kind with a target that matches each word."""
     from httpbench import catalog
     from httpbench.model import Kind
 
@@ -160,7 +160,7 @@ def _kind(selection: Selection, known: Catalog, suite: Suite | None) -> Kind:
         return suite.kind
     kind = catalog.kind_of(list(known.targets.values()), selection.words)
     if kind is None:
-        found = {target.kind for target in selection.of(known)}  # raises for a word without a match
+        found = {target.kind for target in selection.of(known)}  # raises an error for a word without a match
         kinds = listed(kind.plural for kind in Kind if kind in found)
         hint = "measure one kind after the other, or choose one with --kind"
         raise SelectionError(f"a run measures targets of one kind, but {' '.join(selection.words)} matches {kinds}", hint=hint)
@@ -168,10 +168,10 @@ def _kind(selection: Selection, known: Catalog, suite: Suite | None) -> Kind:
 
 
 def _plan(selected: Selected, source: LoadSource, tools: dict[str, Tool], options: BenchOptions) -> RunSpec:
-    """Return the trials of every target under every workload and load, and list what is left out.
+    """Return the trials of every target under every workload and load, and print what is left out.
 
-    Loads of a suite that the load generator cannot make are left out. Raise :class:`UsageError` if none is left, or if the command line
-    itself asks for an impossible load.
+    Loads of a suite that the load generator cannot make are left out. Raise :class:`UsageError` if no load is left, or if the command
+    line itself asks for an impossible load.
     """
     from httpbench import host
     from httpbench.cli.measure import make_spec, refuse_impossible
@@ -217,13 +217,13 @@ def _plan(selected: Selected, source: LoadSource, tools: dict[str, Tool], option
 
 
 def _itself(targets: Sequence[Target]) -> str | None:
-    """Return the baseline if all targets are one target in several places: the id of that target in the first of these places."""
+    """Return the id of the first target, as the baseline, if all targets are one target in several places; otherwise ``None``."""
     sources = {(target.folder, target.variant) for target in targets}
     return targets[0].id if len(sources) == 1 and len(targets) > 1 else None
 
 
 def _matrix(selected: Selected, workloads: Sequence[str], source: LoadSource, tools: dict[str, Tool], options: BenchOptions) -> Matrix:
-    """Return the matrix of the suite, or else the usual one for this kind of target, with the options applied."""
+    """Return the suite's matrix, or else the usual matrix for this kind of target, with the options applied."""
     from httpbench.model import Kind, Scaling
     from httpbench.run import Matrix
 
@@ -248,7 +248,7 @@ def _matrix(selected: Selected, workloads: Sequence[str], source: LoadSource, to
 
 
 def _workload(workload: Workload, kind: Kind, options: BenchOptions) -> Workload:
-    """Return the workload with the path and the number of requests of the options."""
+    """Return the workload with the path and the number of requests from the options."""
     from httpbench.cli.targets import check_kind
 
     check_kind(workload, kind)
@@ -264,7 +264,7 @@ def _workload(workload: Workload, kind: Kind, options: BenchOptions) -> Workload
 
 
 def _skip_missing(targets: Sequence[Target]) -> list[Target]:
-    """Return the targets that can run, and print why the others are skipped."""
+    """Return the targets that can run, and print why the other targets are skipped."""
     from httpbench.run import State, states
 
     kept = []

@@ -89,7 +89,7 @@ def compare(options: CompareOptions) -> ExitCode | None:
 
 
 def _run(store: Store, word: str) -> tuple[Run, list[Trial]]:
-    """Return the run that a word names. Raise :class:`SelectionError` if there is none."""
+    """Return the run that a word refers to. Raise :class:`SelectionError` if there is none."""
     from httpbench.store import WAYS
 
     try:

@@ -16,7 +16,7 @@ SHELLS = ("bash", "zsh", "fish")
 DATA, CONFIG = ("XDG_DATA_HOME", ".local/share"), ("XDG_CONFIG_HOME", ".config")
 
 BASH_LOADERS = ("/usr/share/bash-completion/bash_completion", "/usr/local/share/bash-completion/bash_completion")
-"""Files of the package bash-completion, which loads the script."""
+"""Files of the package bash-completion. Bash loads the script if one of them exists."""
 
 
 class CompletionOptions(Options):
@@ -75,7 +75,7 @@ def _script(shell: str) -> str:
 
 
 def _place(shell: str) -> Path:
-    """Return the path where the shell looks for the script; zsh has no such folder by default."""
+    """Return the path at which to install the script. By default, zsh does not search the folder of this path."""
     if shell == "bash":
         named = os.environ.get("BASH_COMPLETION_USER_DIR", "").split(":")[0]
         return (Path(named) if named else base_folder(*DATA) / "bash-completion") / "completions" / "httpbench"
@@ -85,7 +85,7 @@ def _place(shell: str) -> Path:
 
 
 def _add_to_zshrc(folder: Path) -> Path | None:
-    """Add the folder to .zshrc; return its path, or ``None`` if the folder is there already."""
+    """Add the folder to .zshrc, and return the path of .zshrc; ``None`` if the folder was already in the file."""
     path = Path(os.environ.get("ZDOTDIR") or Path.home()) / ".zshrc"
     before = path.read_text(encoding="utf-8", errors="surrogateescape") if path.exists() else ""
     if str(folder) in before:

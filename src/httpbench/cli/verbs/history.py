@@ -71,7 +71,7 @@ def history(options: HistoryOptions) -> None:
 
 
 def _target(word: str, known: Sequence[str], db: Path) -> str:
-    """Return the id that a word names. Raise :class:`SelectionError` if there is none, or several."""
+    """Return the id that a word selects. Raise :class:`SelectionError` if no id or several ids match."""
     if word in known:
         return word
     found = [name for name in known if word in name]

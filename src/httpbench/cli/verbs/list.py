@@ -27,7 +27,7 @@ STATE_KEYS = ("state", "reason", "fix", "version")
 
 IMAGE_TARGETS_SHOWN = 3
 ID_WIDTH = 40
-"""Width of ids in another project's catalog. A few ids are longer and are folded."""
+"""Maximum width of ids in another project's catalog, in characters. Longer ids are folded."""
 
 
 class ListOptions(Options):
@@ -86,7 +86,7 @@ def list_targets(options: ListOptions) -> None:
 
 
 def _placed(targets: Sequence[Target], place: str | None) -> Sequence[Target]:
-    """Return the targets in this place. In containers, clients are left out, because they only run as processes."""
+    """Return the targets in this place. In containers, clients are left out, because they run only as processes."""
     if place in (None, PLACES[0]):
         return targets
     from httpbench.model import Engine, Isolation, Kind
@@ -96,7 +96,7 @@ def _placed(targets: Sequence[Target], place: str | None) -> Sequence[Target]:
 
 
 def _listed(target: Target, state: TargetState, recorded: Mapping[str, Proof]) -> Listed:
-    """Return the line of a target. A target in a user's folder has no recorded proof."""
+    """Return a target with its state and proof. A target in a user's folder has no recorded proof."""
     from httpbench.paths import is_built_in
     from httpbench.report.words.targets import HERE, NOT_VERIFIED, UNKNOWN, proof_words
     from httpbench.run import State, is_verified_here, sources_of
@@ -145,7 +145,7 @@ def _state_words(listed: Listed) -> str:
 
 
 def _show_catalogue(found: Sequence[Listed], folders: Sequence[Path]) -> None:
-    """Print another project's targets. All have the same fix, so it is printed once, below."""
+    """Print another project's targets. All have the same fix, which is printed once, below the table."""
     from rich.table import Column, Table
     from rich.text import Text
 

@@ -151,7 +151,7 @@ def _loads(source: LoadSource, options: RunOptions) -> list[Load]:
 
 
 def _precision(options: RunOptions) -> Precision | None:
-    """Return the precision at which to stop, or ``None`` for a fixed number of rounds."""
+    """Return the precision at which the run ends, or ``None`` for a fixed number of rounds."""
     from httpbench.model import Precision
 
     if not (options.precision or options.min_rounds or options.max_rounds):
@@ -167,7 +167,7 @@ def _precision(options: RunOptions) -> Precision | None:
 
 
 def _baseline(targets: Sequence[Target], name: str | None) -> str:
-    """Return the id of the named server, or else of the first one."""
+    """Return the id of the named server, or else the id of the first server."""
     if name is None:
         return targets[0].id
     found = [target.id for target in targets if name.lower() in (target.framework, target.id)]

@@ -32,7 +32,7 @@ FIELDS = ("id", "started_at", "status", "targets", "trials_done", "trials_planne
 
 
 def retention(text: str) -> int | timedelta:
-    """Parse the runs to keep: ``20`` for the newest runs, ``30d`` or ``8w`` for those of the last days or weeks."""
+    """Parse which runs to keep: ``20`` for the newest 20 runs, ``30d`` or ``8w`` for the runs of the last 30 days or 8 weeks."""
     match = re.fullmatch(r"(\d{1,5})([dw]?)", text)
     if not match:
         raise ValueError(f'"{text}" is neither a number of runs nor an age; write it as 20, 30d or 8w')
@@ -123,7 +123,7 @@ def _delete(db: Path, words: tuple[str, ...], prune: int | timedelta | None) -> 
 
 
 def _outdated(lines: Sequence[RunLine], keep: int | timedelta) -> list[str]:
-    """Return the ids of the runs to delete. ``lines`` has the newest run first. Named runs and running ones are kept."""
+    """Return the ids of the runs to delete. ``lines`` must begin with the newest run. Named runs and runs in progress are kept."""
     if isinstance(keep, timedelta):
         oldest = (datetime.now(UTC) - keep).isoformat(timespec="milliseconds").replace("+00:00", "Z")
         old = [line for line in lines if line.started_at < oldest]
@@ -139,7 +139,7 @@ def _size(size_bytes: int) -> str:
 def _show(lines: Sequence[RunLine]) -> None:
     from httpbench.report.terminal.grid import column
 
-    # A narrow terminal omits the start time early, because a run's id begins with it.
+    # The start time is the first column that a narrow terminal omits, because a run's id begins with it.
     columns = [
         column("Run", (line.id for line in lines)),
         column("Name", (line.name or "" for line in lines)),

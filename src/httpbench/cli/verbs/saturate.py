@@ -33,7 +33,7 @@ WIDTH_MIN, WIDTH_MAX = 0.002, 0.5
 
 
 class SearchOptions(Options):
-    """The service level, and the precision of the search."""
+    """Options for the service level, and for the precision of the search."""
 
     bounds: tuple[Bound, ...] = option(
         "--slo",
@@ -54,7 +54,7 @@ class SearchOptions(Options):
 
 
 class SearchLoadOptions(Options):
-    """The load, as fields of :class:`~httpbench.model.Load`; the search chooses the rates."""
+    """The load, as fields of :class:`~httpbench.model.Load`. The search chooses the rates."""
 
     connections: int = option("-c", "--connections", type=COUNT, default=64, help="Connections.")
     duration_s: float = option("-d", "--duration", type=DURATION, default="3s", help="Measured duration of each trial.")
@@ -104,7 +104,7 @@ def saturate(options: SaturateOptions) -> ExitCode:
 
 
 def _plan(target: Target, source: LoadSource, tools: Mapping[str, Tool], options: SaturateOptions) -> RunSpec:
-    """Return a run with the first trial of the search, which adds the others."""
+    """Return a run with only the first trial. The search adds the other trials."""
     from httpbench.cli.measure import make_spec
     from httpbench.model import Load, Table
     from httpbench.run import Matrix
@@ -112,7 +112,7 @@ def _plan(target: Target, source: LoadSource, tools: Mapping[str, Tool], options
     workload = options.request.as_workload(options.servers.urls, default="plaintext" if target.is_declared else None)
     share = options.servers.share
     scalings = [options.servers.chosen_scaling]
-    # A short closed loop, whose throughput is the starting point of the search.
+    # The first trial is a short closed loop. Its throughput is the starting point of the search.
     scout = Load.model_validate({**dataclasses.asdict(options.load), "duration_s": min(SCOUT_DURATION_S, options.load.duration_s)})
     matrix = Matrix([target], scalings, [workload.name], [scout], list(tools), rounds=1, workers=share.workers)
     spec = make_spec(matrix, tools, [target], {workload.name: workload}, source=source, share=share, seed=0)

@@ -97,7 +97,7 @@ def _required(options: SetupOptions) -> Mapping[str, Sequence[Requirement]]:
 def _of_targets(
     selection: Selection, known: Catalog, suite: Suite | None, *, asks_database: bool
 ) -> Iterator[tuple[str, Sequence[Requirement]]]:
-    """Yield the requirements of the selected targets, or those of a suite, and of their databases.
+    """Yield the requirements of the selected targets, or of the targets of a suite, and of their databases.
 
     In a container, a target requires only the engine.
     """
@@ -114,7 +114,7 @@ def _of_targets(
 
 
 def _generators(options: SetupOptions) -> list[str]:
-    """Return the named load generators and those of the suites."""
+    """Return the named load generators and the load generators of the suites."""
     known = options.selection.catalog()
     return list(dict.fromkeys([*options.generators, *(name for suite in options.suites for name in known.suite(suite).load_generator)]))
 
@@ -135,7 +135,7 @@ def _install(packages: Sequence[str], *, yes: bool) -> None:
 
 
 def _build(names: Iterable[str], *, yes: bool) -> list[Requirement]:
-    """Install load generators that Debian lacks into the user's cache, and return the requirements that are then met."""
+    """Install load generators that Debian lacks into the user's cache, and return the requirements that this meets."""
     from httpbench import load
 
     missing = [(generator, found) for generator in map(load.tool, names) if not generator.locate() and (found := generator.installation())]

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 REFRESH_S = 0.5
 LINE_EVERY_S = 10.0
-"""Interval between lines if standard error is not a terminal."""
+"""Interval between lines if standard error is not a terminal, in seconds."""
 
 
 class UpOptions(Options):
@@ -92,7 +92,7 @@ def up(options: UpOptions) -> None:
 
 
 def _workload(known: Catalog, target: Target, request: RequestOptions) -> Workload:
-    """Return the workload that the first response must match: the usual one for a target, any success for a command."""
+    """Return the workload for the first response: the usual workload for a target, or one that accepts any success for a command."""
     from httpbench.cli.targets import workloads_of
     from httpbench.model import Kind
     from httpbench.run import KINDS
@@ -103,7 +103,7 @@ def _workload(known: Catalog, target: Target, request: RequestOptions) -> Worklo
 
 
 def _watch(target: Target, instance: Up) -> None:
-    """Show the usage of the target until Ctrl-C. Raise :class:`StartError` if the target ends by itself."""
+    """Show the usage of the target until Ctrl-C. Raise :class:`StartError` if the target exits on its own."""
     from rich.live import Live
     from rich.text import Text
 

@@ -71,7 +71,7 @@ def test_invalid_options_are_refused_before_anything_runs(harness: Harness) -> N
         ("c/nginx", "--slo", "p99"): '"p99" is not a bound; write it as p99<5ms',
         ("c/nginx", "--slo", "p98<5ms"): "with one of mean, p50",
         ("c/nginx", "--width", "0.01%"): "is not between 0.2% and 50%",
-        ("c/nginx", "--url", "http://127.0.0.1:1/"): "are two servers",
+        ("c/nginx", "--url", "http://127.0.0.1:1/"): "each name a server",
     }.items():
         done = harness.run("saturate", *words)
         assert done.returncode == 2, done.stdout

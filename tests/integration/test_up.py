@@ -68,7 +68,7 @@ def test_a_target_that_ends_by_itself_is_an_error(tmp_path: Path) -> None:
     script.write_text(DIES)
     done = Harness(tmp_path).run("up", "--cwd", str(tmp_path), f"{PYTHON} {script} {{port}}")
     assert done.returncode == 1, done.stderr
-    assert re.search(r"error: .* ended by itself \(.*7.*\)", done.stderr), done.stderr
+    assert re.search(r"error: .* exited on its own \(.*7.*\)", done.stderr), done.stderr
     assert "Traceback" not in done.stderr
 
 
@@ -77,7 +77,7 @@ def test_up_refuses_clients_urls_and_several_targets(tmp_path: Path) -> None:
     client = harness.run("up", "client:c/curl")
     assert (client.returncode, "is a client" in client.stderr) == (2, True), client.stderr
     url = harness.run("up", "--url", "http://127.0.0.1:1/")
-    assert (url.returncode, "already runs" in url.stderr) == (2, True), url.stderr
+    assert (url.returncode, "already running" in url.stderr) == (2, True), url.stderr
     many = harness.run("up", "c/")
     assert (many.returncode, "up takes one server" in many.stderr) == (2, True), many.stderr
 

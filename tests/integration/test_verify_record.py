@@ -56,9 +56,9 @@ def test_passed_targets_are_kept_after_an_interruption(tmp_path: Path, monkeypat
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        ((CLIENT, "--workload", "client-large"), "--record keeps what passed under the usual workload"),
+        ((CLIENT, "--workload", "client-large"), "--record accepts only the usual workload"),
         (("--targets", str(TARGETS), "test/misbehaving/good"), "--record keeps built-in targets only"),
-        (("c/epoll/edge", "--isolate", "docker"), "--record keeps what passed as a process, and c/epoll/edge@docker runs in a container"),
+        (("c/epoll/edge", "--isolate", "docker"), "--record accepts only processes, and c/epoll/edge@docker runs in a container"),
     ],
 )
 def test_only_proofs_of_built_in_targets_are_recorded(words: tuple[str, ...], sentence: str) -> None:

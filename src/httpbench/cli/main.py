@@ -32,7 +32,7 @@ SYSTEM_FOLDERS = ("/usr/local/sbin", "/usr/sbin", "/sbin")
 EXAMPLES = """
 \b
 Examples:
-  httpbench run './old {port}' './new {port}'  compare two servers of yours
+  httpbench run './old {port}' './new {port}'  compare two of your servers
   httpbench list                               targets, and what is missing
   httpbench bench c/epoll golang -c 8,64       8 and 64 connections
   httpbench bench --quick --dry-run            the plan and its duration

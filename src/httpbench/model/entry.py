@@ -65,7 +65,7 @@ class Entry(Frozen):
     def refusal(self) -> str | None:
         """Reason why the target can't run; ``None`` if the target can run."""
         if self.problems:
-            return f"its configuration is wrong: {'; '.join(self.problems)}"
+            return f"its configuration is invalid: {'; '.join(self.problems)}"
         if BROKEN in self.tags:
             return f"{self.catalogue} tags it as broken"
         if self.unsupported is not None:

@@ -81,7 +81,7 @@ class Load(Frozen):
         if self.rate_from_rps and self.rate_from_rps >= self.rate_rps:
             raise ValueError("rate_from_rps must be below rate_rps")
         if len(self.levels) < self.steps:
-            raise ValueError(f"{self.duration_s:g} s are too short for {self.steps} steps of {self.step_s:g} s each")
+            raise ValueError(f"{self.duration_s:g} s is too short for {self.steps} steps of {self.step_s:g} s each")
         return self
 
     @property

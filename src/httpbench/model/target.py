@@ -142,7 +142,7 @@ class Variant(Frozen):
         for text in (*self.run, *self.env.values()):
             for name in re.findall(r"\{([a-z_]+)\}", text):
                 if name not in PLACEHOLDERS:
-                    raise ValueError(f"run: unknown placeholder {{{name}}}; there are: {', '.join(PLACEHOLDERS)}")
+                    raise ValueError(f"run: unknown placeholder {{{name}}}; known placeholders: {', '.join(PLACEHOLDERS)}")
         if not self.scaling:
             raise ValueError("scaling: name at least one of single, multi, prefork")
         if Scaling.MULTI in self.scaling and Scaling.PREFORK in self.scaling:

@@ -78,7 +78,7 @@ def test_existing_data_of_the_clone_is_mounted() -> None:
         ("perl/disabled", "httparena does not enable it"),
         (
             "unknown/wrong",
-            "its configuration is wrong: language: missing; "
+            "its configuration is invalid: language: missing; "
             'type: "fast" is not allowed; use one of production, tuned, engine, infrastructure; '
             'tests: must be an array: [ … ], not "baseline"; Dockerfile: not in its folder',
         ),
@@ -89,7 +89,7 @@ def test_a_refused_target_keeps_its_row_with_all_reasons(name: str, reason: str)
 
 
 def test_an_unreadable_file_keeps_a_row() -> None:
-    assert (refusal("unknown/unreadable") or "").startswith("its configuration is wrong: meta.json is not JSON: ")
+    assert (refusal("unknown/unreadable") or "").startswith("its configuration is invalid: meta.json is not JSON: ")
 
 
 @pytest.mark.parametrize(

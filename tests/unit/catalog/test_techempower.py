@@ -107,7 +107,7 @@ def test_an_unreadable_file_keeps_a_row() -> None:
     entry = TARGETS["perl/unreadable"].entry
     assert entry is not None
     assert entry.refusal is not None
-    assert entry.refusal.startswith("its configuration is wrong: benchmark_config.json is not JSON: ")
+    assert entry.refusal.startswith("its configuration is invalid: benchmark_config.json is not JSON: ")
 
 
 def test_the_older_form_is_read_if_there_is_no_newer_one() -> None:

@@ -33,7 +33,7 @@ def test_a_framework_without_a_dockerfile_keeps_its_row_with_the_fix() -> None:
 def test_a_dockerfile_without_a_stage_is_invalid() -> None:
     entry = TARGETS["perl/wrong/default"].entry
     assert entry is not None
-    assert entry.refusal == "its configuration is wrong: .Dockerfile.default: has no FROM"
+    assert entry.refusal == "its configuration is invalid: .Dockerfile.default: has no FROM"
 
 
 @pytest.mark.parametrize("folder", ["missing", "."])

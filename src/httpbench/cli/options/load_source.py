@@ -207,7 +207,7 @@ class LoadSourceOptions(Options):
         if self.deprecated:
             _say(f"hint: --load-hosts is deprecated; use {' '.join(f'-r {name}' for name in self.deprecated.split(',') if name)}")
         if self.names and self.scheduler:
-            raise UsageError("--load-host and --scheduler both say where the load comes from", hint="remove one of them")
+            raise UsageError("--load-host and --scheduler both choose the load source", hint="remove one of them")
         if self.host is not None and not self.names and not self.scheduler:
             raise UsageError("--host requires a load host", hint="add -r HOST")
         if self.install and not self.only:

@@ -151,7 +151,7 @@ def one_target(
     if server is None or "{port}" in server or len(server.split()) > 1:
         found = options.targets(() if server is None else (server,))
     elif options.urls:
-        raise UsageError(f"{server} and --url are two servers", hint="name one")
+        raise UsageError(f"{server} and --url each name a server", hint="remove one of them")
     else:
         found = catalog.select(catalog.load(folders).targets.values(), (server,), kind=kind)
     found = isolation.applied(found)

@@ -57,7 +57,7 @@ class Listed:
 def list_targets(options: ListOptions) -> None:
     """List targets, their state, and the fix for what is missing.
 
-    The column Proof says whether a target was verified on this machine or another one, or was never built.
+    The column Proof shows whether a target was verified on this machine or another one, or was never built.
 
     \b
     httpbench list                         all targets

@@ -83,7 +83,7 @@ def _knobs(names: Sequence[str]) -> list[host.Knob]:
 def _report(outcome: host.TuningOutcome, unchanged: str) -> None:
     """Print the changes, or ``unchanged`` if there are none. Raise :class:`TuneError` if a setting could not be changed."""
     if outcome.rebooted:
-        console.echo("the machine has rebooted since; this restored the original settings", err=True)
+        console.echo("the machine has rebooted, which restored the original settings", err=True)
     for path, (before, after) in outcome.changed.items():
         console.echo(f"/{path}: {before} → {after}")
     if outcome.failed:

@@ -52,7 +52,7 @@ def up(options: UpOptions) -> None:
     from httpbench.run import up as running
 
     if options.servers.urls:
-        raise UsageError("--url names a server that already runs", hint="name a target, or a command with {port}")
+        raise UsageError("--url names a server that is already running", hint="name a target, or a command with {port}")
     target = one_target("up", options.server, options.servers, options.isolation, options.targets, kind=None)
     target = target.at(options.request.path)
     if target.kind is Kind.CLIENT:
@@ -119,4 +119,4 @@ def _watch(target: Target, instance: Up) -> None:
             elif time.monotonic() - shown_at >= LINE_EVERY_S:
                 shown_at = time.monotonic()
                 console.echo(text, err=True)
-    raise StartError(f"{target.id} ended by itself ({death})", log_tail=tail(instance.running.log))
+    raise StartError(f"{target.id} exited on its own ({death})", log_tail=tail(instance.running.log))

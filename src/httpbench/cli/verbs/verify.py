@@ -106,11 +106,9 @@ def _require_recordable(targets: Sequence[Target], workload: str | None) -> None
     from httpbench.paths import is_built_in
 
     if workload is not None:
-        raise UsageError("--record keeps what passed under the usual workload", hint="remove --workload")
+        raise UsageError("--record accepts only the usual workload", hint="remove --workload")
     if contained := [target.id for target in targets if target.isolation is not None]:
-        raise UsageError(
-            f"--record keeps what passed as a process, and {', '.join(contained)} runs in a container", hint="remove --isolate"
-        )
+        raise UsageError(f"--record accepts only processes, and {', '.join(contained)} runs in a container", hint="remove --isolate")
     if foreign := [target.id for target in targets if not is_built_in(target.folder)]:
         raise UsageError(f"--record keeps built-in targets only, and {', '.join(foreign)} comes from a folder of --targets")
 

@@ -37,7 +37,7 @@ def contained(name: str) -> Target:
     [
         ("perl/asks-database/mongo", "requires a database (mongodb) that Debian does not package: not supported"),
         ("perl/tagged", "techempower tags it as broken"),
-        ("perl/unreadable", "its configuration is wrong: benchmark_config.json is not JSON"),
+        ("perl/unreadable", "its configuration is invalid: benchmark_config.json is not JSON"),
     ],
 )
 def test_a_refused_target_fails_with_its_reason_without_asking_an_engine(name: str, reason: str) -> None:

@@ -8,7 +8,7 @@ fn spread(value: u64) -> u64 {
     z ^ (z >> 31)
 }
 
-/// A xorshift64* generator (Vigna, 2016). It is good enough for gaps and placeholders, and the same seed repeats a run.
+/// A xorshift64* generator (Vigna, 2016). It is good enough for arrival times and placeholders, and the same seed gives the same numbers.
 #[derive(Clone, Debug)]
 pub struct Random(u64);
 

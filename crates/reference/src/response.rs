@@ -15,7 +15,7 @@ pub struct Response {
 pub struct Responses {
     body: Arc<[u8]>,
     second: u64,
-    /// Responses to GET and to HEAD. The second of each closes the connection.
+    /// Responses to GET and to HEAD: one that keeps the connection open, and one that closes it.
     get: [Option<Response>; 2],
     head: [Option<Response>; 2],
 }

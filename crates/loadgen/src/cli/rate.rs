@@ -7,7 +7,7 @@ use anyhow::{Context, Result, bail};
 use super::units::{parse_number, parse_positive_duration};
 use crate::time::offered_rate::{Profile, Segment};
 
-/// Maximum rate: far more than a machine can send. The limit keeps request counts within range.
+/// Maximum rate, which is far more than a machine can send. The limit keeps request counts within range.
 const RATE_MAX_RPS: f64 = 1e8;
 const STEPS_MAX: f64 = 10_000.0;
 

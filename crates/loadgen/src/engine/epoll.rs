@@ -33,10 +33,10 @@ pub struct Epoll {
     can_drop: bool,
     epoll: OwnedFd,
     alarm: Option<Arc<Alarm>>,
-    /// One link per connection, followed by one without a socket, which belongs to the alarm.
+    /// One link per connection, followed by a last one for the alarm, which has no socket.
     links: Vec<Link>,
     buffer: Box<[u8]>,
-    /// Sockets that may hold unread data, and whether the end of their stream is known to follow.
+    /// Sockets that may hold unread data, each with a flag: whether the end of its stream is known to follow.
     unread: Vec<(u32, bool)>,
     /// Whether only waits of whole milliseconds are possible, because `epoll_pwait2` is not available.
     coarse: bool,
@@ -252,8 +252,8 @@ impl Epoll {
         }
     }
 
-    /// Reads what has arrived, up to a limit, and sends the requests that this makes due. `gone` means that the end of the stream follows
-    /// this data.
+    /// Reads the available data, up to a limit, and sends the requests that become due as a result. `gone` means that the end of the stream
+    /// follows this data.
     fn read<P: Protocol>(&mut self, worker: &mut Worker<P>, index: u32, gone: bool) {
         for _ in 0..READS_IN_A_ROW {
             match self.read_once(worker, index) {
@@ -272,7 +272,7 @@ impl Epoll {
         let drop = self.can_drop && droppable >= DROP_BYTES_MIN;
         let (capacity, flags) = if drop { (droppable.min(1 << 30), libc::MSG_TRUNC) } else { (self.buffer.len(), 0) };
         // If the kernel did copy data despite MSG_TRUNC, the null pointer would make the call fail instead of overflowing the buffer.
-        // AddressSanitizer accepts a null pointer here.
+        // AddressSanitizer accepts the null pointer.
         let room = if drop { std::ptr::null_mut() } else { self.buffer.as_mut_ptr().cast() };
         // SAFETY: the buffer is valid for its whole length, and the kernel cannot write to a null pointer.
         let count = unsafe { libc::recv(fd, room, capacity, flags) };
@@ -317,7 +317,7 @@ impl Epoll {
             // SAFETY: `output` is valid for its whole length.
             let count = unsafe { libc::send(fd, output.as_ptr().cast(), output.len(), libc::MSG_NOSIGNAL) };
             if count < 0 {
-                // EPOLLOUT announces room in the buffer, EPOLLHUP and EPOLLERR a broken connection.
+                // An event follows: EPOLLOUT if the buffer has room again, or EPOLLHUP or EPOLLERR if the connection is broken.
                 self.links[index as usize].reset |= io::Error::last_os_error().kind() == IoErrorKind::ConnectionReset;
                 return;
             }

@@ -1,4 +1,4 @@
-//! Engines move bytes between the kernel and a worker. Each engine has its own loop, to avoid dynamic dispatch in it.
+//! Engines move bytes between the kernel and a worker. Each engine has its own loop, which avoids dynamic dispatch.
 
 mod epoll;
 mod polling;
@@ -42,7 +42,7 @@ pub struct Setup {
 pub trait Engine: Sized {
     const NAME: &'static str;
 
-    /// Must be called by the thread that will call `run`.
+    /// Creates an engine. The thread that calls this function must also call `run`.
     fn new(setup: Setup) -> Result<Self>;
 
     /// Drives the worker until its window is over.

@@ -1,15 +1,15 @@
 //! Polls for events for a short time before sleeping.
 //!
-//! A sleeping thread costs both sides time. The server's send must wake it up, with an interrupt to another core and, in a virtual machine,
-//! an exit to the hypervisor; then the response waits until the core is awake. This delay is the generator's, not the server's, so polling
-//! makes the measurements more accurate.
+//! A sleeping thread costs the server and the load generator time. The server's send must wake it up, with an interrupt to another core
+//! and, in a virtual machine, an exit to the hypervisor; then the response waits until the core is awake. The load generator causes this
+//! delay, not the server, so polling makes the measurements more accurate.
 //!
 //! Polling pays off only while responses arrive in quick succession and the server doesn't need the same core. Each fruitless poll
-//! therefore doubles the number of waits that sleep immediately.
+//! therefore doubles the number of waits that sleep without polling first.
 
 use crate::time::clock::now_ns;
 
-/// How long to poll: longer than a fast server takes to respond, but shorter than two context switches on a busy machine.
+/// Duration of a poll. It is longer than a fast server takes to respond, but shorter than two context switches on a busy machine.
 const POLL_NS: u64 = 50_000;
 /// Maximum number of consecutive waits without polling. Fruitless polls then cost only 50 ns per wait on average.
 const SKIPPED_MAX: u32 = 1023;
@@ -28,7 +28,7 @@ const GAP_MAX_NS: u64 = 20_000;
 
 #[derive(Debug, Default)]
 pub struct Polling {
-    /// Number of waits that sleep immediately before the next one polls.
+    /// Remaining number of waits that sleep without polling first.
     skip: u32,
     skipped_last: u32,
     spent_ns: u64,

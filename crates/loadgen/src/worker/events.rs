@@ -12,7 +12,7 @@ use crate::protocol::{Fault, Flow, Outcome, Protocol, Sink, Slot};
 use crate::time::window::Phase;
 
 /// Maximum number of connections being set up at once before the load begins. An accept queue of the usual length holds this many without
-/// drops. During the load, only `-c` limits them.
+/// drops. During the load, only `-c` limits their number.
 pub(super) const CONNECTING_MAX: u32 = 128;
 pub(super) const NO_RESPONSE: &str = "no complete response within the timeout";
 
@@ -32,7 +32,7 @@ struct Completions<'a> {
     now_ns: u64,
     /// Requests not recorded yet: a send time, an outcome, and the number of requests that share both, as pipelined requests do.
     alike: (Sent, Outcome, u64),
-    /// Requests that ended, how many of them have a complete response, and how many the server didn't process.
+    /// Number of requests that ended, how many of them have a complete response, and how many the server didn't process.
     done: u64,
     completed: u64,
     unprocessed: u64,
@@ -155,7 +155,7 @@ impl<P: Protocol> Worker<P> {
         }
     }
 
-    /// Continues an open connection after `done` requests ended.
+    /// Continues an open connection after `done` requests have ended.
     #[inline]
     fn after_completions(&mut self, index: u32, done: u64, now_ns: u64) -> Next {
         let connection = &mut self.connections[index as usize];
@@ -182,7 +182,7 @@ impl<P: Protocol> Worker<P> {
         Next::Keep
     }
 
-    /// In a drain, checks soon whether this was the last response.
+    /// During a drain, makes the worker check soon whether the last response has arrived.
     fn note_drained(&mut self) {
         if self.span.phase == Phase::Drain {
             self.wake_ns = 0;
@@ -203,11 +203,11 @@ impl<P: Protocol> Worker<P> {
             ErrorKind::Timeout => recorder.request_timed_out(sent, read_until_ns),
             kind => recorder.request_failed(sent, kind),
         });
-        // Data without a request counts as an error of the server.
+        // Data that arrives without a request counts as an error.
         if in_flight == 0 && fault.kind == ErrorKind::InvalidResponse {
             recorder.errors.add(fault.kind, 1);
         }
-        // Pause if the connection served nothing, even after an orderly close. Otherwise, the generator would flood a server that closes
+        // Pause if the connection served no request, even after an orderly close. Otherwise, the generator would flood a server that closes
         // idle connections.
         let failed = in_flight > 0 || !connection.served;
         self.retire(index, now_ns, failed);
@@ -293,7 +293,7 @@ impl<P: Protocol> Worker<P> {
 
     /// Fails the requests sent before `overdue_ns`. Requests sent later survive if the protocol can abandon individual requests.
     ///
-    /// If nothing else is in flight on the connection, and nothing has arrived since the oldest request was sent, the connection is dead
+    /// If nothing else is in flight on the connection, and no data has arrived since the oldest request was sent, the connection is dead
     /// and is closed.
     fn time_out_requests(&mut self, index: u32, overdue_ns: u64, now_ns: u64) {
         let Self { protocol, connections, recorder, attention, .. } = self;

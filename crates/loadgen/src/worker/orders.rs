@@ -51,7 +51,7 @@ impl Windows {
         self.wake_all()
     }
 
-    /// Returns the number of windows so far and the last one, if there are more than `known`.
+    /// Returns the number of windows so far and the last window, if there are more than `known` windows.
     pub fn after(&self, known: u64) -> Option<(u64, Window)> {
         Some(*lock(&self.last)).filter(|(number, _)| *number > known)
     }

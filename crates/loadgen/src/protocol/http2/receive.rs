@@ -297,7 +297,7 @@ impl Session {
         if self.streams.is_abandoned(id) { Ok(()) } else { Err(Fault::invalid("a frame on a closed stream")) }
     }
 
-    /// Checks that this client began the stream at some time.
+    /// Checks that this client has begun the stream.
     fn check_begun(&self, id: u32) -> Result<(), Fault> {
         let is_begun = id % 2 == 1 && id < self.next_id;
         if is_begun { Ok(()) } else { Err(Fault::invalid("a frame on an idle stream")) }
@@ -321,7 +321,7 @@ fn checked(head: Head) -> Result<Head, Fault> {
     }
 }
 
-/// Moves bytes to the end of `room` until `room` has this length. Returns whether it does.
+/// Moves bytes to the end of `room` until `room` has this length. Returns whether there were enough bytes.
 fn fill(room: &mut Vec<u8>, length: usize, bytes: &mut &[u8]) -> bool {
     let take = length.saturating_sub(room.len()).min(bytes.len());
     let (taken, rest) = bytes.split_at(take);

@@ -38,12 +38,12 @@ pub struct Connection<'a> {
     /// Whether nothing more can be written.
     shut: bool,
     notified: bool,
-    /// HTTP/1.1: the number of bytes sent of the current response, whether the output has ever been invalid, and the end of the last write
-    /// since then.
+    /// For HTTP/1.1: the number of bytes of the current response that were sent, whether the output has ever been invalid, and the end of
+    /// the last write since then.
     at: usize,
     broken: bool,
     recent: Vec<u8>,
-    /// HTTP/1.1: the head being read, and the number of missing bytes of the body after it. HTTP/2: the frames being read.
+    /// For HTTP/1.1: the head being read, and the number of missing bytes of its body. For HTTP/2: the frames being read.
     input: Vec<u8>,
     body_left: usize,
     requests: u64,

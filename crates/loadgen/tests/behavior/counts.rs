@@ -155,7 +155,7 @@ fn large_requests_arrive_complete() {
     }
 }
 
-/// The server reads slowly, so that many requests fill the send buffers. Each must still arrive complete and in order.
+/// The server reads slowly, so that many requests fill the send buffers. Each request must still arrive complete and in order.
 #[test]
 fn deep_pipelines_of_large_requests_reach_a_slow_reader_complete() {
     let field = format!("X-Long: {}", "y".repeat(4000));

@@ -26,7 +26,7 @@ const PATIENCE: Duration = Duration::from_secs(60);
 
 static CONFIG: LazyLock<Arc<ServerConfig>> = LazyLock::new(|| tls_config(b"http/1.1", &certificate()));
 
-/// Runs a load in a thread, so that a run that never ends is a failure.
+/// Runs a load in a thread, so that a run that never ends counts as a failure.
 fn bounded_load(address: SocketAddr, engine: &'static str, enough: fn(&RunResult) -> bool) -> RunResult {
     let (sender, receiver) = mpsc::channel();
     let https = format!("https://{address}/");
@@ -129,7 +129,7 @@ fn a_body_without_length_and_without_close_notify_may_be_truncated() {
     }
 }
 
-/// The length proves that nothing is missing.
+/// The Content-Length proves that the body is complete.
 #[test]
 fn a_body_with_a_length_needs_no_close_notify() {
     for engine in ENGINES {
@@ -186,7 +186,7 @@ fn handshakes_are_full_by_default_and_absent_over_http() {
     assert!(format!("{error:#}").contains("--tls-resumption"), "{error:#}");
 }
 
-/// How a server ends a stream after its responses.
+/// The way in which a server ends a stream after its responses.
 #[derive(Clone, Copy, Debug)]
 enum Ending {
     Nothing,

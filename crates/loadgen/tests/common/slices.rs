@@ -12,7 +12,7 @@ pub struct Commanded {
     stderr: Lines<BufReader<ChildStderr>>,
 }
 
-/// How a program ended.
+/// The exit code and the output of a program that has ended.
 pub struct Ended {
     pub code: Option<i32>,
     /// The result; null if there is none.
@@ -94,7 +94,7 @@ impl Commanded {
     }
 }
 
-/// Returns the sum of one number over all events.
+/// Returns the sum of one field over all events.
 pub fn sum(events: &[Value], name: &str) -> u64 {
     events.iter().map(|event| event[name].as_u64().unwrap_or_else(|| panic!("{name} is a number in {event}"))).sum()
 }
@@ -104,7 +104,7 @@ pub fn errors(result: &Value) -> u64 {
     result["errors"].as_object().expect("errors by kind").values().filter_map(Value::as_u64).sum()
 }
 
-/// Checks that the result is the sum of its kept slices, and that each request has exactly one end.
+/// Checks that the result is the sum of its kept slices, and that each request is counted as ended or in flight exactly once.
 pub fn assert_sums(result: &Value, kept: &[Value]) {
     let requests = &result["requests"];
     let count = |name: &str| requests[name].as_u64().expect("a count");

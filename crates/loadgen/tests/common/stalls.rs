@@ -18,7 +18,7 @@ const RESPONSE: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
 #[derive(Debug, Default)]
 pub struct Log {
     pub first_arrival_ns: Option<u64>,
-    /// When each response was sent.
+    /// Time at which each response was sent.
     pub responded_ns: Vec<u64>,
 }
 

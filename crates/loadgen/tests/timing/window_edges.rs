@@ -46,7 +46,8 @@ fn a_stall_at_the_end_of_an_open_loop_is_in_the_percentiles() {
     }
 }
 
-/// Each response takes 300 ms, so those to the last 300 requests come after the window. They neither fail nor count as throughput.
+/// Each response takes 300 ms, so the responses to the last 300 requests arrive after the window. They are no errors and don't count as
+/// throughput.
 #[test]
 fn an_open_loop_awaits_the_last_responses() {
     for engine in ENGINES {
@@ -62,7 +63,7 @@ fn an_open_loop_awaits_the_last_responses() {
     }
 }
 
-/// The server leaves one in a hundred requests unanswered, too few to make the achieved rate miss the offered one.
+/// The server leaves one in a hundred requests unanswered, which is too few for the achieved rate to miss the offered one.
 #[test]
 fn unanswered_requests_are_errors_however_short_the_window_is() {
     for engine in ENGINES {

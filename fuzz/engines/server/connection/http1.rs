@@ -1,4 +1,4 @@
-//! Sends HTTP/1.1 responses and counts those that may be correct, an upper bound for the client's count.
+//! Sends HTTP/1.1 responses and counts those that may be correct. This count is an upper bound on the client's count.
 
 use std::sync::atomic::Ordering;
 

@@ -13,8 +13,9 @@ const DEPTH: u16 = 3;
 /// The completed requests, and how parsing ended.
 type Seen = (Vec<(Slot, Outcome)>, Result<Flow, Fault>);
 
-/// Checks the parser with one input. Its first byte chooses the method and the expectation, and the second one the size of the pieces into
-/// which the rest is split. Splitting must not change the result, no more requests may complete than were sent, and nothing may panic.
+/// Checks the parser with one input. Its first byte chooses the method and the expectation, and its second byte chooses the size of the
+/// pieces into which the rest is split. Splitting must not change the result, no more requests may complete than were sent, and nothing may
+/// panic.
 pub fn response(input: &[u8]) {
     let [choice, split, bytes @ ..] = input else { return };
     let whole = feed([bytes].into_iter(), *choice);

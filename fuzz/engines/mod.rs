@@ -1,5 +1,5 @@
-//! Properties that hold for any server, however hostile. The fuzz target and the tests that replay the corpus and try random scripts share
-//! this module.
+//! Checks properties that hold for any server, however hostile. The fuzz target and the tests that replay the corpus and try random scripts
+//! share this module.
 //!
 //! Arbitrary bytes are decoded to a script (`script`), and a server plays it (`server`). The engines run against that server as they would
 //! from the command line. The properties, called laws, are in this file.
@@ -24,7 +24,7 @@ use server::Server;
 const ENGINES: [&str; 2] = ["epoll", "io_uring"];
 const DURATION_MS: u64 = 60;
 const TIMEOUT_MS: u64 = 50;
-/// Timeout for good servers. Even on a busy machine, only a hang reaches it.
+/// Timeout for good servers. Even on a busy machine, only a run that hangs reaches it.
 const TIMEOUT_GOOD_MS: u64 = 10_000;
 /// Maximum time that a run may take in addition to its duration and the timeout.
 const GRACE: Duration = Duration::from_secs(1);

@@ -2,7 +2,7 @@
 //!
 //! Each of the first nine bytes chooses a property of the client or the response. Missing bytes are zero. The remaining bytes encode steps.
 //! The low five bits of a byte choose the step, so that ASCII letters serve as mnemonics. The arguments of the step follow. If the five
-//! bits are zero, the script ends.
+//! bits are zero, the byte is skipped.
 
 /// Maximum number of steps. Longer scripts find no additional faults.
 const STEPS_MAX: usize = 40;

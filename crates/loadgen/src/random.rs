@@ -30,7 +30,7 @@ impl Random {
         self.0.wrapping_mul(0x2545_F491_4F6C_DD1D)
     }
 
-    /// Draws from the exponential distribution with mean 1.
+    /// Draws a number from the exponential distribution with mean 1.
     pub fn exponential(&mut self) -> f64 {
         let uniform = ((self.next_u64() >> 11) as f64 + 0.5) / (1u64 << 53) as f64;
         -uniform.ln()

@@ -90,7 +90,7 @@ impl Worker {
         }
     }
 
-    /// Accepts connections. The worker reads from each connection immediately, because the first request often arrives with it.
+    /// Accepts connections. The worker reads from each connection immediately, because the first request often arrives with the connection.
     fn accept(&mut self, touched: &mut HashSet<u64>) {
         loop {
             let socket = match self.listener.accept() {

@@ -45,7 +45,7 @@ pub fn parse_step(text: &str) -> Result<Step, String> {
     Ok(step)
 }
 
-/// Returns the rate over time. Without steps, the rate changes linearly over `duration`. With steps, the last one lasts until the end.
+/// Returns the rate over time. Without steps, the rate changes linearly over `duration`. With steps, the last step lasts until the end.
 pub fn profile(range: RateRange, step: Option<Step>, duration: Duration) -> Result<Profile> {
     let RateRange { from_rps, to_rps } = range;
     let Some(step) = step else {

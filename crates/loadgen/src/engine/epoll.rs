@@ -1,7 +1,7 @@
 //! The epoll engine. Sockets are registered once and edge-triggered; the read handler sends the next requests directly.
 //!
-//! It works on any Linux. A request costs one `recv`, one `send` and a share of one `epoll_pwait2`. A read that doesn't fill the buffer has
-//! emptied the socket, so no second `recv` is needed to get EAGAIN.
+//! This engine works on any Linux kernel. A request costs one `recv`, one `send` and a share of one `epoll_pwait2`. A read that doesn't
+//! fill the buffer has emptied the socket, so no second `recv` is needed to get EAGAIN.
 
 use std::io::{self, ErrorKind as IoErrorKind};
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
@@ -36,7 +36,7 @@ pub struct Epoll {
     /// One link per connection, followed by a last one for the alarm, which has no socket.
     links: Vec<Link>,
     buffer: Box<[u8]>,
-    /// Sockets that may hold unread data, each with a flag: whether the end of its stream is known to follow.
+    /// Sockets that may hold unread data, each with a flag that tells whether the end of its stream is known to follow.
     unread: Vec<(u32, bool)>,
     /// Whether only waits of whole milliseconds are possible, because `epoll_pwait2` is not available.
     coarse: bool,
@@ -243,7 +243,7 @@ impl Epoll {
         }
     }
 
-    /// Wakes up the worker if its alarm rang. Otherwise, the event is a stale one from a socket that has been closed.
+    /// Wakes up the worker if its alarm rang. Otherwise, the event is stale: its socket has been closed.
     #[cold]
     fn handle_alarm<P: Protocol>(&self, worker: &mut Worker<P>, index: u32) {
         if let Some(alarm) = self.alarm.as_ref().filter(|_| index as usize + 1 == self.links.len()) {

@@ -16,7 +16,7 @@ pub use uring::Uring;
 use crate::protocol::Protocol;
 use crate::worker::{Alarm, Worker};
 
-/// Maximum time that an engine sleeps at once. The kernel may mishandle longer timeouts.
+/// Maximum time that an engine sleeps in one call. The kernel may mishandle longer timeouts.
 const SLEEP_NS_MAX: u64 = 3_600_000_000_000;
 
 /// The engine to use.

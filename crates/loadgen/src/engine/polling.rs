@@ -19,8 +19,8 @@ const LOOKS: u32 = 16;
 const SPACING_MAX_NS: u64 = 2_000;
 /// The time between two checks, as a fraction of the shortest recent service time.
 ///
-/// This adds at most 0.8% to a measured time, unless a response is faster than all responses in the last 20 to 40 ms. Such a response may
-/// be noticed up to `SPACING_MAX_NS` late.
+/// The spacing adds at most 0.8% to a measured time, unless a response is faster than all responses in the last 20 to 40 ms. Such a
+/// response may be noticed up to `SPACING_MAX_NS` late.
 const SPACING_PART: u64 = 128;
 /// Maximum time between two readings of the clock during a poll. During a longer gap, another thread must have had the CPU, so the gap is
 /// not counted as CPU time.
@@ -39,7 +39,7 @@ pub struct Polling {
 pub enum Looked {
     /// An event is ready.
     Found,
-    /// The wait is over.
+    /// The maximum wait has passed.
     TimeIsOver,
     /// Nothing is ready yet, or polling doesn't pay off: the engine should sleep.
     Sleep,
@@ -47,7 +47,7 @@ pub enum Looked {
 
 /// Returns the time to leave between two checks if each one takes a cache line away from the server's core.
 ///
-/// Responses then arrive in fewer, larger batches. The added delay is too small to show in the measured times.
+/// With this spacing, responses arrive in fewer, larger batches. The added delay is too small to show in the measured times.
 #[inline]
 pub fn spacing_ns(shortest_service_ns: u64) -> u64 {
     (shortest_service_ns / SPACING_PART).min(SPACING_MAX_NS)

@@ -52,7 +52,7 @@ pub fn stream_to(peer: &Peer) -> io::Result<Socket> {
         if let Some(name) = &peer.congestion_control {
             socket.set_tcp_congestion(name.as_bytes())?;
         } else if *PACED {
-            // If this isn't permitted, the default works too.
+            // If the change isn't permitted, the default works too.
             let _ = socket.set_tcp_congestion(b"reno");
         }
         socket.set_linger(Some(Duration::ZERO))?;

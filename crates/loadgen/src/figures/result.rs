@@ -22,7 +22,7 @@ pub struct RunResult {
     pub start_ns: u64,
     /// Length of the measured window, or of all windows together, in seconds; shorter than `config.duration_s` if the run ended early.
     pub duration_s: f64,
-    /// Whether SIGINT or SIGTERM ended the run early. If stdin controls the load, the end of stdin counts too.
+    /// Whether SIGINT or SIGTERM ended the run early. If stdin controls the load, the end of stdin counts as an interruption too.
     pub interrupted: bool,
     /// Why the load generator itself ended the run early; null if it did not.
     pub failure: Option<String>,
@@ -71,7 +71,7 @@ pub struct RunResult {
     pub samples: Vec<Sample>,
     /// The measured window in intervals of `config.interval_s`; with slices, one interval per slice.
     pub intervals: Vec<Interval>,
-    /// How response heads were parsed.
+    /// Counts of response heads by parsing method.
     pub parser: Parser,
     /// Resources that the load generator itself used.
     pub generator: Generator,
@@ -96,7 +96,7 @@ pub struct Config {
     pub threads: u32,
     /// Maximum number of requests in flight per connection.
     pub pipeline: u16,
-    /// Requested length of the measured window, in seconds; with slices, the sum of their windows.
+    /// Requested length of the measured window, in seconds; with slices, the total length of their windows.
     pub duration_s: f64,
     /// Length of the warm-up before the window, in seconds.
     pub warmup_s: f64,
@@ -207,7 +207,7 @@ pub struct Part {
     pub time_us: Distribution,
 }
 
-/// How response heads were parsed.
+/// Counts of response heads by parsing method.
 #[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
 pub struct Parser {
     /// Responses whose head was recognized by comparing it with the previous one.

@@ -254,7 +254,7 @@ impl<P: Protocol> Protocol for Tls<P> {
             if !session.established && !session.tls.is_handshaking() {
                 self.note_handshake(session);
             }
-            // Process data decrypted before the end of the stream or an invalid record.
+            // First process the data that was decrypted before the end of the stream or an invalid record.
             flow = self.decrypted(session, sink)?;
             if flow == Flow::Close {
                 return Ok(flow);

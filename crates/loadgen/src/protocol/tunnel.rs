@@ -94,7 +94,8 @@ impl<P: Protocol> Protocol for Tunnel<P> {
         self.inner.stable_output()
     }
 
-    /// Returns the larger of the two maxima, because the tunnel carries no requests before the response to CONNECT.
+    /// Returns the inner protocol's maximum or the size of the CONNECT request, whichever is larger. No requests are sent before the
+    /// response to CONNECT.
     fn output_bytes_max(&self) -> usize {
         self.inner.output_bytes_max().max(self.connect.len())
     }

@@ -36,7 +36,7 @@ impl Requests {
         let depth = usize::from(depth);
         let prepared = match &kinds[..] {
             [only] if only.placeholders.is_empty() => {
-                // There is one copy more than can be in flight, for the unsent rest of a request that was answered early.
+                // Make one more copy than can be in flight, for the unsent rest of a request that was answered early.
                 let copies = (PREPARED_BYTES_MAX / only.bytes.len().max(1)).clamp(1, depth + 1);
                 Some(only.bytes.repeat(copies).into())
             }

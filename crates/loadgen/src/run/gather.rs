@@ -17,7 +17,7 @@ use crate::time::coordinator_pauses::Pauses;
 use crate::time::window::{Phase, Span, Window};
 use crate::worker::{Final, Report};
 
-/// Bytes reserved for the encoded histogram of an interval. Most histograms need less.
+/// Number of bytes reserved for the encoded histogram of an interval. Most histograms need less.
 const INTERVAL_TEXT_BYTES: usize = 4096;
 /// Maximum number of intervals whose memory is reserved before the run, 4 MB in total. Longer runs allocate more later.
 const INTERVALS_RESIDENT: usize = 1000;
@@ -213,7 +213,7 @@ impl<'a> Gather<'a> {
         self.pool.give_back(recorder);
     }
 
-    /// Adds the late and the unfinished requests to the last span, and keeps it.
+    /// Adds the late and the unfinished requests to the last span, and keeps the span.
     fn keep_last(&mut self) {
         let beyond = self.total.p99();
         self.total.add_late(&self.late);

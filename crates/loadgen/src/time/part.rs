@@ -1,4 +1,4 @@
-//! The part of one load generator in a load that several of them produce together, usually on different hosts.
+//! One load generator's part of a load that several load generators produce together, usually on different hosts.
 //!
 //! Each load generator is given the rate of the whole load. Its threads take turns with the threads of all other parts, so together they
 //! produce exactly the schedule of a single load generator.

@@ -5,13 +5,13 @@
 
 /// Minimum delay of a sweep that counts as a stall. Timers and large batches of events cause shorter delays.
 const STALL_MIN_NS: u64 = 10_000_000;
-/// Maximum number of events per connection that were queued when the thread entered the kernel: a response and the end of the connection.
+/// Maximum number of events per connection that can be queued when the thread enters the kernel: a response and the end of the connection.
 const EVENTS_PER_CONNECTION: usize = 2;
 
 #[derive(Debug, Default)]
 pub struct Attention {
     read_until_ns: u64,
-    /// When the thread first entered the kernel after `read_until_ns` last advanced, and the number of events handled since.
+    /// Time at which the thread first entered the kernel after `read_until_ns` last advanced, and the number of events handled since.
     pass: Option<u64>,
     handled: usize,
     stalled_ns: u64,

@@ -38,8 +38,8 @@ pub struct Connection<S> {
     pub served: bool,
     /// Whether the server has completed a request since it last refused one.
     served_since_refusal: bool,
-    /// Whether the server refused requests or announced the end of the connection, and hasn't completed a request since. While it is set,
-    /// no requests are sent.
+    /// Whether the server refused requests or announced the end of the connection, and hasn't completed a request since. No requests are
+    /// sent while this flag is set.
     pub refused: bool,
     /// Number of request slots that are held back while `refused` is set.
     pub held_back: u64,
@@ -78,8 +78,8 @@ impl<S> Connection<S> {
         (self.served, self.served_since_refusal, self.refused, self.failures) = (true, true, false, 0);
     }
 
-    /// Records that the server refused requests or announced the end of the connection. This is a failure unless the server has completed a
-    /// request before.
+    /// Records that the server refused requests or announced the end of the connection. This counts as a failure unless the server has
+    /// completed a request since it last refused one.
     pub fn refuse(&mut self) {
         self.refused = !std::mem::take(&mut self.served_since_refusal);
     }

@@ -11,7 +11,7 @@ pub struct Cost {
     pub polled_ns: u64,
     /// Time in which the thread was ready to run but waited for a CPU; `None` if the kernel doesn't report it.
     pub waited_ns: Option<u64>,
-    /// Time in which the thread was stopped for any reason although it should have run.
+    /// Time in which the thread was stopped, for any reason, when it should have been running.
     pub stalled_ns: u64,
 }
 

@@ -1,4 +1,4 @@
-//! How a worker handles events on its connections.
+//! Handles events on the connections of a worker.
 
 use std::sync::atomic::Ordering;
 
@@ -16,7 +16,7 @@ use crate::time::window::Phase;
 pub(super) const CONNECTING_MAX: u32 = 128;
 pub(super) const NO_RESPONSE: &str = "no complete response within the timeout";
 
-/// How the other end closed the connection.
+/// The way in which the server closed the connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum End {
     Closed,
@@ -30,7 +30,7 @@ struct Completions<'a> {
     pacing: &'a mut Pacing,
     shortest: &'a mut Shortest,
     now_ns: u64,
-    /// Requests not recorded yet: a send time, an outcome, and the number of requests that share both, as pipelined requests do.
+    /// Requests not recorded yet: a send time, an outcome, and the number of requests that share the two, as pipelined requests do.
     alike: (Sent, Outcome, u64),
     /// Number of requests that ended, how many of them have a complete response, and how many the server didn't process.
     done: u64,

@@ -81,7 +81,7 @@ pub struct Report {
 /// A worker's results for a window as a whole.
 #[derive(Debug, Default)]
 pub struct Final {
-    /// Requests that were still in flight when the worker stopped.
+    /// Number of requests that were still in flight when the worker stopped.
     pub in_flight: u64,
     pub unsent: u64,
     pub backlog: u64,
@@ -217,7 +217,7 @@ impl<P: Protocol> Worker<P> {
         self.done
     }
 
-    /// Asks for a `tick`, because the coordinator has new orders.
+    /// Asks the engine for a `tick`, because the coordinator has new orders.
     pub fn wake(&mut self) {
         self.wake_ns = 0;
     }

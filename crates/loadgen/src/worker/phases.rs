@@ -167,7 +167,7 @@ impl<P: Protocol> Worker<P> {
         if is_measured && self.drains() { self.window.measure_start_ns } else { 0 }
     }
 
-    /// Returns whether a window is followed by a drain, in which the worker awaits the responses to its last requests.
+    /// Returns whether a window is followed by a drain, in which the worker awaits the responses to the last requests.
     fn drains(&self) -> bool {
         self.pacing.load.is_open() || self.shared.in_slices
     }
@@ -295,7 +295,7 @@ impl<P: Protocol> Worker<P> {
         let _ = self.reports.send(Report { thread: self.thread, span: self.span, recorder, last });
     }
 
-    /// Returns the TLS handshakes since the last call.
+    /// Returns the number of TLS handshakes since the last call.
     fn new_handshakes(&mut self) -> Option<TlsHandshakes> {
         let all = self.protocol.tls_handshakes()?;
         let all = TlsHandshakes { full: all.full, resumed: all.resumed };

@@ -1,4 +1,4 @@
-//! HTTP/2 servers that end connections gracefully, refuse streams or leave one unanswered.
+//! HTTP/2 servers that end connections gracefully, refuse streams or leave one request unanswered.
 
 use std::io::Write;
 use std::net::SocketAddr;

@@ -69,7 +69,7 @@ fn serve_requests(answer: impl Fn(u64, &Served) -> bool + Send + Sync + 'static)
     (url(address), served)
 }
 
-/// Waits for data as long as `go_on` returns true. Returns whether there is any.
+/// Waits for data as long as `go_on` returns true. Returns whether data has arrived.
 fn wait_for_data(stream: &TcpStream, go_on: impl Fn() -> bool) -> bool {
     while go_on() {
         match stream.peek(&mut [0; 1]) {
@@ -243,7 +243,7 @@ fn nothing_is_in_flight_after_a_slice_of_http2() {
     }
 }
 
-/// The server answers one request over TLS and then waits for the client to leave.
+/// The server answers one request over TLS and then waits for the client to disconnect.
 #[test]
 fn connections_over_tls_stay_open_and_are_counted() {
     let config = tls_config(b"http/1.1", &certificate());
@@ -368,7 +368,7 @@ fn a_mix_counts_each_kind() {
     }
 }
 
-/// Each slice has its own schedule. The requests that are due from 50 to 150 ms after the start of the slice count.
+/// Each slice has its own schedule. The requests that are due from 50 to 175 ms after the start of a slice belong to its window.
 #[test]
 fn an_open_loop_accounts_for_each_due_request() {
     for engine in ENGINES {

@@ -79,7 +79,7 @@ fn serve_once(answer: &'static [u8], notify: bool, end: impl Fn(&mut TcpStream) 
         }
         flush(&mut tls, &mut stream);
         end(&mut stream);
-        // Wait for the client to leave, because closing earlier could cause a reset.
+        // Wait for the client to disconnect, because closing earlier could cause a reset.
         let _ = std::io::copy(&mut stream, &mut std::io::sink());
     })
 }
@@ -196,8 +196,8 @@ enum Ending {
     Truncated,
 }
 
-/// Delivers a stream to one connection, in pieces of these lengths (repeated as necessary). Returns the completions and how the connection
-/// ended.
+/// Delivers a stream to one connection, in pieces of these lengths, which repeat as necessary. Returns the completions and how the
+/// connection ended.
 fn deliver(answers: &[&[u8]], ending: Ending, lengths: &[usize]) -> (Vec<(Slot, Outcome)>, Result<Flow, ErrorKind>) {
     let kind = RequestKind::fixed(b"GET / HTTP/1.1\r\n\r\n".to_vec(), MethodKind::Other, Expectation::default());
     let setup = TlsSetup::new("localhost", b"http/1.1", Trust::Anything, false).expect("a valid name");

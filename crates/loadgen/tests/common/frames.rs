@@ -27,7 +27,7 @@ impl Frame {
 pub struct Frames<S>(S);
 
 impl<S: Read + Write> Frames<S> {
-    /// Reads the client's preface and sends the server's.
+    /// Reads the client's preface and sends the server's preface.
     pub fn accept(mut stream: S) -> Option<Self> {
         stream.read_exact(&mut [0; PREFACE_BYTES]).ok()?;
         let mut frames = Self(stream);

@@ -92,7 +92,7 @@ pub fn serve_bytes_once(response: &'static [u8]) -> SocketAddr {
     serve(move |mut stream| {
         if read_request(&mut stream) && stream.write_all(response).is_ok() {
             let _ = stream.shutdown(std::net::Shutdown::Write);
-            // Wait for the client to leave, because closing earlier could cause a reset.
+            // Wait for the client to disconnect, because closing earlier could cause a reset.
             let _ = stream.read(&mut [0; 1]);
         }
     })

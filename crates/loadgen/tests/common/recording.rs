@@ -1,6 +1,6 @@
 //! A server that responds in a configurable order and records when each request arrived and when its response was sent.
 //!
-//! It uses one thread that never sleeps, so its timestamps are accurate to a few microseconds.
+//! The server uses one thread that never sleeps, so its timestamps are accurate to a few microseconds.
 
 use std::collections::VecDeque;
 use std::io::{Read, Write};

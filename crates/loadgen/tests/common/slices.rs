@@ -99,7 +99,7 @@ pub fn sum(events: &[Value], name: &str) -> u64 {
     events.iter().map(|event| event[name].as_u64().unwrap_or_else(|| panic!("{name} is a number in {event}"))).sum()
 }
 
-/// Returns the sum of all errors of a result.
+/// Returns the total number of errors in a result.
 pub fn errors(result: &Value) -> u64 {
     result["errors"].as_object().expect("errors by kind").values().filter_map(Value::as_u64).sum()
 }
@@ -122,7 +122,7 @@ pub fn assert_sums(result: &Value, kept: &[Value]) {
         assert!((interval["start_s"].as_f64().expect("a number") - start_s).abs() < 1e-9, "{interval}");
         start_s += interval["duration_s"].as_f64().expect("a number");
     }
-    // Complete but wrong responses count both as completed and as errors, and requests that were never sent don't end.
+    // Complete but wrong responses count both as completed and as errors, and requests that were never sent aren't counted as ended.
     let others = ["unexpected_status", "unexpected_body", "not_sent"].map(|kind| result["errors"][kind].as_u64().expect("a count"));
     let ended = count("completed") + errors(result) - others.iter().sum::<u64>();
     let sent = count("sent") + if result["config"]["loop"] == "closed" { count("backlog") } else { 0 };

@@ -20,7 +20,7 @@ const PATIENCE: Duration = Duration::from_secs(120);
 const CLEAR_MIN: usize = 3;
 /// Minimum share of time without a CPU, for the server or the generator, at which an attempt counts as disturbed.
 const DISTURBED: f64 = 0.01;
-/// The maximum difference between a percentile and the server's record is the larger of these two.
+/// The maximum difference between a percentile and the server's record is the larger of these two tolerances.
 const TOLERANCE_US: f64 = 20.0;
 const TOLERANCE: f64 = 0.05;
 /// Maximum difference between the two engines in the share of responses that a group of connections gets.

@@ -34,7 +34,7 @@ impl Schedule {
         arrival_ns.max(stall_end_ns) + period_ns / 20
     }
 
-    /// Returns the intended send time of a request, relative to the first.
+    /// Returns the intended send time of a request, relative to the first request.
     fn intended_ns(self, number: u64) -> u64 {
         number * self.period_ns() / REQUESTS_PER_PERIOD
     }

@@ -48,7 +48,7 @@ pub struct Uring {
     /// Connections whose receive ended because no buffer was free.
     starved: Vec<u32>,
     polling: Polling,
-    /// Whether sends produce completions only for failures.
+    /// Whether sends produce completions only on failure.
     untracked: bool,
 }
 

@@ -10,7 +10,7 @@ use crate::request::kind::MethodKind;
 pub const HEAD_BYTES_MAX: usize = 64 * 1024;
 const HEADERS_MAX: usize = 128;
 
-/// How the body of a response is delimited.
+/// The way in which the body of a response is delimited.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Framing {
     Length(u64),

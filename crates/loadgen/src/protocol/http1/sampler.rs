@@ -1,7 +1,7 @@
 //! Keeps a few complete responses from a load.
 //!
-//! The caller requests samples at regular intervals. For each sample, it keeps the next response to one kind of request; the kinds take
-//! turns.
+//! The caller requests samples at regular intervals. For each sample, the sampler keeps the next response to one kind of request; the kinds
+//! take turns.
 
 use crate::figures::sample::{SAMPLE_BYTES_MAX, Sample};
 use crate::request::kind::RequestKind;

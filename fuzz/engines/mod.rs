@@ -1,8 +1,8 @@
 //! Checks properties that hold for any server, however hostile. The fuzz target and the tests that replay the corpus and try random scripts
 //! share this module.
 //!
-//! Arbitrary bytes are decoded to a script (`script`), and a server plays it (`server`). The engines run against that server as they would
-//! from the command line. The properties, called laws, are in this file.
+//! Arbitrary bytes are decoded into a script (`script`), and a server plays it (`server`). The engines run against that server as they
+//! would from the command line. The properties, called laws, are in this file.
 
 mod frame;
 mod script;

@@ -30,7 +30,7 @@ pub struct Script {
     /// Whether the server sends HTTP/2 settings, acknowledgments and window updates as required.
     pub manners: bool,
     pub steps: Vec<Step>,
-    /// Behavior after the steps.
+    /// The server's behavior after the steps.
     pub after: After,
 }
 

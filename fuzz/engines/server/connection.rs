@@ -20,7 +20,7 @@ use http1::{INTERIM, WRONG_STATUS, correct_response};
 use http2::{Exchange, INTERIM_BLOCK};
 use socket::tls_config;
 
-/// The connection is unusable, or the script has ended it.
+/// The reason to stop playing: the connection is unusable, or the script has ended it.
 #[derive(Debug)]
 pub struct Over;
 
@@ -35,7 +35,7 @@ pub struct Connection<'a> {
     script: &'a Script,
     socket: Socket,
     tls: Option<ServerConnection>,
-    /// Whether nothing more can be written.
+    /// Whether the socket can no longer be written to.
     shut: bool,
     notified: bool,
     /// For HTTP/1.1: the number of bytes of the current response that were sent, whether the output has ever been invalid, and the end of

@@ -33,7 +33,7 @@ struct Shared {
     body: Vec<u8>,
     /// An upper bound on the number of correct responses sent.
     correct: AtomicU64,
-    /// Whether bytes were sent that the model doesn't understand. They may contain any number of correct responses.
+    /// Whether the server has sent bytes that the model doesn't understand. These bytes may contain any number of correct responses.
     unknown: AtomicBool,
     open: AtomicU32,
     accepted: AtomicU32,

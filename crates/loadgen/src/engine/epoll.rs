@@ -156,7 +156,7 @@ impl Epoll {
     fn wait_precisely(&self, events: &mut [libc::epoll_event], wait_ns: u64) -> i64 {
         let timeout = libc::timespec { tv_sec: (wait_ns / 1_000_000_000) as i64, tv_nsec: (wait_ns % 1_000_000_000) as i64 };
         let room = events.len() as libc::c_int;
-        // SAFETY: `events` and `timeout` are valid during the call, and the length is that of `events`.
+        // SAFETY: `events` and `timeout` are valid during the call, and the length passed is that of `events`.
         unsafe {
             libc::syscall(
                 libc::SYS_epoll_pwait2,
@@ -174,7 +174,7 @@ impl Epoll {
     /// engine polls for the rest, so that no request is sent late.
     fn wait_coarsely(&self, events: &mut [libc::epoll_event], wait_ns: u64) -> i64 {
         let wait_ms = (wait_ns / 1_000_000).min(60_000) as libc::c_int;
-        // SAFETY: `events` is valid during the call, and the length is that of `events`.
+        // SAFETY: `events` is valid during the call, and the length passed is that of `events`.
         let count = unsafe { libc::epoll_wait(self.epoll.as_raw_fd(), events.as_mut_ptr(), events.len() as libc::c_int, wait_ms) };
         i64::from(count)
     }

@@ -104,7 +104,7 @@ pub struct Session<S> {
     inner: S,
     /// Whether the handshake is over.
     established: bool,
-    /// Encrypted output, and how much of it has been sent.
+    /// Encrypted output, and the number of its bytes that have been sent.
     out: Vec<u8>,
     out_sent: usize,
 }

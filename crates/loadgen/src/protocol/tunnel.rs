@@ -15,7 +15,7 @@ pub struct Tunnel<P> {
 
 pub struct Session<S> {
     inner: S,
-    /// How much of the CONNECT request has been sent.
+    /// Number of bytes of the CONNECT request that have been sent.
     connect_sent: usize,
     /// The proxy's response so far; `None` once the tunnel is open.
     response: Option<Vec<u8>>,

@@ -36,7 +36,7 @@ pub struct Gather<'a> {
     before: Recorder,
     /// Outcomes of the requests that were in flight at the end of the window.
     late: Recorder,
-    /// Ages of the requests that were unfinished at the end.
+    /// Ages of the requests that were unfinished at the end of the run.
     unfinished: Recorder,
     /// The last complete measured span. It is held back because the unfinished requests belong to the last span of the run.
     held: Option<(Span, Recorder, Percentiles)>,

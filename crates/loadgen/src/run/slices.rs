@@ -1,7 +1,8 @@
-//! A run in slices: short windows that start on command, with silence in between.
+//! A run in slices: short windows that start on command, with no load in between.
 //!
 //! The coordinator merges all reports of a slice after its drain, because merging during the window would take CPU time from the load
-//! threads. Between the event that reports a slice and the next command, it does nothing, because other targets may be measured then.
+//! threads. Between the event that reports a slice and the next command, the coordinator does nothing, because other targets may be
+//! measured then.
 
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 

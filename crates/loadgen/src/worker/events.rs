@@ -84,7 +84,7 @@ impl<P: Protocol> Worker<P> {
     pub fn connect_failed(&mut self, index: u32, kind: ErrorKind, reason: &str, now_ns: u64) {
         self.cut_spans(now_ns);
         if !matches!(self.connections[index as usize].state, State::Connecting { .. }) {
-            return; // the worker has given up the attempt
+            return; // the worker has abandoned the attempt
         }
         self.connecting -= 1;
         self.attempt_failed(index, kind, reason, now_ns);

@@ -44,7 +44,7 @@ pub struct Shared {
     pub connected: AtomicU32,
     /// The windows in which to generate load. The coordinator sets the first one when all workers are ready.
     pub window: Windows,
-    /// Whether there may be more than one window. Each of them ends when no request is in flight anymore.
+    /// Whether there may be more than one window. Each window then ends when no request is in flight anymore.
     pub in_slices: bool,
     stop: AtomicBool,
     /// The last failure to set up a connection.
@@ -56,7 +56,7 @@ impl Shared {
         Self { in_slices, ..Self::default() }
     }
 
-    /// Tells the workers to stop. Those that generate load notice within 20 ms; sleeping ones wake up at once.
+    /// Tells the workers to stop. Workers that generate load notice this within 20 ms; sleeping workers wake up at once.
     pub fn stop(&self) {
         self.stop.store(true, Ordering::Relaxed);
         // If this fails, a sleeping thread cannot be reached, and there is nothing else to try.

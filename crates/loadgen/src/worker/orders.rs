@@ -22,7 +22,7 @@ impl Alarm {
         Ok(())
     }
 
-    /// Makes the file unreadable until the next ring.
+    /// Stops the alarm, so that the file isn't readable until the next ring.
     pub fn clear(&self) {
         let _ = rustix::io::read(&self.0, &mut [0; 8]);
     }

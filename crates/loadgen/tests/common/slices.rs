@@ -52,7 +52,7 @@ impl Commanded {
         }
     }
 
-    /// Gives a command that generates load, and returns the program's report after the drain.
+    /// Sends a command that generates load, and returns the program's report after the drain.
     pub fn order(&mut self, line: &str) -> Value {
         self.tell(line);
         self.await_event("slice")

@@ -61,7 +61,7 @@ impl Ring {
     /// Queues a poll that completes once the file is readable. The file must stay open until then.
     pub fn watch(&mut self, tag: Tag, file: BorrowedFd<'_>) -> Result<()> {
         let entry = opcode::PollAdd::new(Fd(file.as_raw_fd()), libc::POLLIN as u32).build();
-        // SAFETY: the kernel writes to no memory.
+        // SAFETY: the operation doesn't access memory.
         unsafe { self.push(&entry.user_data(tag.pack())) }
     }
 
@@ -161,7 +161,7 @@ impl Ring {
     #[inline]
     fn enter_once(&mut self, flags: u32) -> Result<bool> {
         let queued = self.ring.submission().len() as u32;
-        // SAFETY: the call takes no argument pointer.
+        // SAFETY: no pointer is passed to the call.
         match unsafe { self.ring.submitter().enter::<()>(queued, 0, flags, None) } {
             Ok(_) => Ok(true),
             Err(error) => match error.raw_os_error() {

@@ -40,7 +40,7 @@ enum State {
 #[derive(Clone, Debug)]
 pub struct Chunked {
     state: State,
-    /// Bytes left in the current chunk.
+    /// Number of bytes left in the current chunk.
     remaining: u64,
     digits: u8,
     extra_bytes: u32,

@@ -31,7 +31,7 @@ pub enum Response {
     Body {
         check: BodyCheck,
         status_is_correct: bool,
-        /// Bytes left of the body, if its length is known.
+        /// Number of bytes of the body that are still missing, if its length is known.
         left: Option<u64>,
     },
 }

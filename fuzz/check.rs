@@ -1,4 +1,5 @@
-//! Checks properties of the response parser that hold for any input. The fuzz target and the test that replays the corpus share them.
+//! Checks properties of the response parser that hold for any input. The fuzz target and the test that replays the corpus share these
+//! checks.
 
 use loadgen::protocol::http1::Http1;
 use loadgen::protocol::{Fault, Flow, Outcome, Protocol, Slot};
@@ -12,14 +13,16 @@ const DEPTH: u16 = 3;
 /// The completed requests, and how parsing ended.
 type Seen = (Vec<(Slot, Outcome)>, Result<Flow, Fault>);
 
-/// Checks the parser with one input. Its first byte chooses the method and the expectation, and the second one the size of the pieces into
-/// which the rest is split. Splitting must not change the result, no more requests may complete than were sent, and nothing may panic.
+/// Checks the parser with one input. Its first byte chooses the method and the expectation, and its second byte chooses the size of the
+/// pieces into which the rest is split. Splitting must not change the result, no more requests may complete than were sent, and nothing may
+/// panic.
 pub fn response(input: &[u8]) {
     let [choice, split, bytes @ ..] = input else { return };
     let whole = feed([bytes].into_iter(), *choice);
     assert!(whole.0.len() <= usize::from(DEPTH));
     let pieces = feed(bytes.chunks(usize::from(*split).max(1)), *choice);
-    // The pieces may give a different result after an error: extra bytes after the last response are an error only if they arrive with it.
+    // The pieces may give a different result after an error: extra bytes after the last response are an error only if they arrive together
+    // with that response.
     if whole.1.is_ok() {
         assert_eq!(whole, pieces);
     } else {

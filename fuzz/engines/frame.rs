@@ -1,4 +1,4 @@
-//! Encodes HTTP/2 frames (RFC 9113), valid or not. Shared by the server of the fuzzer and the test servers.
+//! Encodes HTTP/2 frames (RFC 9113), valid or not. The server of the fuzzer and the test servers share this module.
 
 pub const DATA: u8 = 0;
 pub const HEADERS: u8 = 1;

@@ -1,8 +1,8 @@
-//! Properties that hold for any server, however hostile. Shared by the fuzz target and the tests that replay the corpus and try random
-//! scripts.
+//! Checks properties that hold for any server, however hostile. The fuzz target and the tests that replay the corpus and try random scripts
+//! share this module.
 //!
-//! Arbitrary bytes are decoded to a script (`script`), and a server plays it (`server`). The engines run against that server as they would
-//! from the command line. The properties, called laws, are in this file.
+//! Arbitrary bytes are decoded into a script (`script`), and a server plays it (`server`). The engines run against that server as they
+//! would from the command line. The properties, called laws, are in this file.
 
 mod frame;
 mod script;
@@ -24,13 +24,13 @@ use server::Server;
 const ENGINES: [&str; 2] = ["epoll", "io_uring"];
 const DURATION_MS: u64 = 60;
 const TIMEOUT_MS: u64 = 50;
-/// Timeout for good servers. Even on a busy machine, only a hang reaches it.
+/// Timeout for good servers. Even on a busy machine, only a run that hangs reaches it.
 const TIMEOUT_GOOD_MS: u64 = 10_000;
-/// A run must end within its duration, the timeout and this.
+/// Maximum time that a run may take in addition to its duration and the timeout.
 const GRACE: Duration = Duration::from_secs(1);
 /// Maximum number of attempts, because on a busy machine a run may end late without being wrong.
 const TRIES: u32 = 3;
-/// A run that is this late counts as hung.
+/// Additional time after which a run that hasn't ended counts as hung.
 const HANGS: Duration = Duration::from_secs(10);
 /// Durations to try with good servers, because a server may get no CPU time within a short window.
 const DURATIONS_GOOD_MS: [u64; 3] = [DURATION_MS, 1_000, 5_000];
@@ -47,7 +47,7 @@ pub fn check(input: &[u8]) {
     assert!(broken.is_empty(), "{}\nbytes: b\"{}\"\n{script:?}", broken.join("\n"), input.escape_ascii());
 }
 
-/// Runs one engine against the script. Returns the law that it broke.
+/// Runs one engine against the script. Fails with the law that the engine broke, if any.
 fn judge(script: &Script, engine: &'static str) -> Result<(), String> {
     if script.is_good() {
         for duration_ms in DURATIONS_GOOD_MS {
@@ -60,7 +60,7 @@ fn judge(script: &Script, engine: &'static str) -> Result<(), String> {
     attempt(script, engine, DURATION_MS, TIMEOUT_MS).map(drop)
 }
 
-/// Makes a run, and repeats it if it was late. Returns the result, or `None` if the client could not connect.
+/// Performs a run, and repeats it if it was late. Returns the result, or `None` if the client could not connect.
 fn attempt(script: &Script, engine: &'static str, duration_ms: u64, timeout_ms: u64) -> Result<Option<RunResult>, String> {
     let bound = Duration::from_millis(duration_ms + timeout_ms) + GRACE;
     let mut took = Duration::ZERO;
@@ -110,12 +110,13 @@ fn watched(args: Vec<String>, limit: Duration) -> Result<Option<RunResult>, Stri
     })
 }
 
-/// Checks that sent requests equal completed, unprocessed, failed and in-flight ones together. Failures to connect are counted per attempt.
+/// Checks that the number of sent requests equals the sum of the completed, unprocessed, failed and in-flight requests. Failures to connect
+/// are counted per attempt.
 fn sum_of_requests(script: &Script, result: &RunResult, connections: u64) -> Result<(), String> {
     let (requests, errors) = (&result.requests, &result.errors);
     let failed = errors.reset + errors.closed_early + errors.timeout + errors.invalid_response;
     let most = requests.completed + requests.unprocessed + failed + requests.in_flight + errors.tls;
-    // Each connection can fail once without a request: in its handshake, or through data without a request.
+    // Each connection can fail once without a request: in its handshake, or because data arrived without a request.
     let by_handshakes = if script.tls { errors.tls + errors.reset } else { 0 };
     let without_request = (errors.invalid_response + by_handshakes).min(connections);
     if most < requests.sent || most - without_request.min(most) > requests.sent {

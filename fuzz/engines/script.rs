@@ -1,7 +1,8 @@
 //! Decodes arbitrary bytes into a script that determines what the client sends and how the server behaves.
 //!
-//! Each of the first nine bytes chooses a property of the client or the response. Missing bytes are zero. The remaining bytes are steps.
-//! The low five bits of a byte choose the step, so that ASCII letters are mnemonics. Its arguments follow. Zero is not a step.
+//! Each of the first nine bytes chooses a property of the client or the response. Missing bytes are zero. The remaining bytes encode steps.
+//! The low five bits of a byte choose the step, so that ASCII letters serve as mnemonics. The arguments of the step follow. If the five
+//! bits are zero, the byte is skipped.
 
 /// Maximum number of steps. Longer scripts find no additional faults.
 const STEPS_MAX: usize = 40;
@@ -24,12 +25,12 @@ pub struct Script {
     pub response_body: usize,
     pub expects_body: bool,
     pub framing: Framing,
-    /// Every second connection ignores the steps and is served correctly.
+    /// Whether every second connection ignores the steps and is served correctly.
     pub second_is_good: bool,
-    /// HTTP/2: settings, acknowledgments and window updates are sent as required.
+    /// Whether the server sends HTTP/2 settings, acknowledgments and window updates as required.
     pub manners: bool,
     pub steps: Vec<Step>,
-    /// Behavior after the steps.
+    /// The server's behavior after the steps.
     pub after: After,
 }
 
@@ -71,13 +72,13 @@ pub enum After {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stream {
     Connection,
-    /// The oldest one without a response.
+    /// The oldest stream without a response.
     Waiting,
-    /// The newest one with a complete response.
+    /// The newest stream with a complete response.
     Responded,
-    /// One that was never opened.
+    /// A stream that was never opened.
     Idle,
-    /// One that only the server could open.
+    /// A stream that only the server could open.
     Pushed,
 }
 
@@ -89,10 +90,10 @@ pub enum Step {
     DelayMs(u8),
     EndReading,
     Pings(u16),
-    /// These bytes, within TLS if TLS is used.
+    /// Sends these bytes, within TLS if TLS is used.
     Garbage(Vec<u8>),
     HalfClose,
-    /// This many interim responses.
+    /// Sends this many interim responses.
     Interim(u8),
     PushPromise,
     ResetStream(Stream, u32),
@@ -101,12 +102,12 @@ pub enum Step {
         length: usize,
         end: bool,
     },
-    /// A correct response except for one byte.
+    /// Sends a response that is correct except for one byte.
     Mutated {
         at: u8,
         byte: u8,
     },
-    /// A header block in this many frames.
+    /// Sends a header block in this many frames.
     Continuations(u8),
     Settings {
         id: u16,
@@ -114,12 +115,12 @@ pub enum Step {
     },
     ReadSome(usize),
     ReadRequests(u8),
-    /// This many correct responses. A response that has begun is finished first.
+    /// Sends this many correct responses. If a response has begun, finishes it first.
     Correct(u8),
-    /// This many of the next bytes of a correct response.
+    /// Sends this many of the next bytes of a correct response.
     Piece(usize),
     Trailing(&'static [u8]),
-    /// An arbitrary part of a correct response, in units of 1/255.
+    /// Sends an arbitrary part of a correct response. The bounds are in units of 1/255.
     Part {
         from: u8,
         to: u8,
@@ -138,16 +139,16 @@ pub enum Step {
         payload: Vec<u8>,
     },
     CloseNotify,
-    /// These bytes, not encrypted.
+    /// Sends these bytes unencrypted.
     Raw(Vec<u8>),
-    /// An unencrypted alert.
+    /// Sends an unencrypted alert.
     Alert {
         level: u8,
         code: u8,
     },
-    /// The first bytes of an encrypted response, without the rest of its record.
+    /// Sends the first bytes of an encrypted response, without the rest of its record.
     TruncatedRecord(u8),
-    /// An unencrypted record with an arbitrary length.
+    /// Sends an unencrypted record with an arbitrary length.
     Record {
         kind: u8,
         length: u8,
@@ -155,7 +156,7 @@ pub enum Step {
     },
 }
 
-/// Takes bytes from the front. After the end, all bytes are zero.
+/// The rest of the input. After its end, all bytes are zero.
 struct Input<'a>(&'a [u8]);
 
 impl Input<'_> {
@@ -163,7 +164,7 @@ impl Input<'_> {
         self.0.split_off_first().copied().unwrap_or(0)
     }
 
-    /// Takes up to 31 literal bytes, preceded by their number.
+    /// Takes up to 31 literal bytes. Their number precedes them.
     fn literal(&mut self) -> Vec<u8> {
         let length = usize::from(self.byte() & 31).min(self.0.len());
         self.0.split_off(..length).unwrap_or_default().to_vec()
@@ -220,7 +221,7 @@ impl Input<'_> {
         })
     }
 
-    /// Decodes a length: short ones in bytes, long ones in pages.
+    /// Decodes a length. Short lengths are in bytes, long ones in pages.
     fn length(&mut self) -> usize {
         let byte = usize::from(self.byte());
         if byte < 128 { byte } else { (byte - 127) * 4096 }

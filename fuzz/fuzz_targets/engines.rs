@@ -1,7 +1,7 @@
 //! Fuzzes both engines against servers that play scripts: `fuzz/run` or `cargo fuzz run engines`.
 //!
 //! `WAY` selects the protocol: 0 for HTTP/1.1, 1 for HTTP/2, 2 for HTTP/1.1 over TLS, 3 for HTTP/2 over TLS. By default, the input selects
-//! it.
+//! the protocol.
 
 #![no_main]
 

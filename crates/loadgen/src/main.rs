@@ -1,6 +1,7 @@
 //! Parses the command line, runs the load and reports the result.
 //!
-//! Exit codes: 0 the run was measured, 1 it could not be measured, 2 wrong usage, 3 a gate was breached, 130 interrupted.
+//! The exit code is 0 if the run was measured, 1 if it could not be measured, 2 after wrong usage, 3 if a gate was breached, and 130 if the
+//! run was interrupted.
 
 use std::process::ExitCode;
 

@@ -8,7 +8,7 @@ fn spread(value: u64) -> u64 {
     z ^ (z >> 31)
 }
 
-/// A xorshift64* generator (Vigna, 2016). It is good enough for gaps and placeholders, and the same seed repeats a run.
+/// A xorshift64* generator (Vigna, 2016). It is good enough for arrival times and placeholders, and the same seed gives the same numbers.
 #[derive(Clone, Debug)]
 pub struct Random(u64);
 
@@ -30,7 +30,7 @@ impl Random {
         self.0.wrapping_mul(0x2545_F491_4F6C_DD1D)
     }
 
-    /// Draws from the exponential distribution with mean 1.
+    /// Draws a number from the exponential distribution with mean 1.
     pub fn exponential(&mut self) -> f64 {
         let uniform = ((self.next_u64() >> 11) as f64 + 0.5) / (1u64 << 53) as f64;
         -uniform.ln()

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use common::{ENGINES, load, serve, serve_bytes, url};
 
 const HELLO: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello";
-/// Far longer than a run that ends at once, and far shorter than one that continues.
+/// Far longer than a run that ends at once, and far shorter than a run that continues.
 const AT_ONCE: Duration = Duration::from_secs(20);
 /// The tests search the descriptors of this process, so only one of them may run an engine at a time.
 static ALONE: Mutex<()> = Mutex::new(());

@@ -46,7 +46,7 @@ fn http2_over_tls() {
 #[test]
 fn well_behaved_servers_are_correct() {
     // Each digit is one choice in the script: socket and protocol, connections, pipeline, reuse, request, pace, response, framing, and the
-    // rest.
+    // remaining choices.
     let choices = ["0", "1", "2", "3", "4", "5", "6", "7"].iter().flat_map(|way| {
         ["17000000", "00000630", "30110410", "00200020", "12303030", "00000300", "00030000", "11021400"].map(|rest| format!("{way}{rest}"))
     });

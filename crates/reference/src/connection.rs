@@ -33,11 +33,12 @@ enum State {
     Open,
     /// Sends the remaining responses and then shuts down the sending side.
     Closing,
-    /// Waits for the client to close. Closing first could reset the connection before the client has read the last response.
+    /// Waits for the client to close the connection. Closing it first could reset the connection before the client has read the last
+    /// response.
     Draining,
 }
 
-/// What a connection is waiting for.
+/// The event that a connection is waiting for.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Waits {
     ForInput,

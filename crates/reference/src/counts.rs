@@ -26,12 +26,12 @@ pub struct Counts {
     pub connections: u64,
     /// Maximum number of requests that waited for a response at the same time.
     pub in_flight_max: i64,
-    /// Requests that arrived before the response to the previous one on their connection was sent.
+    /// Number of requests that arrived before the response to the previous request on their connection was sent.
     pub pipelined: u64,
-    /// Requests with a wrong method or path or with a body, and data that isn't HTTP.
+    /// Number of requests that have a wrong method, a wrong path or a body, or that aren't HTTP.
     pub wrong_requests: u64,
     pub body_bytes_sent: u64,
-    /// Bytes sent, heads and bodies.
+    /// Number of bytes sent, including heads and bodies.
     pub bytes_sent: u64,
     /// The head of the first request; empty if there was none.
     pub first_request: String,
@@ -52,8 +52,8 @@ impl Counters {
         self.in_flight_max.fetch_max(now, Relaxed);
     }
 
-    /// Counts a response as sent. Call this before sending it: afterwards, the client's next request might be counted first, on another
-    /// connection and thread.
+    /// Counts a response as sent. Call this before sending the response. Otherwise, another thread might first count the client's next
+    /// request on another connection.
     pub fn settled(&self) {
         self.in_flight.fetch_sub(1, Relaxed);
     }

@@ -65,7 +65,7 @@ fn main() -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// Ends the program if a thread panics. Otherwise, it would continue with one thread fewer, and slower.
+/// Ends the program if a thread panics. Otherwise, the program would continue with one thread fewer and would be slower.
 fn end_at_panics() {
     let usual = panic::take_hook();
     panic::set_hook(Box::new(move |info| {

@@ -9,7 +9,7 @@ pub struct Options {
     pub body: Vec<u8>,
     /// Time between a request and its response.
     pub delay: Duration,
-    /// Responses per connection before the server closes it; `None` for no limit.
+    /// Number of responses after which the server closes a connection; `None` for no limit.
     pub close_after: Option<u64>,
     pub threads: usize,
 }

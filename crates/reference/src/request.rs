@@ -10,7 +10,7 @@ pub enum Next {
     Incomplete,
     /// A complete request and the length of its head.
     Request { head_bytes: usize, wanted: Wanted, close: bool },
-    /// An invalid request. The start of the next one is unknown, so the server responds with 400 and closes the connection.
+    /// An invalid request. The start of the next request is unknown, so the server responds with 400 and closes the connection.
     Garbage,
 }
 

@@ -1,4 +1,4 @@
-//! Builds responses. They contain the date, so they are built once per second and shared by all requests of that second.
+//! Builds responses. They contain the date, so they are built once per second and shared by all requests within that second.
 
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -15,7 +15,7 @@ pub struct Response {
 pub struct Responses {
     body: Arc<[u8]>,
     second: u64,
-    /// Responses to GET and to HEAD. The second of each closes the connection.
+    /// Responses to GET and to HEAD: one that keeps the connection open, and one that closes it.
     get: [Option<Response>; 2],
     head: [Option<Response>; 2],
 }

@@ -68,7 +68,8 @@ impl Worker {
         Ok(Self { listener, options, counters, epoll, responses, connections: HashMap::new(), next_token: 0, held: HashMap::new() })
     }
 
-    /// Serves connections. Reads all pending data before responding, so that simultaneous requests on several connections count as such.
+    /// Serves connections. Reads all pending data before responding, so that simultaneous requests on several connections are counted as
+    /// simultaneous.
     fn run(&mut self) {
         let (mut ready, mut touched) = (Vec::new(), HashSet::new());
         loop {
@@ -89,7 +90,7 @@ impl Worker {
         }
     }
 
-    /// Accepts connections. They are read immediately, because the first request often arrives with the connection.
+    /// Accepts connections. The worker reads from each connection immediately, because the first request often arrives with the connection.
     fn accept(&mut self, touched: &mut HashSet<u64>) {
         loop {
             let socket = match self.listener.accept() {

@@ -2,10 +2,10 @@
 //!
 //! The wall time is measured from just before the fork until the child has been reaped.
 //!
-//! This is a separate program because a process is charged for what it used before it executed the measured program. Its peak memory
-//! (`ru_maxrss`, which exec doesn't reset) starts with the pages of the process it was forked from, and its CPU time includes everything
-//! before exec. When forked from an interpreter, that is 10 MB and a millisecond. Here, it is the memory floor in the report and about ten
-//! microseconds. To keep that floor low, the program is small and depends only on libc.
+//! This is a separate program because a process is charged for the resources that it used before it executed the measured program. Its peak
+//! memory (`ru_maxrss`, which exec doesn't reset) starts with the pages of the process it was forked from, and its CPU time includes
+//! everything before exec. When forked from an interpreter, that is 10 MB and a millisecond. When forked from this program, it is the
+//! memory floor in the report and about ten microseconds. To keep that floor low, the program is small and depends only on libc.
 //!
 //! The program's standard output goes to the file OUTPUT. The file REPORT gets a JSON object with `code` (negative for a signal), `wall_s`,
 //! `user_s`, `system_s`, `rss_bytes_peak` and `rss_bytes_floor`; a peak at the floor says nothing about the program. The exit code is 0 if
@@ -56,7 +56,7 @@ fn run(argv: &[CString], output: &File) -> io::Result<String> {
     check(unsafe { libc::pipe2(error.as_mut_ptr(), libc::O_CLOEXEC) })?;
     let floor = own_rss_peak()?;
     let begin = Instant::now();
-    // SAFETY: there is only one thread, so the child may do anything.
+    // SAFETY: there is only one thread, so the child may call any function.
     let pid = check(unsafe { libc::fork() })?;
     if pid == 0 {
         become_program(&pointers, output.as_raw_fd(), error[1]);

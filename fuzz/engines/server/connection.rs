@@ -20,7 +20,7 @@ use http1::{INTERIM, WRONG_STATUS, correct_response};
 use http2::{Exchange, INTERIM_BLOCK};
 use socket::tls_config;
 
-/// The connection is unusable, or the script has ended it.
+/// The reason to stop playing: the connection is unusable, or the script has ended it.
 #[derive(Debug)]
 pub struct Over;
 
@@ -35,15 +35,15 @@ pub struct Connection<'a> {
     script: &'a Script,
     socket: Socket,
     tls: Option<ServerConnection>,
-    /// Whether nothing more can be written.
+    /// Whether the socket can no longer be written to.
     shut: bool,
     notified: bool,
-    /// HTTP/1.1: the number of bytes sent of the current response, whether the output has ever been invalid, and the end of the last write
-    /// since then.
+    /// For HTTP/1.1: the number of bytes of the current response that were sent, whether the output has ever been invalid, and the end of
+    /// the last write since then.
     at: usize,
     broken: bool,
     recent: Vec<u8>,
-    /// HTTP/1.1: the head being read, and the number of missing bytes of the body after it. HTTP/2: the frames being read.
+    /// For HTTP/1.1: the head being read, and the number of missing bytes of its body. For HTTP/2: the frames being read.
     input: Vec<u8>,
     body_left: usize,
     requests: u64,

@@ -1,4 +1,4 @@
-//! A server that plays a script and knows an upper bound of the correct responses it has sent.
+//! A server that plays a script and knows an upper bound on the number of correct responses it has sent.
 
 mod connection;
 
@@ -14,7 +14,7 @@ use super::script::Script;
 use connection::Connection;
 use connection::http1::correct_response;
 
-/// Maximum time after the run until the client's end of each connection is closed.
+/// Maximum time that the client may take after the run to close its end of each connection.
 const LEAVING: Duration = Duration::from_secs(10);
 
 /// Returns the body of a correct response.
@@ -31,9 +31,9 @@ struct Shared {
     response: Vec<u8>,
     head_length: usize,
     body: Vec<u8>,
-    /// An upper bound of the number of correct responses sent.
+    /// An upper bound on the number of correct responses sent.
     correct: AtomicU64,
-    /// Whether bytes were sent that the model doesn't understand. They may contain any number of correct responses.
+    /// Whether the server has sent bytes that the model doesn't understand. These bytes may contain any number of correct responses.
     unknown: AtomicBool,
     open: AtomicU32,
     accepted: AtomicU32,
@@ -81,7 +81,7 @@ impl Server {
         Ok(server)
     }
 
-    /// Returns the upper bound of correct responses, or `None` if the model has none.
+    /// Returns the upper bound on the number of correct responses, or `None` if the model has no bound.
     pub fn correct(&self) -> Option<u64> {
         let unknown = self.shared.unknown.load(Ordering::SeqCst);
         (!unknown).then(|| self.shared.correct.load(Ordering::SeqCst))

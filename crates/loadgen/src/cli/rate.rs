@@ -7,7 +7,7 @@ use anyhow::{Context, Result, bail};
 use super::units::{parse_number, parse_positive_duration};
 use crate::time::offered_rate::{Profile, Segment};
 
-/// Maximum rate: far more than a machine can send. The limit keeps request counts within range.
+/// Maximum rate, which is far more than a machine can send. The limit keeps request counts within range.
 const RATE_MAX_RPS: f64 = 1e8;
 const STEPS_MAX: f64 = 10_000.0;
 
@@ -45,7 +45,7 @@ pub fn parse_step(text: &str) -> Result<Step, String> {
     Ok(step)
 }
 
-/// Returns the rate over time. Without steps, the rate changes linearly over `duration`. With steps, the last one lasts until the end.
+/// Returns the rate over time. Without steps, the rate changes linearly over `duration`. With steps, the last step lasts until the end.
 pub fn profile(range: RateRange, step: Option<Step>, duration: Duration) -> Result<Profile> {
     let RateRange { from_rps, to_rps } = range;
     let Some(step) = step else {

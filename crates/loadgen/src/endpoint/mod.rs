@@ -1,4 +1,4 @@
-//! The server to load: URLs and addresses.
+//! The server under load: its URLs and addresses.
 
 pub mod addresses;
 #[cfg(all(target_env = "gnu", target_feature = "crt-static"))]

@@ -1,7 +1,7 @@
-//! Restricts name resolution in static builds to what is linked in: `/etc/hosts` and DNS.
+//! Restricts name resolution in static builds to the modules that are linked in: `/etc/hosts` and DNS.
 //!
-//! The GNU C library would otherwise load the modules that the machine's `nsswitch.conf` names. They belong to the machine's C library,
-//! whose version may differ.
+//! The GNU C library would otherwise load the modules that the machine's `nsswitch.conf` names. Those modules belong to the machine's C
+//! library, whose version may differ.
 
 use std::ffi::{c_char, c_int};
 

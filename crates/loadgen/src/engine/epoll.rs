@@ -1,7 +1,7 @@
 //! The epoll engine. Sockets are registered once and edge-triggered; the read handler sends the next requests directly.
 //!
-//! It works on any Linux. A request costs one `recv`, one `send` and a share of one `epoll_pwait2`. A read that doesn't fill the buffer has
-//! emptied the socket, so no second `recv` is needed to get EAGAIN.
+//! This engine works on any Linux kernel. A request costs one `recv`, one `send` and a share of one `epoll_pwait2`. A read that doesn't
+//! fill the buffer has emptied the socket, so no second `recv` is needed to get EAGAIN.
 
 use std::io::{self, ErrorKind as IoErrorKind};
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
@@ -33,10 +33,10 @@ pub struct Epoll {
     can_drop: bool,
     epoll: OwnedFd,
     alarm: Option<Arc<Alarm>>,
-    /// One link per connection, followed by one without a socket, which belongs to the alarm.
+    /// One link per connection, followed by a last one for the alarm, which has no socket.
     links: Vec<Link>,
     buffer: Box<[u8]>,
-    /// Sockets that may hold unread data, and whether the end of their stream is known to follow.
+    /// Sockets that may hold unread data, each with a flag that tells whether the end of its stream is known to follow.
     unread: Vec<(u32, bool)>,
     /// Whether only waits of whole milliseconds are possible, because `epoll_pwait2` is not available.
     coarse: bool,
@@ -156,7 +156,7 @@ impl Epoll {
     fn wait_precisely(&self, events: &mut [libc::epoll_event], wait_ns: u64) -> i64 {
         let timeout = libc::timespec { tv_sec: (wait_ns / 1_000_000_000) as i64, tv_nsec: (wait_ns % 1_000_000_000) as i64 };
         let room = events.len() as libc::c_int;
-        // SAFETY: `events` and `timeout` are valid during the call, and the length is that of `events`.
+        // SAFETY: `events` and `timeout` are valid during the call, and the length passed is that of `events`.
         unsafe {
             libc::syscall(
                 libc::SYS_epoll_pwait2,
@@ -174,7 +174,7 @@ impl Epoll {
     /// engine polls for the rest, so that no request is sent late.
     fn wait_coarsely(&self, events: &mut [libc::epoll_event], wait_ns: u64) -> i64 {
         let wait_ms = (wait_ns / 1_000_000).min(60_000) as libc::c_int;
-        // SAFETY: `events` is valid during the call, and the length is that of `events`.
+        // SAFETY: `events` is valid during the call, and the length passed is that of `events`.
         let count = unsafe { libc::epoll_wait(self.epoll.as_raw_fd(), events.as_mut_ptr(), events.len() as libc::c_int, wait_ms) };
         i64::from(count)
     }
@@ -243,7 +243,7 @@ impl Epoll {
         }
     }
 
-    /// Wakes up the worker if its alarm rang. Otherwise, the event is a stale one from a socket that has been closed.
+    /// Wakes up the worker if its alarm rang. Otherwise, the event is stale: its socket has been closed.
     #[cold]
     fn handle_alarm<P: Protocol>(&self, worker: &mut Worker<P>, index: u32) {
         if let Some(alarm) = self.alarm.as_ref().filter(|_| index as usize + 1 == self.links.len()) {
@@ -252,8 +252,8 @@ impl Epoll {
         }
     }
 
-    /// Reads what has arrived, up to a limit, and sends the requests that this makes due. `gone` means that the end of the stream follows
-    /// this data.
+    /// Reads the available data, up to a limit, and sends the requests that become due as a result. `gone` means that the end of the stream
+    /// follows this data.
     fn read<P: Protocol>(&mut self, worker: &mut Worker<P>, index: u32, gone: bool) {
         for _ in 0..READS_IN_A_ROW {
             match self.read_once(worker, index) {
@@ -272,7 +272,7 @@ impl Epoll {
         let drop = self.can_drop && droppable >= DROP_BYTES_MIN;
         let (capacity, flags) = if drop { (droppable.min(1 << 30), libc::MSG_TRUNC) } else { (self.buffer.len(), 0) };
         // If the kernel did copy data despite MSG_TRUNC, the null pointer would make the call fail instead of overflowing the buffer.
-        // AddressSanitizer accepts a null pointer here.
+        // AddressSanitizer accepts the null pointer.
         let room = if drop { std::ptr::null_mut() } else { self.buffer.as_mut_ptr().cast() };
         // SAFETY: the buffer is valid for its whole length, and the kernel cannot write to a null pointer.
         let count = unsafe { libc::recv(fd, room, capacity, flags) };
@@ -317,7 +317,7 @@ impl Epoll {
             // SAFETY: `output` is valid for its whole length.
             let count = unsafe { libc::send(fd, output.as_ptr().cast(), output.len(), libc::MSG_NOSIGNAL) };
             if count < 0 {
-                // EPOLLOUT announces room in the buffer, EPOLLHUP and EPOLLERR a broken connection.
+                // An event follows: EPOLLOUT if the buffer has room again, or EPOLLHUP or EPOLLERR if the connection is broken.
                 self.links[index as usize].reset |= io::Error::last_os_error().kind() == IoErrorKind::ConnectionReset;
                 return;
             }

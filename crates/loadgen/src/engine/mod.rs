@@ -1,4 +1,4 @@
-//! Engines move bytes between the kernel and a worker. Each engine has its own loop, to avoid dynamic dispatch in it.
+//! Engines move bytes between the kernel and a worker. Each engine has its own loop, which avoids dynamic dispatch.
 
 mod epoll;
 mod polling;
@@ -16,7 +16,7 @@ pub use uring::Uring;
 use crate::protocol::Protocol;
 use crate::worker::{Alarm, Worker};
 
-/// Maximum time that an engine sleeps at once. The kernel may mishandle longer timeouts.
+/// Maximum time that an engine sleeps in one call. The kernel may mishandle longer timeouts.
 const SLEEP_NS_MAX: u64 = 3_600_000_000_000;
 
 /// The engine to use.
@@ -42,7 +42,7 @@ pub struct Setup {
 pub trait Engine: Sized {
     const NAME: &'static str;
 
-    /// Must be called by the thread that will call `run`.
+    /// Creates an engine. The thread that calls this function must also call `run`.
     fn new(setup: Setup) -> Result<Self>;
 
     /// Drives the worker until its window is over.

@@ -1,15 +1,15 @@
 //! Polls for events for a short time before sleeping.
 //!
-//! A sleeping thread costs both sides time. The server's send must wake it up, with an interrupt to another core and, in a virtual machine,
-//! an exit to the hypervisor; then the response waits until the core is awake. This delay is the generator's, not the server's, so polling
-//! makes the measurements more accurate.
+//! A sleeping thread costs the server and the load generator time. The server's send must wake it up, with an interrupt to another core
+//! and, in a virtual machine, an exit to the hypervisor; then the response waits until the core is awake. The load generator causes this
+//! delay, not the server, so polling makes the measurements more accurate.
 //!
 //! Polling pays off only while responses arrive in quick succession and the server doesn't need the same core. Each fruitless poll
-//! therefore doubles the number of waits that sleep immediately.
+//! therefore doubles the number of waits that sleep without polling first.
 
 use crate::time::clock::now_ns;
 
-/// How long to poll: longer than a fast server takes to respond, but shorter than two context switches on a busy machine.
+/// Duration of a poll. It is longer than a fast server takes to respond, but shorter than two context switches on a busy machine.
 const POLL_NS: u64 = 50_000;
 /// Maximum number of consecutive waits without polling. Fruitless polls then cost only 50 ns per wait on average.
 const SKIPPED_MAX: u32 = 1023;
@@ -19,8 +19,8 @@ const LOOKS: u32 = 16;
 const SPACING_MAX_NS: u64 = 2_000;
 /// The time between two checks, as a fraction of the shortest recent service time.
 ///
-/// This adds at most 0.8% to a measured time, unless a response is faster than all responses in the last 20 to 40 ms. Such a response may
-/// be noticed up to `SPACING_MAX_NS` late.
+/// The spacing adds at most 0.8% to a measured time, unless a response is faster than all responses in the last 20 to 40 ms. Such a
+/// response may be noticed up to `SPACING_MAX_NS` late.
 const SPACING_PART: u64 = 128;
 /// Maximum time between two readings of the clock during a poll. During a longer gap, another thread must have had the CPU, so the gap is
 /// not counted as CPU time.
@@ -28,7 +28,7 @@ const GAP_MAX_NS: u64 = 20_000;
 
 #[derive(Debug, Default)]
 pub struct Polling {
-    /// Number of waits that sleep immediately before the next one polls.
+    /// Remaining number of waits that sleep without polling first.
     skip: u32,
     skipped_last: u32,
     spent_ns: u64,
@@ -39,7 +39,7 @@ pub struct Polling {
 pub enum Looked {
     /// An event is ready.
     Found,
-    /// The wait is over.
+    /// The maximum wait has passed.
     TimeIsOver,
     /// Nothing is ready yet, or polling doesn't pay off: the engine should sleep.
     Sleep,
@@ -47,7 +47,7 @@ pub enum Looked {
 
 /// Returns the time to leave between two checks if each one takes a cache line away from the server's core.
 ///
-/// Responses then arrive in fewer, larger batches. The added delay is too small to show in the measured times.
+/// With this spacing, responses arrive in fewer, larger batches. The added delay is too small to show in the measured times.
 #[inline]
 pub fn spacing_ns(shortest_service_ns: u64) -> u64 {
     (shortest_service_ns / SPACING_PART).min(SPACING_MAX_NS)

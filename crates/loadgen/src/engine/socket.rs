@@ -9,8 +9,8 @@ use socket2::{Domain, SockAddr, Socket, Type};
 
 use crate::figures::errors::ErrorKind;
 
-/// Whether the default congestion control paces packets with timers, like BBR. The load generator's requests fit into the initial window,
-/// so pacing would only cost CPU time. The result reports the congestion control that was used.
+/// Whether the default congestion control paces packets with timers, as BBR does. The load generator's requests fit into the initial
+/// window, so pacing would only cost CPU time. The result reports the congestion control that was used.
 static PACED: LazyLock<bool> =
     LazyLock::new(|| std::fs::read_to_string("/proc/sys/net/ipv4/tcp_congestion_control").is_ok_and(|name| name.starts_with("bbr")));
 
@@ -52,7 +52,7 @@ pub fn stream_to(peer: &Peer) -> io::Result<Socket> {
         if let Some(name) = &peer.congestion_control {
             socket.set_tcp_congestion(name.as_bytes())?;
         } else if *PACED {
-            // If this isn't permitted, the default works too.
+            // If the change isn't permitted, the default works too.
             let _ = socket.set_tcp_congestion(b"reno");
         }
         socket.set_linger(Some(Duration::ZERO))?;
@@ -68,7 +68,7 @@ pub fn close(socket: Socket) {
     let _ = socket.shutdown(std::net::Shutdown::Both);
 }
 
-/// Maps a connect error to the kind it is counted as.
+/// Maps a connect error to the kind under which it is counted.
 pub fn connect_error_kind(error: &io::Error) -> ErrorKind {
     match error.kind() {
         io::ErrorKind::ConnectionRefused | io::ErrorKind::ConnectionReset => ErrorKind::ConnectRefused,

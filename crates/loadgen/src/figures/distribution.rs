@@ -1,4 +1,4 @@
-//! Summary statistics of a histogram: nanoseconds in, microseconds out.
+//! Summary statistics, in microseconds, of a histogram in nanoseconds.
 
 use hdrhistogram::Histogram;
 use schemars::JsonSchema;

@@ -6,7 +6,7 @@ use super::result::RunResult;
 
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Gates {
-    /// Maximum p99 of the response time in an open loop, of the service time in a closed loop.
+    /// Maximum p99 of the response time in an open loop, or of the service time in a closed loop.
     pub p99_max: Option<Duration>,
     /// Maximum share of failed requests, 0 to 1.
     pub error_share_max: Option<f64>,

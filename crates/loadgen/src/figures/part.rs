@@ -10,11 +10,11 @@ use crate::time::coordinator_pauses::Pauses;
 pub struct Part {
     pub sent: u64,
     pub errors: u64,
-    /// Timed-out requests. Their times are in `times` although they have no response.
+    /// Number of timed-out requests. Their times are in `times` although they have no response.
     pub timed_out: u64,
-    /// Correct responses within the window to requests sent before it. Their times are not in `times`.
+    /// Number of correct responses within the window to requests sent before it. Their times are not in `times`.
     pub early: u64,
-    /// Correct responses after the end of the window. Their times are in `times`.
+    /// Number of correct responses after the end of the window. Their times are in `times`.
     pub late: u64,
     /// Response times in an open loop, service times in a closed loop.
     pub times: Histogram<u64>,

@@ -26,21 +26,21 @@ pub struct Recorder {
     pub sent: u64,
     pub completed: u64,
     pub ok: u64,
-    /// Requests that the server reported as not processed, or that were never sent because their connection ended.
+    /// Number of requests that the server reported as not processed, or that were never sent because their connection ended.
     pub unprocessed: u64,
     pub errors: ErrorCounts,
     pub bytes_received: u64,
     pub bytes_sent: u64,
-    /// Connections that the server closed while they carried no request.
+    /// Number of connections that the server closed while they carried no request.
     pub idle_closed: u64,
-    /// Requests whose times are lower bounds, because they timed out or were unfinished at the end of the run.
+    /// Number of requests whose times are lower bounds, because they timed out or were unfinished at the end of the run.
     pub censored: u64,
-    /// Sum of the ages of unfinished requests that are in the service times.
+    /// Sum of the ages of the unfinished requests in `service`.
     pub unfinished_ns: u64,
     /// TLS handshakes; `None` without TLS.
     pub tls_handshakes: Option<TlsHandshakes>,
-    /// Requests with an earlier intended send time belong to an earlier phase of the run. Their times are ignored; in an open loop, so is
-    /// everything else about them.
+    /// Minimum intended send time of a request in the current phase of the run. The times of earlier requests are ignored; in an open loop,
+    /// their counts are ignored too.
     pub due_from_ns: u64,
     pub service: Histogram<u64>,
     pub response: Histogram<u64>,
@@ -260,8 +260,8 @@ impl Recorder {
 
     /// Adds unfinished requests older than the p99 of the run, with their ages as lower bounds.
     ///
-    /// A request younger than most finished ones carries no information. The age of an older one is a lower bound on its final time, so no
-    /// percentile comes out too high.
+    /// A request younger than most finished ones carries no information. The age of an older request is a lower bound on its final time, so
+    /// adding it makes no percentile too high.
     pub fn add_unfinished(&mut self, ages: &Self, beyond: P99) {
         let (service, service_ns) = add_beyond(&mut self.service, &ages.service, beyond.service_ns);
         let (response, _) = add_beyond(&mut self.response, &ages.response, beyond.response_ns);
@@ -269,8 +269,8 @@ impl Recorder {
         self.unfinished_ns += service_ns;
     }
 
-    /// Adds the outcomes, after the window, of the requests that were in flight at its end: times, errors and wrong responses. Their
-    /// correct responses came too late to count towards the throughput.
+    /// Adds the outcomes of the requests that were in flight at the end of the window: times, errors and wrong responses. Their correct
+    /// responses came too late to count towards the throughput.
     pub fn add_late(&mut self, late: &Self) {
         self.completed += late.completed - late.ok;
         self.errors.merge(&late.errors);

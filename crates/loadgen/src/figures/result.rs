@@ -22,7 +22,7 @@ pub struct RunResult {
     pub start_ns: u64,
     /// Length of the measured window, or of all windows together, in seconds; shorter than `config.duration_s` if the run ended early.
     pub duration_s: f64,
-    /// Whether SIGINT or SIGTERM ended the run early. If stdin controls the load, also whether the end of stdin did.
+    /// Whether SIGINT or SIGTERM ended the run early. If stdin controls the load, the end of stdin counts as an interruption too.
     pub interrupted: bool,
     /// Why the load generator itself ended the run early; null if it did not.
     pub failure: Option<String>,
@@ -38,10 +38,11 @@ pub struct RunResult {
     pub throughput_rps: f64,
     /// Bytes received per second.
     pub throughput_bytes_per_s: f64,
-    /// Times from the actual send of a request to its complete response, in microseconds. Correct responses and censored requests only.
+    /// Times from the actual send of a request to its complete response, in microseconds. Covers only correct responses and censored
+    /// requests.
     pub service_time_us: Distribution,
-    /// Times from the intended send of a request to its complete response, in microseconds. Correct responses and censored requests only.
-    /// Null in a closed loop.
+    /// Times from the intended send of a request to its complete response, in microseconds. Covers only correct responses and censored
+    /// requests. Null in a closed loop.
     pub response_time_us: Option<Distribution>,
     /// Times from the intended to the actual send of a request, in microseconds. Null in a closed loop.
     pub schedule_lag_us: Option<Distribution>,
@@ -49,19 +50,20 @@ pub struct RunResult {
     pub connection_wait_us: Option<Distribution>,
     /// The rest of the schedule lag, in microseconds: a connection was free, but the generator was late. Null in a closed loop.
     pub generator_lag_us: Option<Distribution>,
-    /// Times to set up a connection, handshakes included, in microseconds. All connections of the run, except those of dropped slices.
+    /// Times to set up a connection, handshakes included, in microseconds. Covers all connections of the run, except those of dropped
+    /// slices.
     pub connect_time_us: Distribution,
-    /// TLS handshakes by kind. All connections of the run; null without TLS.
+    /// TLS handshakes by kind. Covers all connections of the run; null without TLS.
     pub tls_handshakes: Option<TlsHandshakes>,
     /// Requests whose time in the distributions is a lower bound. A timed-out request counts with the time waited. A request that was
     /// unfinished at the end and older than the p99 of finished requests counts with its age.
     pub censored: u64,
     /// Sum of the ages of the unfinished requests in `service_time_us`, in seconds.
     pub unfinished_s: f64,
-    /// Periods of 10 ms or more without a response on any of a thread's connections, for the thread with the longest total. The load
-    /// generator's own pauses are subtracted. Null in an open loop and with think times.
+    /// Periods of 10 ms or more without a response on any of a thread's connections, for the thread with the longest total stall time. The
+    /// load generator's own pauses are subtracted. Null in an open loop and with think times.
     pub stalls: Option<Stalls>,
-    /// Connections that the server closed while they carried no request, in windows and between slices. Not errors.
+    /// Connections that the server closed while they carried no request, in windows and between slices. These are not errors.
     pub idle_closed: u64,
     /// Results per kind of request, if the load mixes several (several URLs, or `--requests`); otherwise empty.
     pub parts: Vec<Part>,
@@ -69,7 +71,7 @@ pub struct RunResult {
     pub samples: Vec<Sample>,
     /// The measured window in intervals of `config.interval_s`; with slices, one interval per slice.
     pub intervals: Vec<Interval>,
-    /// How response heads were parsed.
+    /// Counts of response heads by parsing method.
     pub parser: Parser,
     /// Resources that the load generator itself used.
     pub generator: Generator,
@@ -94,7 +96,7 @@ pub struct Config {
     pub threads: u32,
     /// Maximum number of requests in flight per connection.
     pub pipeline: u16,
-    /// Requested length of the measured window, in seconds; with slices, the sum of their windows.
+    /// Requested length of the measured window, in seconds; with slices, the total length of their windows.
     pub duration_s: f64,
     /// Length of the warm-up before the window, in seconds.
     pub warmup_s: f64,
@@ -139,13 +141,13 @@ pub struct RequestCounts {
     pub before_window: u64,
     /// Requests that were due before the end of the window, but never sent because no connection was free. 0 in a closed loop.
     pub unsent: u64,
-    /// Requests without a complete response at the end of the window. Not errors. An open loop and slices wait up to the timeout for the
-    /// responses. Requests that get none, or a wrong one, are errors and don't count here.
+    /// Requests without a complete response at the end of the window. These are not errors. An open loop and slices wait up to the timeout
+    /// for the responses. Requests that get no response or a wrong one are errors and don't count as in flight.
     pub in_flight: u64,
-    /// Requests from before the window that were unfinished when it began. Only in a closed loop do the other counts include them.
+    /// Requests from before the window that were unfinished when it began. The other counts include them only in a closed loop.
     pub backlog: u64,
-    /// Requests that the server reported as not processed (HTTP/2 GOAWAY without an error, or REFUSED_STREAM). Not errors. An open loop
-    /// sends them again, with their original intended send time.
+    /// Requests that the server reported as not processed (HTTP/2 GOAWAY without an error, or REFUSED_STREAM). These are not errors. An
+    /// open loop sends them again, with their original intended send time.
     pub unprocessed: u64,
     /// Requests due within the window: the integral of the offered rate. Null in a closed loop.
     pub offered: Option<u64>,
@@ -163,7 +165,7 @@ pub struct Bytes {
 /// An interval of the measured window. Its times are response times in an open loop, service times in a closed loop.
 #[derive(Clone, Debug, Default, Serialize, JsonSchema)]
 pub struct Interval {
-    /// Start, in seconds since the start of the window; with slices, the length of the windows before it.
+    /// Start, in seconds since the start of the window; with slices, the total length of the earlier windows.
     pub start_s: f64,
     /// Length, in seconds.
     pub duration_s: f64,
@@ -185,7 +187,7 @@ pub struct Interval {
     pub histogram: String,
 }
 
-/// Results of one kind of request in a mix. Requests that were never sent or were unfinished at the end count in the totals only.
+/// Results of one kind of request in a mix. Requests that were never sent or were unfinished at the end count only in the totals.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Part {
     /// Name of the request in the `--requests` file, or its URL.
@@ -200,11 +202,12 @@ pub struct Part {
     pub errors: u64,
     /// Correct responses per second.
     pub throughput_rps: f64,
-    /// Response times in an open loop, service times in a closed loop, in microseconds. Correct responses and timed-out requests only.
+    /// Response times in an open loop, service times in a closed loop, in microseconds. Covers only correct responses and timed-out
+    /// requests.
     pub time_us: Distribution,
 }
 
-/// How response heads were parsed.
+/// Counts of response heads by parsing method.
 #[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
 pub struct Parser {
     /// Responses whose head was recognized by comparing it with the previous one.
@@ -253,10 +256,11 @@ pub struct Generator {
     pub cpu_s: f64,
     /// CPU time of the busiest thread, excluding polling, as a share of the window, 0 to 1.
     pub busy: f64,
-    /// Share of the window in which a thread was ready to run but had no CPU, 0 to 1. Maximum over all threads; null if the kernel doesn't
-    /// report it.
+    /// Maximum, over all threads, of the share of the window in which the thread was ready to run but had no CPU, 0 to 1. Null if the
+    /// kernel doesn't report it.
     pub waiting: Option<f64>,
-    /// Time lost to pauses of 10 ms or more, in microseconds. Maximum over all threads. The times of requests in flight include it.
+    /// Maximum, over all threads, of the time lost to pauses of 10 ms or more, in microseconds. The times of requests in flight include the
+    /// pauses.
     pub stalled_us: f64,
     /// Peak resident memory of the process, in bytes.
     pub rss_bytes_peak: u64,

@@ -1,4 +1,4 @@
-//! Where the result is written. Files are opened before the run, so that no run is wasted because a path isn't writable.
+//! Writes the result to its destinations. Files are opened before the run, so that no run is wasted because a path isn't writable.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write, stdout};
@@ -54,7 +54,7 @@ fn text_of(content: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result
     Ok(printable(&String::from_utf8_lossy(&bytes)))
 }
 
-/// Writes to stdout. Like other Unix tools, it treats a reader that has closed the pipe as success.
+/// Writes to stdout. Succeeds if the reader has closed the pipe, as other Unix tools do.
 pub fn write_stdout(content: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<()> {
     let mut out = File::from(stdout().as_fd().try_clone_to_owned()?); // unbuffered, because a failed write would be retried at exit
     match text_of(content).and_then(|text| out.write_all(text.as_bytes())) {

@@ -5,9 +5,9 @@ use std::io::{self, Write};
 use crate::figures::distribution::Distribution;
 use crate::figures::result::RunResult;
 
-/// Minimum CPU share, used or waited for, at which the generator counts as the bottleneck.
+/// The generator counts as the bottleneck if it used or waited for at least this share of the CPU time.
 const BUSY: f64 = 0.95;
-/// Minimum share of the time, spent stopped or without a CPU, at which the generator counts as held back.
+/// The generator counts as held back if it was stopped or had no CPU for at least this share of the time.
 const HELD_BACK: f64 = 0.05;
 
 /// Maximum length of a line, unless a single item is longer.

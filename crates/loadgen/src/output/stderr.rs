@@ -13,7 +13,7 @@ use rustix::pipe::PIPE_BUF;
 
 use super::printable::printable;
 
-/// How long to wait for a reader of the last lines of a run. The result has been written by then.
+/// Maximum time to wait for a reader of an important line. By the end of a run, the result has already been written.
 const PATIENCE: Duration = Duration::from_secs(2);
 
 /// Stderr, opened again in non-blocking mode. Non-blocking mode is needed because poll(2) promises room for only some bytes, and a terminal

@@ -47,7 +47,7 @@ impl BodyCheck {
     }
 }
 
-/// Returns the outcome of a complete response. An unexpected status takes precedence, because the body then means nothing.
+/// Returns the outcome of a complete response. An unexpected status takes precedence, because the body is irrelevant then.
 #[inline]
 pub fn outcome(status_is_correct: bool, body_is_correct: bool) -> Outcome {
     match (status_is_correct, body_is_correct) {

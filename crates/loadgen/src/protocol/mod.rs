@@ -1,7 +1,7 @@
 //! Protocols without I/O: they turn requests into bytes, and bytes into completed requests.
 //!
-//! A protocol knows nothing about sockets, so each one works with each engine and can be tested with byte slices. All calls are dispatched
-//! statically.
+//! A protocol knows nothing about sockets, so every protocol works with every engine and can be tested with byte slices. All calls are
+//! dispatched statically.
 
 mod body;
 pub mod http1;
@@ -22,7 +22,7 @@ pub type Slot = u16;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Flow {
     Open,
-    /// No further requests, but those in flight may still be answered.
+    /// The connection carries no further requests, but those in flight may still be answered.
     Drain,
     Close,
 }
@@ -44,14 +44,14 @@ impl Fault {
     }
 }
 
-/// The number of response heads that the shortcut recognized, and of those that were parsed in full.
+/// The number of response heads that the shortcut recognized, and the number of those that were parsed in full.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ParserCounts {
     pub fast: u64,
     pub full: u64,
 }
 
-/// The number of full and of resumed TLS handshakes.
+/// The number of full TLS handshakes, and the number of resumed ones.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TlsHandshakes {
     pub full: u64,
@@ -70,7 +70,7 @@ impl Sink for Vec<(Slot, Outcome)> {
     }
 }
 
-/// A protocol, as one worker thread speaks it on many connections.
+/// A protocol that one worker thread speaks on many connections.
 pub trait Protocol {
     /// The state of one connection.
     type Session;
@@ -91,22 +91,22 @@ pub trait Protocol {
     /// Returns the bytes to send.
     fn output<'a>(&'a self, session: &'a Self::Session) -> &'a [u8];
 
-    /// Removes the first `count` bytes from the output, after they were sent.
+    /// Removes the first `count` bytes from the output, after they have been sent.
     fn sent(&mut self, session: &mut Self::Session, count: usize);
 
     /// Returns whether the output never moves or changes during the protocol's lifetime, so that the kernel may read it after `sent`.
     fn stable_output(&self) -> bool;
 
-    /// Returns the maximum number of bytes of the requests in flight on one connection, or `usize::MAX` unless the output is stable.
+    /// Returns the maximum number of bytes of the requests in flight on one connection, or `usize::MAX` if the output isn't stable.
     ///
-    /// An engine that sends all output at once has no more than this in flight, provided that the server reads a request before it
+    /// An engine that sends all output at once has no more bytes than this in flight, provided that the server reads a request before it
     /// responds.
     fn output_bytes_max(&self) -> usize {
         usize::MAX
     }
 
-    /// Abandons a request in flight, whose end will not be reported, and tells the server. Returns false if the protocol cannot abandon a
-    /// single request; then the connection must be closed.
+    /// Abandons a request in flight and tells the server. The end of the request will not be reported. Returns false if the protocol cannot
+    /// abandon a single request; in that case, the connection must be closed.
     fn abandon(&mut self, _session: &mut Self::Session, _slot: Slot) -> bool {
         false
     }
@@ -139,7 +139,7 @@ pub trait Protocol {
         Vec::new()
     }
 
-    /// Returns the handshakes so far; `None` without TLS.
+    /// Returns the number of handshakes so far; `None` without TLS.
     fn tls_handshakes(&self) -> Option<TlsHandshakes> {
         None
     }

@@ -43,7 +43,7 @@ pub struct TlsSetup {
 
 impl TlsSetup {
     /// Creates a configuration. `name` is sent as SNI and must match the certificate; `alpn` is the only protocol offered. Without
-    /// `resumption`, each connection makes a full handshake like a new client.
+    /// `resumption`, each connection performs a full handshake, as a new client would.
     pub fn new(name: &str, alpn: &[u8], trust: Trust<'_>, resumption: bool) -> Result<Self> {
         let provider = Arc::new(ring::default_provider());
         let builder = ClientConfig::builder_with_provider(Arc::clone(&provider)).with_safe_default_protocol_versions()?;
@@ -104,7 +104,7 @@ pub struct Session<S> {
     inner: S,
     /// Whether the handshake is over.
     established: bool,
-    /// Encrypted output, and how much of it has been sent.
+    /// Encrypted output, and the number of its bytes that have been sent.
     out: Vec<u8>,
     out_sent: usize,
 }
@@ -128,7 +128,7 @@ impl<P: Protocol> Tls<P> {
         Self { inner, setup, handshakes: TlsHandshakes::default() }
     }
 
-    /// Encrypts output of the inner protocol once the handshake is over, as long as it can be sent soon.
+    /// Encrypts output of the inner protocol once the handshake is over, as long as the output can be sent soon.
     fn pump(&mut self, session: &mut Session<P::Session>) -> Result<(), Fault> {
         if session.established {
             loop {
@@ -228,7 +228,7 @@ impl<P: Protocol> Protocol for Tls<P> {
             session.out.clear();
             session.out_sent = 0;
         } else if session.out_sent >= left {
-            // At least as many bytes were sent as are moved here, so the cost is amortized.
+            // This moves at most as many bytes as were sent, so the cost is amortized.
             session.out.drain(..session.out_sent);
             session.out_sent = 0;
         }
@@ -254,7 +254,7 @@ impl<P: Protocol> Protocol for Tls<P> {
             if !session.established && !session.tls.is_handshaking() {
                 self.note_handshake(session);
             }
-            // Process data decrypted before the end of the stream or an invalid record.
+            // First process the data that was decrypted before the end of the stream or an invalid record.
             flow = self.decrypted(session, sink)?;
             if flow == Flow::Close {
                 return Ok(flow);

@@ -15,7 +15,7 @@ pub struct Tunnel<P> {
 
 pub struct Session<S> {
     inner: S,
-    /// How much of the CONNECT request has been sent.
+    /// Number of bytes of the CONNECT request that have been sent.
     connect_sent: usize,
     /// The proxy's response so far; `None` once the tunnel is open.
     response: Option<Vec<u8>>,
@@ -43,7 +43,7 @@ fn take_response<'a>(response: &mut Vec<u8>, bytes: &'a [u8]) -> Result<Option<&
             Ok(None)
         };
     };
-    // A successful response to CONNECT has no body, whatever its header fields say, like a response to HEAD.
+    // Like a response to HEAD, a successful response to CONNECT has no body, whatever its header fields say.
     let status = head::parse(&response[..end], MethodKind::Head)?.status;
     if !(200..300).contains(&status) {
         return Err(refused(format!("the proxy refused CONNECT with status {status}")));
@@ -52,7 +52,7 @@ fn take_response<'a>(response: &mut Vec<u8>, bytes: &'a [u8]) -> Result<Option<&
 }
 
 impl<P> Tunnel<P> {
-    /// Returns the unsent rest of the CONNECT request. A proxy may respond before it has read all of it.
+    /// Returns the unsent rest of the CONNECT request. A proxy may respond before it has read the whole request.
     fn rest_of_connect<S>(&self, session: &Session<S>) -> &[u8] {
         &self.connect[session.connect_sent..]
     }
@@ -94,7 +94,8 @@ impl<P: Protocol> Protocol for Tunnel<P> {
         self.inner.stable_output()
     }
 
-    /// Nothing else is sent before the response to CONNECT, so the sizes of the two outputs don't add up.
+    /// Returns the inner protocol's maximum or the size of the CONNECT request, whichever is larger. No requests are sent before the
+    /// response to CONNECT.
     fn output_bytes_max(&self) -> usize {
         self.inner.output_bytes_max().max(self.connect.len())
     }

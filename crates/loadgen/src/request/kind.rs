@@ -6,11 +6,11 @@ use super::expectation::Expectation;
 
 const SEQUENCE: &[u8] = b"{{seq}}";
 const RANDOM: &[u8] = b"{{random}}";
-/// Placeholders expand to text of a fixed length, so that a template can contain its Content-Length.
+/// Number of digits in the text of each placeholder. The length is fixed, so that a template can contain its Content-Length.
 pub(super) const SEQUENCE_DIGITS: usize = 10;
 pub(super) const RANDOM_DIGITS: usize = 16;
 
-/// Methods, as far as they affect the framing of the response.
+/// The method of a request, as far as it affects the framing of the response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MethodKind {
     Head,
@@ -23,7 +23,7 @@ pub(super) enum Placeholder {
     Random,
 }
 
-/// A request as needed for HTTP/2.
+/// A request in the form that HTTP/2 needs.
 #[derive(Clone, Debug)]
 pub struct Structured {
     /// Names and values of all header fields, pseudo-header fields first.

@@ -10,8 +10,8 @@ use crate::random::Random;
 use kind::{Placeholder, RANDOM_DIGITS, RequestKind, SEQUENCE_DIGITS};
 use queue::Queue;
 
-/// Maximum size of the buffer of prepared copies. Small requests are copied as often as can be queued on one connection, so that a pipeline
-/// is sent in one piece. Larger requests get fewer copies, at least one.
+/// Maximum size of the buffer of prepared copies. A small request gets as many copies as can be queued on one connection, so that a
+/// pipeline is sent in one piece. A larger request gets fewer copies, but at least one.
 const PREPARED_BYTES_MAX: usize = 64 * 1024;
 
 /// The requests that one thread sends: their kinds and their order.
@@ -31,12 +31,12 @@ pub struct Requests {
 }
 
 impl Requests {
-    /// `depth` is the maximum number of requests in flight on one connection.
+    /// Creates the requests of a load. `depth` is the maximum number of requests in flight on one connection.
     pub fn new(kinds: Vec<RequestKind>, weights: &[u32], depth: u16) -> Self {
         let depth = usize::from(depth);
         let prepared = match &kinds[..] {
             [only] if only.placeholders.is_empty() => {
-                // One copy more than can be in flight, for the unsent rest of a request that was answered early.
+                // Make one more copy than can be in flight, for the unsent rest of a request that was answered early.
                 let copies = (PREPARED_BYTES_MAX / only.bytes.len().max(1)).clamp(1, depth + 1);
                 Some(only.bytes.repeat(copies).into())
             }
@@ -85,7 +85,7 @@ impl Requests {
         0
     }
 
-    /// Returns the front of the queue, or all of it unless requests are large. The result is empty only if the queue is empty.
+    /// Returns the front of the queue. This is the whole queue unless requests are large. The result is empty only if the queue is empty.
     #[inline]
     pub fn output<'a>(&'a self, queue: &'a Queue) -> &'a [u8] {
         let row = self.prepared.as_deref().unwrap_or(&queue.own);
@@ -105,7 +105,7 @@ impl Requests {
             queue.start -= whole;
             queue.end -= whole;
         } else if queue.start >= queue.bytes() {
-            // At least as many bytes were sent as are moved here, so the cost is amortized.
+            // This moves at most as many bytes as were sent, so the cost is amortized.
             queue.own.drain(..queue.start);
             queue.end -= queue.start;
             queue.start = 0;

@@ -25,7 +25,7 @@ enum Event {
     Interrupted,
 }
 
-/// The commands, as they arrive.
+/// The stream of commands from stdin.
 pub struct Commands(Receiver<Event>);
 
 impl Commands {

@@ -88,7 +88,7 @@ impl Member {
         shared.stop();
     }
 
-    /// Selects the protocol. Everything below is monomorphized for it.
+    /// Selects the protocol. All functions called from this one are monomorphized for it.
     fn speak(self) -> Result<()> {
         let plan = self.plan.clone();
         let (place, places) = plan.place_of(self.thread);

@@ -17,7 +17,7 @@ use crate::time::coordinator_pauses::Pauses;
 use crate::time::window::{Phase, Span, Window};
 use crate::worker::{Final, Report};
 
-/// Bytes reserved for the encoded histogram of an interval. Most histograms need less.
+/// Number of bytes reserved for the encoded histogram of an interval. Most histograms need less.
 const INTERVAL_TEXT_BYTES: usize = 4096;
 /// Maximum number of intervals whose memory is reserved before the run, 4 MB in total. Longer runs allocate more later.
 const INTERVALS_RESIDENT: usize = 1000;
@@ -27,16 +27,16 @@ pub struct Gather<'a> {
     window: Window,
     announced: Option<Phase>,
     announced_end: bool,
-    /// Spans that not all threads have handed over yet, by start time.
+    /// Spans that some threads have yet to hand over, by start time.
     pending: BTreeMap<u64, (Span, u32, Recorder)>,
     pool: &'a Pool,
     pauses: Pauses,
     total: Recorder,
-    /// Connect times of the setup and the warm-up.
+    /// Connect times during the setup and the warm-up.
     before: Recorder,
-    /// The outcomes, after the window, of the requests that were in flight at its end.
+    /// Outcomes of the requests that were in flight at the end of the window.
     late: Recorder,
-    /// Ages of the requests that were unfinished at the end.
+    /// Ages of the requests that were unfinished at the end of the run.
     unfinished: Recorder,
     /// The last complete measured span. It is held back because the unfinished requests belong to the last span of the run.
     held: Option<(Span, Recorder, Percentiles)>,
@@ -47,7 +47,7 @@ pub struct Gather<'a> {
     end_ns: u64,
     /// The results of each thread, except those in its recorders.
     finals: Vec<Final>,
-    /// Completed and failed requests of the current phase, for progress reports.
+    /// Numbers of completed and failed requests in the current phase, for progress reports.
     so_far: (u64, u64),
 }
 
@@ -106,7 +106,7 @@ impl<'a> Gather<'a> {
         next_ns
     }
 
-    /// Announces that the window is over, but only the first time.
+    /// Announces that the window is over, unless it was announced before.
     fn announce_end(&mut self, observer: &mut impl Observer) {
         if !std::mem::replace(&mut self.announced_end, true) {
             observer.done();
@@ -213,7 +213,7 @@ impl<'a> Gather<'a> {
         self.pool.give_back(recorder);
     }
 
-    /// Adds the late and the unfinished requests to the last span, and keeps it.
+    /// Adds the late and the unfinished requests to the last span, and keeps the span.
     fn keep_last(&mut self) {
         let beyond = self.total.p99();
         self.total.add_late(&self.late);
@@ -232,7 +232,7 @@ impl<'a> Gather<'a> {
         offered(self.plan, warmup_s + from_s, warmup_s + to_s)
     }
 
-    /// Produces the result. If some threads were stopped before they reached a span, it counts with the data of the other threads.
+    /// Produces the result. If some threads were stopped before they reached a span, the span counts with the data of the other threads.
     pub fn finish(mut self, engine: &'static str, observer: &mut impl Observer) -> RunResult {
         while let Some(start_ns) = self.pending.keys().next().copied() {
             self.complete(start_ns, observer);

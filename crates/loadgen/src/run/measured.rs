@@ -18,11 +18,11 @@ pub struct Measured {
     pub total: Recorder,
     /// The counts and times recorded before the windows, while connecting and warming up.
     pub before: Recorder,
-    /// Correct responses after the end of a window.
+    /// Number of correct responses after the end of a window.
     pub late_ok: u64,
     /// The results of each thread.
     pub finals: Vec<Final>,
-    /// Requests due within the windows, over all parts of the load; `None` in a closed loop.
+    /// Number of requests due within the windows, over all parts of the load; `None` in a closed loop.
     pub offered: Option<f64>,
     pub intervals: Vec<Interval>,
 }
@@ -97,13 +97,13 @@ fn parts(plan: &Plan, total: &Recorder, duration_s: f64) -> Vec<Part> {
         .collect()
 }
 
-/// Returns the stalls of the thread with the longest total.
+/// Returns the stalls of the thread with the longest total stall time.
 fn stalls(finals: &[Final]) -> Option<Stalls> {
     let worst = finals.iter().filter_map(|last| last.stalls).max_by_key(|stalls| stalls.total_ns)?;
     Some(Stalls { count: worst.count, longest_us: worst.longest_ns as f64 / 1e3, total_us: worst.total_ns as f64 / 1e3 })
 }
 
-/// Returns the number of requests due between two times after the start of the load, over all parts of the load.
+/// Returns the number of requests due between two times, over all parts of the load. The times count from the start of the load.
 pub fn offered(plan: &Plan, from_s: f64, to_s: f64) -> Option<f64> {
     let Load::Open(open) = &plan.load else { return None };
     let profile = open.schedule.profile();

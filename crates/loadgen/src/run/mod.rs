@@ -42,21 +42,21 @@ use plan::Plan;
 use slices::{Slices, Tally};
 use start::Starter;
 
-/// How often the coordinator checks whether the threads are ready or a signal arrived.
+/// Interval at which the coordinator checks whether the threads are ready or a signal has arrived.
 const LOOK: Duration = Duration::from_millis(1);
 /// Recorders per thread: one in use, one in transit, and two spares in case the coordinator falls behind.
 const RECORDERS: usize = 4;
 /// Maximum number of spans per thread that may wait for the coordinator. The channel is bounded because an unbounded one allocates during
 /// the run.
 const REPORTS: usize = 32;
-/// Number of operations of the coordinator on each histogram of a span: merging and resetting.
+/// Number of operations that the coordinator performs on each histogram of a span: merging and resetting.
 const PIECES: u32 = 2;
 
 /// The reason why a run ended before anything was measured.
 #[derive(Debug)]
 pub enum NotStarted {
     Interrupted,
-    /// A load thread failed or a command was wrong, for this reason.
+    /// A load thread failed or a command was wrong. The string is the reason.
     Failed(String),
     /// The run ended before any slice was kept.
     NoSlice,
@@ -103,7 +103,7 @@ pub fn run(plan: &Plan, observer: &mut impl Observer) -> Result<RunResult> {
     // In slices, the coordinator works only while there is no load.
     let pieces = PIECES * (HISTOGRAMS + parts as u32) * (plan.threads + 1);
     let pauses = if plan.slices_on_stdin { Pauses::NONE } else { Pauses::new(plan.interval, pieces) };
-    // The extra one is the span that is held back until the next is complete.
+    // The extra recorder is for the span that is held back until the next span is complete.
     let recorders = if plan.slices_on_stdin { slices::recorders(threads) } else { RECORDERS * threads + 1 };
     let pool = Arc::new(Pool::new(plan.load.is_open(), parts, recorders, pauses));
     let (reports, gathered) = sync_channel(REPORTS * threads);
@@ -122,7 +122,7 @@ pub fn run(plan: &Plan, observer: &mut impl Observer) -> Result<RunResult> {
         crew.push(member.start().inspect_err(|_| shared.stop())?);
     }
     drop(reports);
-    let encoder = Encoder::primed(); // now, while the threads connect, because the window begins milliseconds after it is fixed
+    let encoder = Encoder::primed(); // primed while the threads connect, because the window begins milliseconds after it is fixed
     let team = Team { plan, shared: &shared, failure: &failure, pool: &pool, reports: &gathered, crew };
     let measured = match &commands {
         _ if !wait_until_ready(plan, &shared, &failure) => {
@@ -172,7 +172,7 @@ impl Team<'_> {
         Ok(Some(gather.finish(engine, observer)))
     }
 
-    /// Measures slices, as commanded. Returns `None` if none was kept.
+    /// Measures slices on command. Returns `None` if no slice was kept.
     fn measure_slices(
         self,
         commands: &Commands,
@@ -193,7 +193,7 @@ impl Team<'_> {
     fn stop(self) {
         self.shared.stop();
         for thread in self.crew {
-            let _ = thread.join(); // its panic is recorded
+            let _ = thread.join(); // if the thread panicked, the panic has been recorded
         }
     }
 }

@@ -8,7 +8,7 @@ pub struct Progress {
     pub phase: Phase,
     /// Time since the phase began.
     pub elapsed_s: f64,
-    /// Completed requests since the phase began.
+    /// Number of requests completed since the phase began.
     pub completed: u64,
     pub errors: u64,
     /// Throughput during this span. The percentiles cover the same span.
@@ -22,10 +22,10 @@ pub struct Progress {
 pub struct SliceSummary {
     /// Number of the slice, counting from 0; `None` for a warm-up.
     pub index: Option<u64>,
-    /// The window, in nanoseconds of the monotonic clock.
+    /// Start and end of the window, in nanoseconds of the monotonic clock.
     pub start_ns: u64,
     pub end_ns: u64,
-    /// Correct responses within the window.
+    /// Number of correct responses within the window.
     pub completed: u64,
     pub errors: u64,
     pub throughput_rps: f64,
@@ -34,9 +34,9 @@ pub struct SliceSummary {
     pub max_us: Option<f64>,
     /// Time from the end of the window to the last response.
     pub drain_us: f64,
-    /// Connections that were opened during the slice.
+    /// Number of connections opened during the slice.
     pub reopened: u64,
-    /// Correct responses before and after the window.
+    /// Number of correct responses before and after the window.
     pub outside: u64,
 }
 

@@ -3,7 +3,7 @@
 use anyhow::{Context, Result, bail};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
-/// Files besides the connections: the engine's, the standard streams and the result.
+/// Number of files besides the connections: the files of the engine, the standard streams and the result.
 const OTHER_FILES: u64 = 64;
 
 /// Raises the soft limit if necessary, so that `connections` sockets fit.

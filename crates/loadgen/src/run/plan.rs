@@ -13,10 +13,10 @@ use crate::worker::Load;
 
 #[derive(Clone, Debug)]
 pub struct Plan {
-    /// The options, for the result to report.
+    /// The options that the result reports.
     pub config: Config,
     pub url: Url,
-    /// The address to connect to: the host's, the proxy's or a Unix socket.
+    /// The addresses to connect to: those of the host or the proxy, or a Unix socket.
     pub addresses: Addresses,
     /// The selected congestion control; `None` uses the system's default.
     pub congestion_control: Option<String>,
@@ -35,14 +35,14 @@ pub struct Plan {
     pub warmup: Duration,
     pub timeout: Duration,
     pub interval: Duration,
-    /// How often each thread keeps a complete response; `None` if never.
+    /// Interval at which each thread keeps a complete response; `None` if it keeps none.
     pub sample_every: Option<Duration>,
     pub pipeline: u16,
     pub requests_per_connection: Option<u64>,
     /// The load of all threads together. `Load::of_thread` returns the share of one thread.
     pub load: Load,
     pub seed: u64,
-    /// The part of the load that this load generator sends. Connections are not divided.
+    /// The part of the load that this load generator sends. Connections are not divided among the parts.
     pub part: Part,
     /// Whether the load waits for a start signal on stdin.
     pub start_on_stdin: bool,
@@ -56,7 +56,7 @@ impl Plan {
         self.connections / self.threads + u32::from(thread < self.connections % self.threads)
     }
 
-    /// Returns the index of a thread among the threads of all parts, and their number.
+    /// Returns the index of a thread among the threads of all parts, and the number of these threads.
     pub fn place_of(&self, thread: u32) -> (u32, u32) {
         (self.part.thread(thread), self.part.threads(self.threads).unwrap_or(u32::MAX))
     }

@@ -1,7 +1,8 @@
-//! A run in slices: short windows that start on command, with silence in between.
+//! A run in slices: short windows that start on command, with no load in between.
 //!
 //! The coordinator merges all reports of a slice after its drain, because merging during the window would take CPU time from the load
-//! threads. Between the event that reports a slice and the next command, it does nothing, because other targets may be measured then.
+//! threads. Between the event that reports a slice and the next command, the coordinator does nothing, because other targets may be
+//! measured then.
 
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 
@@ -25,11 +26,11 @@ use crate::worker::{Final, Report, Shared};
 
 /// Time between a command and the start of its load. Sleeping threads wake up within this time.
 const DELAY_NS: u64 = 200_000;
-/// Reports of a thread about a slice: on connecting, waiting, lead-in, window and drain.
+/// Number of reports of a thread about a slice: one each for connecting, waiting, lead-in, window and drain.
 const REPORTS: usize = 5;
-/// Recorders of the coordinator: three for the slice that it merges, and two for the one before.
+/// Number of recorders that the coordinator holds: three for the slice that it merges, and two for the previous slice.
 const RECORDERS: usize = 5;
-/// No load disturbs the coordinator or is disturbed by it.
+/// The coordinator needs no pauses, because it merges slices only while there is no load.
 const NO_PAUSES: Pauses = Pauses::NONE;
 
 /// Returns the number of recorders that a run needs.
@@ -125,7 +126,7 @@ pub struct Tally<'a> {
     kept: Measured,
     /// The last slice, until the next command decides whether it counts.
     last: Option<Slice>,
-    /// Number of slices so far, kept or not.
+    /// Number of slices so far, including dropped ones.
     slices: u64,
     encoder: Encoder,
 }
@@ -134,7 +135,7 @@ pub struct Tally<'a> {
 struct Slice {
     window: Window,
     lead_in: Recorder,
-    /// The window, with the times and the failures of the drain.
+    /// The measurements of the window, including the times and failures of the drain.
     recorder: Recorder,
     late_ok: u64,
     finals: Vec<Final>,
@@ -157,7 +158,7 @@ impl<'a> Tally<'a> {
         Self { plan, pool, kept, last: None, slices: 0, encoder }
     }
 
-    /// Takes a warm-up, of which only the number of correct responses and the connections count.
+    /// Takes a warm-up. Only the number of correct responses and the connections of a warm-up count.
     fn take_warmup(&mut self, window: Window, reports: Vec<Report>) -> SliceSummary {
         let (slice, summary) = self.merge(window, reports);
         self.kept.before.merge(&slice.lead_in, NO_PAUSES);
@@ -355,7 +356,8 @@ mod tests {
         Drop,
     }
 
-    /// One request: its thread, when it is sent and answered, in ms since the start of the lead-in, and whether its response is correct.
+    /// One request: its thread, the times at which it is sent and answered (in ms since the start of the lead-in), and whether its response
+    /// is correct.
     type Request = (u32, u64, u64, bool);
 
     fn slice() -> impl Strategy<Value = (Fate, Vec<Request>)> {
@@ -364,7 +366,7 @@ mod tests {
         (fate, prop::collection::vec(request, 0..40))
     }
 
-    /// Returns the reports of threads that saw these requests in a lead-in of 10 ms, a window of 20 ms and a drain.
+    /// Returns the reports of threads that sent these requests in a lead-in of 10 ms, a window of 20 ms and a drain.
     fn reports(pool: &Pool, window: &Window, requests: &[Request]) -> Vec<Report> {
         let mut reports = Vec::new();
         for thread in 0..THREADS {

@@ -1,7 +1,8 @@
-//! Decides when the load begins: immediately, or when stdin says so.
+//! Decides when the load begins: immediately, or at a time that is read from stdin.
 //!
-//! This lets load generators on several hosts start together. Each one reports that it is ready and then reads the start time, in terms of
-//! its own monotonic clock. If stdin is closed, the run ends, so that no load continues after the connection to a host is lost.
+//! A start time on stdin lets load generators on several hosts start together. Each one reports that it is ready and then reads the start
+//! time, in terms of its own monotonic clock. If stdin is closed, the run ends, so that no load continues after the connection to a host is
+//! lost.
 
 use std::io::{BufRead, stdin};
 use std::sync::mpsc::{Receiver, SyncSender, TryRecvError, sync_channel};
@@ -11,9 +12,9 @@ use anyhow::{Context, Result, bail};
 use super::signal;
 use crate::time::clock::now_ns;
 
-/// Time between the decision to start and the start. All threads must notice the decision within this time.
+/// Time between the decision to start and the actual start. All threads must notice the decision within this time.
 const DELAY_NS: u64 = 5_000_000;
-/// Maximum time that a start may lie in the future.
+/// Maximum time from the start signal until the start.
 const AHEAD_NS_MAX: u64 = 3_600_000_000_000;
 
 /// The source of the start signal.
@@ -53,7 +54,7 @@ fn read(lines: &SyncSender<String>) {
     signal::end_run();
 }
 
-/// Parses a start time. A time that has passed becomes the earliest possible one; the result shows the actual start.
+/// Parses a start time. If the time has passed, the load starts as early as possible, and the result shows the actual start.
 fn instant(line: &str, now_ns: u64) -> Result<u64> {
     let earliest_ns = now_ns + DELAY_NS;
     if line.trim() == "now" {

@@ -37,10 +37,11 @@ pub struct Schedule {
     /// Sum of the exponential gaps so far, in requests of the whole run.
     poisson_sum: f64,
     random: Random,
-    /// Seeds of the later starts. How many gaps were drawn since the last start depends on what was sent, so they must not matter.
+    /// Seeds of the later starts. Each start has its own seed, because the number of gaps drawn before it depends on what was sent and must
+    /// not affect its arrivals.
     seeds: Random,
     segment: usize,
-    /// Number of requests and seconds before the current segment.
+    /// Number of requests due before the current segment, and length of that time in seconds.
     before: (f64, f64),
 }
 
@@ -66,7 +67,7 @@ impl Schedule {
         Self::new(self.profile, self.arrivals, thread, threads, seed)
     }
 
-    /// Starts the schedule again, if it has been used. Poisson arrivals are drawn anew; the seed and the number of starts determine them.
+    /// Restarts the schedule if it has been used. Poisson arrivals are drawn anew; the seed and the number of starts determine them.
     pub fn restart(&mut self) {
         if self.count > 0 {
             self.random = Random::new(self.seeds.next_u64());
@@ -149,7 +150,7 @@ mod tests {
         assert_eq!(after(0).1, longer[..100], "a schedule that is not used yet stays as it is");
     }
 
-    /// Runs three load generators with 1, 3 and 2 threads, each making one part.
+    /// Runs three load generators with 1, 3 and 2 threads, each of which sends one part.
     #[test]
     fn parts_interleave_to_one_schedule() {
         let profile = Profile::new(vec![Segment { duration_s: 1.0, from_rps: 100.0, to_rps: 300.0 }]);

@@ -1,7 +1,7 @@
 //! Pauses in which the coordinator yields the CPU to load threads.
 //!
-//! If the two share a core, the coordinator's work delays requests that are due. The coordinator therefore handles one histogram at a time,
-//! which takes tens of microseconds, and sleeps in between.
+//! If the coordinator and a load thread share a core, the coordinator's work delays requests that are due. The coordinator therefore
+//! handles one histogram at a time, which takes tens of microseconds, and sleeps in between.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use std::time::Duration;
 const LONGEST: Duration = Duration::from_micros(200);
 /// Minimum pause. The kernel may extend any sleep by this much, so shorter pauses would take far longer than planned.
 const SHORTEST: Duration = Duration::from_micros(50);
-/// Pauses take at most 1/4 of each interval.
+/// Divisor that limits the pauses: they take at most 1/4 of each interval.
 const SHARE: u32 = 4;
 
 /// The pause between pieces of work; an interval has a fixed number of pieces.
@@ -28,7 +28,7 @@ impl Pauses {
     }
 
     pub fn pause(self) {
-        // Even a sleep of no time is a system call, which the kernel extends to 50 µs.
+        // Even a sleep of zero length is a system call, which the kernel extends to 50 µs.
         if !self.each.is_zero() {
             std::thread::sleep(self.each);
         }

@@ -1,4 +1,4 @@
-//! Part of a load that several load generators produce together, usually on different hosts.
+//! One load generator's part of a load that several load generators produce together, usually on different hosts.
 //!
 //! Each load generator is given the rate of the whole load. Its threads take turns with the threads of all other parts, so together they
 //! produce exactly the schedule of a single load generator.
@@ -18,7 +18,7 @@ pub struct Part {
 impl Part {
     pub const WHOLE: Self = Self { index: 0, count: 1 };
 
-    /// Creates part `index` (from 0) of `count`, or `None` if there is no such part.
+    /// Returns part `index` (from 0) of `count`, or `None` if there is no such part.
     pub fn new(index: u32, count: u32) -> Option<Self> {
         (index < count && count <= PARTS_MAX).then_some(Self { index, count })
     }

@@ -1,4 +1,5 @@
-//! The phases of a run, cut into spans: the warm-up and the measured window. All threads cut at the same times.
+//! The phases of a run, such as the warm-up and the measured window, and the spans into which threads cut them. All threads cut at the same
+//! times.
 
 /// A phase of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -7,10 +8,10 @@ pub enum Phase {
     Connect,
     Warmup,
     Measure,
-    /// The window is over and the responses to its requests are awaited: in an open loop, and after each slice. This phase isn't part of
-    /// the window.
+    /// The window is over, but some of its requests still await responses. This phase exists in open loops and after each slice, and isn't
+    /// part of the window.
     Drain,
-    /// Connections are set up, and the next slice is awaited.
+    /// Connections are set up, and the thread waits for the next slice.
     Wait,
 }
 

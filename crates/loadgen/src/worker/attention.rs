@@ -1,17 +1,17 @@
 //! Tracks the time up to which all incoming data has been read, and how long the thread was stopped.
 //!
-//! A thread that was stopped (by SIGSTOP, a busy CPU, a CPU quota or a hypervisor) finds responses that arrived in time when it runs again.
-//! Timeouts are therefore measured against the time up to which all data has been read, not against the clock.
+//! When a thread that was stopped (by SIGSTOP, a busy CPU, a CPU quota or a hypervisor) runs again, it finds responses that had arrived in
+//! time. Timeouts are therefore measured against the time up to which all data has been read, not against the clock.
 
 /// Minimum delay of a sweep that counts as a stall. Timers and large batches of events cause shorter delays.
 const STALL_MIN_NS: u64 = 10_000_000;
-/// Events per connection that may have been queued when the thread entered the kernel: a response and the end of the connection.
+/// Maximum number of events per connection that can be queued when the thread enters the kernel: a response and the end of the connection.
 const EVENTS_PER_CONNECTION: usize = 2;
 
 #[derive(Debug, Default)]
 pub struct Attention {
     read_until_ns: u64,
-    /// When the thread first entered the kernel after `read_until_ns` last advanced, and the number of events handled since.
+    /// Time at which the thread first entered the kernel after `read_until_ns` last advanced, and the number of events handled since.
     pass: Option<u64>,
     handled: usize,
     stalled_ns: u64,
@@ -31,8 +31,8 @@ impl Attention {
 
     /// Records that the thread entered the kernel at `entered_ns` and has handled `events` events since. `all` means that none are left.
     ///
-    /// The kernel lists events in order. Once the thread has handled as many as could have been queued at that time, it has handled all
-    /// that were queued.
+    /// The kernel lists events in order. Once the thread has handled as many events as could have been queued at `entered_ns`, it has
+    /// handled every event that was queued then.
     #[inline]
     pub fn note_read(&mut self, entered_ns: u64, events: usize, all: bool, connections: usize) {
         let start_ns = *self.pass.get_or_insert(entered_ns);

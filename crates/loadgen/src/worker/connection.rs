@@ -5,7 +5,7 @@ use crate::protocol::Slot;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum State {
-    /// Waits to be connected, no earlier than this time.
+    /// Not connected. The next attempt begins at this time or later.
     Closed {
         not_before_ns: u64,
     },
@@ -20,7 +20,7 @@ pub enum State {
     Open,
 }
 
-/// Pause after the second consecutive failure. It doubles with each further one; the first retry is immediate.
+/// Pause after the second consecutive failure. It doubles with each further failure; the retry after the first failure is immediate.
 const BACKOFF_NS: u64 = 10_000_000;
 const BACKOFF_DOUBLINGS_MAX: u32 = 7;
 
@@ -28,9 +28,9 @@ pub struct Connection<S> {
     pub session: S,
     pub flight: Flight,
     pub state: State,
-    /// Requests that may still be started on this connection.
+    /// Number of requests that may still be started on this connection.
     pub left: u64,
-    /// Incremented whenever the connection is closed, to detect references to an earlier one.
+    /// Incremented whenever the connection is closed, to detect references to an earlier connection.
     pub generation: u32,
     /// Whether the connection has been set up or has failed at least once.
     pub attempted: bool,
@@ -38,12 +38,12 @@ pub struct Connection<S> {
     pub served: bool,
     /// Whether the server has completed a request since it last refused one.
     served_since_refusal: bool,
-    /// Whether the server refused requests or announced the end of the connection, and hasn't completed a request since. Nothing is sent
-    /// until the server does.
+    /// Whether the server refused requests or announced the end of the connection, and hasn't completed a request since. No requests are
+    /// sent while this flag is set.
     pub refused: bool,
-    /// Request slots that are held back while `refused` is set.
+    /// Number of request slots that are held back while `refused` is set.
     pub held_back: u64,
-    /// When data last arrived.
+    /// Time at which data last arrived.
     pub last_bytes_ns: u64,
     failures: u32,
 }
@@ -78,8 +78,8 @@ impl<S> Connection<S> {
         (self.served, self.served_since_refusal, self.refused, self.failures) = (true, true, false, 0);
     }
 
-    /// Records that the server refused requests or announced the end of the connection. This is a failure unless the server has completed a
-    /// request before.
+    /// Records that the server refused requests or announced the end of the connection. This counts as a failure unless the server has
+    /// completed a request since it last refused one.
     pub fn refuse(&mut self) {
         self.refused = !std::mem::take(&mut self.served_since_refusal);
     }
@@ -119,7 +119,8 @@ impl Flight {
     #[inline]
     pub fn free_slot(&mut self) -> Slot {
         debug_assert!(self.count < self.depth());
-        // Responses in order free slots in order, so the first one is usually free. HTTP/2 streams may need a few steps.
+        // Responses that arrive in order free their slots in order, so the next slot is usually free. With HTTP/2, the search may take a
+        // few steps.
         while self.slots[usize::from(self.next)].actual_ns != 0 {
             self.next = self.after(self.next);
         }
@@ -145,7 +146,7 @@ impl Flight {
         std::mem::take(&mut self.slots[usize::from(slot)])
     }
 
-    /// Returns whether any request in flight was sent before this time. Scans the slots only if the lower bound allows it.
+    /// Returns whether any request in flight was sent before this time. Scans the slots only if the lower bound doesn't rule it out.
     pub fn has_older_than(&mut self, ns: u64) -> bool {
         if self.count == 0 || self.oldest_at_least_ns >= ns {
             return false;

@@ -11,12 +11,12 @@ pub struct Cost {
     pub polled_ns: u64,
     /// Time in which the thread was ready to run but waited for a CPU; `None` if the kernel doesn't report it.
     pub waited_ns: Option<u64>,
-    /// Time in which the thread was stopped for any reason although it should have run.
+    /// Time in which the thread was stopped, for any reason, when it should have been running.
     pub stalled_ns: u64,
 }
 
 impl Cost {
-    /// Reads the counters of the calling thread. The caller passes the two that it keeps itself.
+    /// Reads the counters of the calling thread. The caller passes the two counters that it keeps itself.
     pub fn of_this_thread(polled_ns: u64, stalled_ns: u64) -> Self {
         Self { cpu_ns: clock::thread_cpu_ns(), polled_ns, waited_ns: waited_ns(), stalled_ns }
     }

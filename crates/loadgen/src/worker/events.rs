@@ -1,4 +1,4 @@
-//! How a worker handles events on its connections.
+//! Handles events on the connections of a worker.
 
 use std::sync::atomic::Ordering;
 
@@ -12,11 +12,11 @@ use crate::protocol::{Fault, Flow, Outcome, Protocol, Sink, Slot};
 use crate::time::window::Phase;
 
 /// Maximum number of connections being set up at once before the load begins. An accept queue of the usual length holds this many without
-/// drops. During the load, only `-c` limits them.
+/// drops. During the load, only `-c` limits their number.
 pub(super) const CONNECTING_MAX: u32 = 128;
 pub(super) const NO_RESPONSE: &str = "no complete response within the timeout";
 
-/// How the other end closed the connection.
+/// The way in which the server closed the connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum End {
     Closed,
@@ -30,9 +30,9 @@ struct Completions<'a> {
     pacing: &'a mut Pacing,
     shortest: &'a mut Shortest,
     now_ns: u64,
-    /// Requests not recorded yet: a send time, an outcome, and the number of requests that share both, as pipelined requests do.
+    /// Requests not recorded yet: a send time, an outcome, and the number of requests that share the two, as pipelined requests do.
     alike: (Sent, Outcome, u64),
-    /// Requests that ended, how many of them have a complete response, and how many the server didn't process.
+    /// Number of requests that ended, how many of them have a complete response, and how many the server didn't process.
     done: u64,
     completed: u64,
     unprocessed: u64,
@@ -84,7 +84,7 @@ impl<P: Protocol> Worker<P> {
     pub fn connect_failed(&mut self, index: u32, kind: ErrorKind, reason: &str, now_ns: u64) {
         self.cut_spans(now_ns);
         if !matches!(self.connections[index as usize].state, State::Connecting { .. }) {
-            return; // the worker has given up the attempt
+            return; // the worker has abandoned the attempt
         }
         self.connecting -= 1;
         self.attempt_failed(index, kind, reason, now_ns);
@@ -155,7 +155,7 @@ impl<P: Protocol> Worker<P> {
         }
     }
 
-    /// Continues an open connection after `done` requests ended.
+    /// Continues an open connection after `done` requests have ended.
     #[inline]
     fn after_completions(&mut self, index: u32, done: u64, now_ns: u64) -> Next {
         let connection = &mut self.connections[index as usize];
@@ -182,7 +182,7 @@ impl<P: Protocol> Worker<P> {
         Next::Keep
     }
 
-    /// In a drain, checks soon whether this was the last response.
+    /// During a drain, makes the worker check soon whether the last response has arrived.
     fn note_drained(&mut self) {
         if self.span.phase == Phase::Drain {
             self.wake_ns = 0;
@@ -203,11 +203,11 @@ impl<P: Protocol> Worker<P> {
             ErrorKind::Timeout => recorder.request_timed_out(sent, read_until_ns),
             kind => recorder.request_failed(sent, kind),
         });
-        // Data without a request counts as an error of the server.
+        // Data that arrives without a request counts as an error.
         if in_flight == 0 && fault.kind == ErrorKind::InvalidResponse {
             recorder.errors.add(fault.kind, 1);
         }
-        // Pause if the connection served nothing, even after an orderly close. Otherwise, the generator would flood a server that closes
+        // Pause if the connection served no request, even after an orderly close. Otherwise, the generator would flood a server that closes
         // idle connections.
         let failed = in_flight > 0 || !connection.served;
         self.retire(index, now_ns, failed);
@@ -293,7 +293,7 @@ impl<P: Protocol> Worker<P> {
 
     /// Fails the requests sent before `overdue_ns`. Requests sent later survive if the protocol can abandon individual requests.
     ///
-    /// If nothing else is in flight on the connection, and nothing has arrived since the oldest request was sent, the connection is dead
+    /// If nothing else is in flight on the connection, and no data has arrived since the oldest request was sent, the connection is dead
     /// and is closed.
     fn time_out_requests(&mut self, index: u32, overdue_ns: u64, now_ns: u64) {
         let Self { protocol, connections, recorder, attention, .. } = self;

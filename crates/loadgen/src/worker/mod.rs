@@ -1,4 +1,4 @@
-//! One thread's share of the run, without I/O: it decides which connection sends when, which requests count and which are late.
+//! One thread's share of the run, without I/O: it decides when each connection sends, which requests count and which are late.
 //!
 //! The engine passes events and the time to the worker. The worker tells the engine which connections to open, flush and close. The worker
 //! allocates memory when it is created and at the end of each span, but not in between.
@@ -44,7 +44,7 @@ pub struct Shared {
     pub connected: AtomicU32,
     /// The windows in which to generate load. The coordinator sets the first one when all workers are ready.
     pub window: Windows,
-    /// Whether there may be more than one window. Each of them ends when no request is in flight anymore.
+    /// Whether there may be more than one window. Each window then ends when no request is in flight anymore.
     pub in_slices: bool,
     stop: AtomicBool,
     /// The last failure to set up a connection.
@@ -56,7 +56,7 @@ impl Shared {
         Self { in_slices, ..Self::default() }
     }
 
-    /// Tells the workers to stop. Those that generate load notice within 20 ms; sleeping ones wake up at once.
+    /// Tells the workers to stop. Workers that generate load notice this within 20 ms; sleeping workers wake up at once.
     pub fn stop(&self) {
         self.stop.store(true, Ordering::Relaxed);
         // If this fails, a sleeping thread cannot be reached, and there is nothing else to try.
@@ -73,15 +73,15 @@ pub struct Report {
     pub thread: u32,
     pub span: Span,
     pub recorder: Recorder,
-    /// In the last report on a window only: the rest of its results, and the ages of the requests that were unfinished at its end, if
-    /// there are any.
+    /// Set only in the last report on a window: the remaining results of the window, and the ages of any requests that were unfinished at
+    /// its end.
     pub last: Option<(Final, Option<Recorder>)>,
 }
 
 /// A worker's results for a window as a whole.
 #[derive(Debug, Default)]
 pub struct Final {
-    /// Requests that were still in flight when the worker stopped.
+    /// Number of requests that were still in flight when the worker stopped.
     pub in_flight: u64,
     pub unsent: u64,
     pub backlog: u64,
@@ -115,7 +115,7 @@ pub struct Limits {
     pub depth: u16,
     pub requests_per_connection: u64,
     pub timeout_ns: u64,
-    /// Time between two kept responses; `u64::MAX` for never.
+    /// Time between two kept responses; `u64::MAX` to keep none.
     pub sample_every_ns: u64,
 }
 
@@ -138,13 +138,13 @@ pub struct Worker<P: Protocol> {
     window: Window,
     windows: u64,
     span: Span,
-    /// Number of this thread, for its reports.
+    /// Index of this thread, which its reports contain.
     pub thread: u32,
     /// Connections that the engine must open, flush and close. The engine drains these lists.
     pub to_open: Vec<u32>,
     pub to_flush: Vec<u32>,
     pub to_close: Vec<u32>,
-    /// CPU time that the engine has spent polling. The engine keeps it current.
+    /// CPU time that the engine has spent polling. The engine updates it.
     pub polled_ns: u64,
     connecting: u32,
     attempted: usize,
@@ -217,7 +217,7 @@ impl<P: Protocol> Worker<P> {
         self.done
     }
 
-    /// Asks for a `tick`, because the coordinator has new orders.
+    /// Asks the engine for a `tick`, because the coordinator has new orders.
     pub fn wake(&mut self) {
         self.wake_ns = 0;
     }
@@ -226,7 +226,7 @@ impl<P: Protocol> Worker<P> {
         self.connections.len()
     }
 
-    /// Returns the time at which `tick` must be called at the latest.
+    /// Returns the latest time at which `tick` must be called.
     #[inline]
     pub fn wake_ns(&self) -> u64 {
         self.wake_ns

@@ -22,7 +22,7 @@ impl Alarm {
         Ok(())
     }
 
-    /// Makes the file unreadable until the next ring.
+    /// Stops the alarm, so that the file isn't readable until the next ring.
     pub fn clear(&self) {
         let _ = rustix::io::read(&self.0, &mut [0; 8]);
     }
@@ -51,7 +51,7 @@ impl Windows {
         self.wake_all()
     }
 
-    /// Returns the number of windows so far and the last one, if there are more than `known`.
+    /// Returns the number of windows so far and the last window, if there are more than `known` windows.
     pub fn after(&self, known: u64) -> Option<(u64, Window)> {
         Some(*lock(&self.last)).filter(|(number, _)| *number > known)
     }

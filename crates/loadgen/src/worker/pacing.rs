@@ -5,7 +5,7 @@ use std::collections::{BinaryHeap, VecDeque};
 
 use crate::time::arrivals::Schedule;
 
-/// The rule by which requests become due.
+/// The rule that determines when requests are due.
 #[derive(Clone, Debug)]
 pub enum Load {
     /// A request is due when the previous response has arrived and the think time is over.
@@ -33,7 +33,7 @@ impl Load {
 #[derive(Clone, Debug)]
 pub struct OpenLoop {
     pub schedule: Schedule,
-    /// Requests later than this are dropped and counted as not sent.
+    /// Maximum delay of a request. Requests that are later are dropped and counted as not sent.
     pub deadline_ns: Option<u64>,
 }
 
@@ -50,7 +50,7 @@ pub struct Pacing {
     /// places are sorted by the end of their think time.
     waiting: VecDeque<(u64, Place)>,
     start_ns: u64,
-    /// When the next request of the schedule is due.
+    /// Time at which the next request of the schedule is due.
     next_due_ns: u64,
     /// Intended send times of requests that the server didn't process. They are due again, before the rest of the schedule.
     returned: BinaryHeap<Reverse<u64>>,
@@ -62,7 +62,7 @@ impl Pacing {
         Self { load, waiting, start_ns: 0, next_due_ns: u64::MAX, returned: BinaryHeap::new() }
     }
 
-    /// Starts the schedule. Discards everything left of an earlier one.
+    /// Starts the schedule. Discards everything left over from an earlier one.
     pub fn start(&mut self, start_ns: u64) {
         self.start_ns = start_ns;
         self.waiting.clear();
@@ -113,7 +113,7 @@ impl Pacing {
         self.waiting.pop_front_if(|(until_ns, _)| *until_ns <= now_ns)
     }
 
-    /// Returns when the next request can be sent, or a time far in the future if that depends on a response.
+    /// Returns the time at which the next request can be sent, or a time far in the future if that depends on a response.
     pub fn wake_ns(&self) -> u64 {
         match (&self.load, self.waiting.front()) {
             (_, None) => u64::MAX,

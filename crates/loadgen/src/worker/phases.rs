@@ -13,11 +13,11 @@ use crate::protocol::{Fault, Protocol};
 use crate::time::clock;
 use crate::time::window::{Phase, Span, Window};
 
-/// How often a worker checks for late responses, connections to set up and a request to stop.
+/// Interval at which a worker checks for late responses, connections to set up and a request to stop.
 const SWEEP_NS: u64 = 20_000_000;
-/// The same interval, before the run starts.
+/// Interval of these checks before the run starts.
 const SWEEP_EARLY_NS: u64 = 1_000_000;
-/// How much longer than the timeout a drain may last.
+/// Maximum time by which a drain may exceed the timeout.
 const DRAIN_SLACK_NS: u64 = 1_000_000_000;
 
 impl<P: Protocol> Worker<P> {
@@ -77,7 +77,7 @@ impl<P: Protocol> Worker<P> {
         }
     }
 
-    /// Once all connections are set up or have failed, reports this and then waits for the start.
+    /// Once all connections are set up or have failed, reports that the worker is ready and then waits for the start.
     fn note_ready(&mut self, now_ns: u64) {
         let newly = self.attempted == self.connections.len() && !std::mem::replace(&mut self.said_ready, true);
         if newly && self.shared.in_slices {
@@ -119,7 +119,7 @@ impl<P: Protocol> Worker<P> {
         }
     }
 
-    /// Falls silent until the next window. Attempts to set up connections are given up until then.
+    /// Stops all activity until the next window, including attempts to set up connections.
     fn rest(&mut self, now_ns: u64) {
         self.enter(Span { phase: Phase::Wait, start_ns: now_ns, end_ns: u64::MAX });
         self.to_open.clear();
@@ -133,7 +133,7 @@ impl<P: Protocol> Worker<P> {
         self.wake();
     }
 
-    /// Ends each span whose time is over. Cheap in the common case that there is none.
+    /// Ends each span whose time is over. This is cheap in the common case, in which no span has ended.
     #[inline]
     pub(super) fn cut_spans(&mut self, now_ns: u64) {
         if now_ns >= self.span.end_ns {
@@ -167,7 +167,7 @@ impl<P: Protocol> Worker<P> {
         if is_measured && self.drains() { self.window.measure_start_ns } else { 0 }
     }
 
-    /// Returns whether the responses to the last requests of a window are awaited.
+    /// Returns whether a window is followed by a drain, in which the worker awaits the responses to the last requests.
     fn drains(&self) -> bool {
         self.pacing.load.is_open() || self.shared.in_slices
     }
@@ -198,8 +198,8 @@ impl<P: Protocol> Worker<P> {
 
     /// Ends the window, or the drain that follows it.
     ///
-    /// With `drain`, an open loop then awaits the responses to its requests, so that a request without one counts as timed out even if the
-    /// window was shorter than the timeout. After a slice, every load awaits all responses.
+    /// With `drain`, an open loop then awaits the responses to its requests, so that a request without a response counts as timed out even
+    /// if the window was shorter than the timeout. After a slice, every load awaits all responses.
     fn finish(&mut self, end_ns: u64, drain: bool) {
         if self.ended.is_none() {
             let measured = self.span.phase == Phase::Measure;
@@ -219,7 +219,7 @@ impl<P: Protocol> Worker<P> {
             self.ended = Some((ended, end_ns));
             if drain && self.drains() && self.awaits_responses() {
                 self.hand_over(None);
-                // Requests time out earlier, unless this thread gets no CPU time to notice.
+                // Requests time out before this limit, unless this thread gets no CPU time to notice.
                 let limit_ns = end_ns.saturating_add(self.limits.timeout_ns).saturating_add(DRAIN_SLACK_NS);
                 self.enter(Span { phase: Phase::Drain, start_ns: end_ns, end_ns: limit_ns });
                 return;
@@ -228,7 +228,7 @@ impl<P: Protocol> Worker<P> {
         self.conclude(end_ns);
     }
 
-    /// Hands over the remaining results of a window, and then waits for the next slice if there may be one.
+    /// Hands over the remaining results of a window, and then waits for the next slice if more slices can follow.
     fn conclude(&mut self, now_ns: u64) {
         let Some((ended, end_ns)) = self.ended.take() else { return };
         let goes_on = self.shared.in_slices && !self.shared.is_stopping();
@@ -295,7 +295,7 @@ impl<P: Protocol> Worker<P> {
         let _ = self.reports.send(Report { thread: self.thread, span: self.span, recorder, last });
     }
 
-    /// Returns the TLS handshakes since the last call.
+    /// Returns the number of TLS handshakes since the last call.
     fn new_handshakes(&mut self) -> Option<TlsHandshakes> {
         let all = self.protocol.tls_handshakes()?;
         let all = TlsHandshakes { full: all.full, resumed: all.resumed };

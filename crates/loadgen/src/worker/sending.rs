@@ -54,7 +54,7 @@ impl<P: Protocol> Worker<P> {
         self.recorder.request_sent(sent, free_ns);
     }
 
-    /// Sends the requests that are due, as long as there are places.
+    /// Sends the requests that are due, as long as there are free places.
     pub(super) fn dispatch(&mut self, now_ns: u64) {
         while let Some(intended_ns) = self.due(now_ns) {
             let Some((free_ns, place)) = self.pacing.take_free(now_ns) else { break };

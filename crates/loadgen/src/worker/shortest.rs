@@ -1,4 +1,4 @@
-//! Tracks the shortest recent service time, the scale that decides which delays in the generator matter.
+//! Tracks the shortest recent service time. A delay in the generator matters only if it is long compared with this time.
 
 /// The minimum of the current and the previous period; `u64::MAX` before the first response.
 #[derive(Debug)]

@@ -28,9 +28,9 @@ impl Stalls {
 
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Silence {
-    /// When the last response arrived; 0 before the first.
+    /// Time at which the last response arrived; 0 before the first response.
     last_ns: u64,
-    /// Time for which this thread itself had been stopped by then.
+    /// Time for which this thread itself had been stopped when the last response arrived.
     own_ns: u64,
     stall_min_ns: u64,
     stalls: Stalls,

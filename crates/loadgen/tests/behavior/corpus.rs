@@ -35,7 +35,7 @@ fn mutations_of_the_corpus_find_no_bugs() {
     }
 }
 
-/// Overwrites, removes, duplicates or inserts some bytes.
+/// Overwrites, removes, duplicates or inserts a few bytes.
 fn change(input: &mut Vec<u8>, corpus: &[Vec<u8>], random: &mut Random) {
     let mut below = |limit: usize| (random.next_u64() % limit.max(1) as u64) as usize;
     let (start, length) = (below(input.len()), 1 + below(16));

@@ -1,4 +1,4 @@
-//! Where the result is written, and what happens if that fails.
+//! Tests of the destinations of the result, and of failures to write it.
 
 use std::path::PathBuf;
 use std::process::{Command, Output};

@@ -17,14 +17,14 @@ use proptest::prelude::*;
 const REFUSED: &[u8] = b"HTTP/1.1 401 Unauthorized\r\nContent-Length: 2\r\n\r\nno";
 const BODY_BYTES: usize = 10_000_000;
 
-/// Requests received by a server.
+/// Numbers of whole and broken requests that a server received.
 #[derive(Default)]
 struct Seen {
     whole: AtomicU64,
     broken: AtomicU64,
 }
 
-/// Responds to each request after reading its head, and then reads the body, which must consist of `z`.
+/// Responds to each request after reading its head, and then reads the body, which must consist of the letter `z`.
 fn serve_early() -> (SocketAddr, Arc<Seen>) {
     let seen = Arc::new(Seen::default());
     let counted = Arc::clone(&seen);

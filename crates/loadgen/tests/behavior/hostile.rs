@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use crate::common::{ENGINES, load, read_request, serve, serve_bytes, serve_bytes_once, url};
 use loadgen::figures::result::RunResult;
 
-/// Puts a short load on the server, checks that no response was correct and that the run didn't hang, and returns the result.
+/// Runs a short load against the server, checks that no response was correct and that the run didn't hang, and returns the result.
 fn attack(address: std::net::SocketAddr, engine: &str) -> RunResult {
     let started = Instant::now();
     let result =

@@ -1,4 +1,4 @@
-//! HTTP/2 servers that end connections gracefully, refuse streams or leave one unanswered.
+//! HTTP/2 servers that end connections gracefully, refuse streams or leave one request unanswered.
 
 use std::io::Write;
 use std::net::SocketAddr;
@@ -14,7 +14,7 @@ use rustls::{ServerConnection, StreamOwned};
 /// The stream ID in a GOAWAY frame of a server that hasn't decided which stream is its last one (RFC 9113, 6.8).
 const ANY_STREAM: u32 = (1 << 31) - 1;
 
-/// Checks that each sent request has exactly one end.
+/// Checks that each sent request is counted as ended or in flight exactly once.
 fn assert_conserved(result: &RunResult, engine: &str) {
     let requests = &result.requests;
     let ended = requests.completed + result.errors.total() - result.errors.not_sent + requests.in_flight + requests.unprocessed;
@@ -48,8 +48,8 @@ fn answer_all<S: std::io::Read + Write>(frames: &mut Frames<S>, streams: impl It
     }
 }
 
-/// Starts a server that answers `count` requests per connection. With `warn`, it announces the end before it answers the second half of
-/// them.
+/// Starts a server that answers `count` requests per connection. With `warn`, the server announces the end of the connection before it
+/// answers the second half of the requests.
 fn serve_so_many(count: u32, warn: bool) -> SocketAddr {
     let (address, _) = serve_frames(move |mut frames, _| {
         let mut held = Vec::new();
@@ -119,7 +119,7 @@ fn an_open_loop_retries_unprocessed_requests() {
         let result =
             load(&["--http2", "-c", "2", "--pipeline", "16", "-r", "2k", "-d", "500ms", "--timeout", "1s", "--engine", engine, &address])
                 .expect("the run succeeds");
-        // The server answers in groups of four, so on each of the two connections up to three requests remain unanswered.
+        // The server answers in groups of four, so up to three requests remain unanswered on each of the two connections.
         assert_eq!(result.errors.total(), result.errors.timeout, "{engine}: {:?} {:?}", result.requests, result.errors);
         assert!(result.errors.timeout <= 6, "{engine}: {:?} {:?}", result.requests, result.errors);
         assert!(result.requests.ok > 20 && result.requests.unprocessed > 0, "{engine}: {:?}", result.requests);

@@ -1,4 +1,4 @@
-//! TLS, HTTP/2 and CONNECT, against real implementations.
+//! Tests of TLS, HTTP/2 and CONNECT against real implementations.
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};

@@ -31,7 +31,8 @@ fn a_server_that_closes_idle_connections_at_once_is_not_flooded() {
         let result = load(&["-r", "1", "-c", "64", "-d", "1s", "--engine", engine, &url(address)]).expect("the run succeeds");
         let accepted = accepted.load(Ordering::Relaxed);
         assert!(result.idle_closed > 0);
-        // Two attempts without a pause, then pauses of 10, 20, 40 … 640 ms: nine attempts within the window, and some before it.
+        // The first two attempts come without a pause, the others after pauses of 10, 20, 40 … 640 ms. That makes nine attempts within the
+        // window, after some before it.
         assert!(accepted < 64 * 14, "{engine}: {accepted} connections");
     }
 }
@@ -51,7 +52,7 @@ fn connections_that_served_requests_reconnect_at_once() {
     }
 }
 
-/// With a new connection per request and a slow network, all connections may be in setup at once.
+/// With a new connection per request and a slow network, all connections may be in the process of being set up at once.
 #[test]
 fn during_the_load_all_connections_may_be_set_up_at_once() {
     const CONNECTIONS: u32 = 1000;

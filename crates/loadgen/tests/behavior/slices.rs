@@ -1,4 +1,4 @@
-//! Slices on command: their counts add up, dropped slices leave no trace, and nothing happens between slices.
+//! Slices on command: their counts add up, dropped slices leave no trace, and the load generator is idle between slices.
 
 use std::fs;
 use std::io::{ErrorKind, Read, Write};
@@ -17,7 +17,7 @@ use rustls::{ServerConnection, StreamOwned};
 use serde_json::Value;
 
 const HELLO: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello";
-/// More time than anything here takes, even on a busy machine.
+/// More time than any operation in these tests takes, even on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(20);
 
 /// Counts of a server's actions so far.
@@ -41,7 +41,7 @@ impl Served {
     }
 }
 
-/// Starts a server that passes each request, with its number, to `answer`, which returns whether it answers.
+/// Starts a server that passes each request, with its number, to `answer`, which returns whether the server answers it.
 fn serve_requests(answer: impl Fn(u64, &Served) -> bool + Send + Sync + 'static) -> (String, Arc<Served>) {
     let served = Arc::new(Served::default());
     let shared = Arc::clone(&served);
@@ -69,7 +69,7 @@ fn serve_requests(answer: impl Fn(u64, &Served) -> bool + Send + Sync + 'static)
     (url(address), served)
 }
 
-/// Waits for data as long as `go_on` returns true. Returns whether there is any.
+/// Waits for data as long as `go_on` returns true. Returns whether data has arrived.
 fn wait_for_data(stream: &TcpStream, go_on: impl Fn() -> bool) -> bool {
     while go_on() {
         match stream.peek(&mut [0; 1]) {
@@ -139,7 +139,7 @@ fn a_hundred_short_slices() {
 #[test]
 fn dropped_slices_leave_no_trace() {
     for engine in ENGINES {
-        // The server answers wrongly, so that errors show which slices count.
+        // The server sends wrong responses, so that errors show which slices count.
         let address = serve(|mut stream| {
             let wrong = b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n";
             while read_request(&mut stream) && stream.write_all(wrong).is_ok() {}
@@ -162,7 +162,7 @@ fn dropped_slices_leave_no_trace() {
     }
 }
 
-/// Checks that the server sees no request after a slice until the next command, and has answered all earlier ones.
+/// Checks that, between a slice and the next command, the server sees no request and has answered all earlier ones.
 fn assert_silence(args: &[&str], target: &str, read: impl Fn() -> u64, answered: impl Fn() -> u64) {
     let mut load = Commanded::new(&[args, &[target]].concat());
     let mut slices = Vec::new();
@@ -243,7 +243,7 @@ fn nothing_is_in_flight_after_a_slice_of_http2() {
     }
 }
 
-/// The server answers one request over TLS and then waits for the client to leave.
+/// The server answers one request over TLS and then waits for the client to disconnect.
 #[test]
 fn connections_over_tls_stay_open_and_are_counted() {
     let config = tls_config(b"http/1.1", &certificate());
@@ -368,7 +368,7 @@ fn a_mix_counts_each_kind() {
     }
 }
 
-/// Each slice has its own schedule: the requests due from 50 to 150 ms after its start.
+/// Each slice has its own schedule. The requests that are due from 50 to 175 ms after the start of a slice belong to its window.
 #[test]
 fn an_open_loop_accounts_for_each_due_request() {
     for engine in ENGINES {
@@ -439,7 +439,7 @@ fn waiting_takes_no_cpu_time() {
         let (target, _) = serve_all();
         let mut load = Commanded::new(&with(&["-c", "4", "-t", "2"], engine, &target));
         for _ in 0..2 {
-            std::thread::sleep(Duration::from_millis(300)); // the last thread goes to sleep
+            std::thread::sleep(Duration::from_millis(300)); // let the last thread go to sleep
             let before = activity(load.child.id());
             std::thread::sleep(Duration::from_secs(1));
             assert_eq!(activity(load.child.id()), before, "{engine}: CPU time, and how often threads ran");

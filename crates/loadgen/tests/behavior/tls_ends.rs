@@ -26,7 +26,7 @@ const PATIENCE: Duration = Duration::from_secs(60);
 
 static CONFIG: LazyLock<Arc<ServerConfig>> = LazyLock::new(|| tls_config(b"http/1.1", &certificate()));
 
-/// Runs a load in a thread, so that a run that never ends is a failure.
+/// Runs a load in a thread, so that a run that never ends counts as a failure.
 fn bounded_load(address: SocketAddr, engine: &'static str, enough: fn(&RunResult) -> bool) -> RunResult {
     let (sender, receiver) = mpsc::channel();
     let https = format!("https://{address}/");
@@ -79,7 +79,7 @@ fn serve_once(answer: &'static [u8], notify: bool, end: impl Fn(&mut TcpStream) 
         }
         flush(&mut tls, &mut stream);
         end(&mut stream);
-        // Wait for the client to leave, because closing earlier could cause a reset.
+        // Wait for the client to disconnect, because closing earlier could cause a reset.
         let _ = std::io::copy(&mut stream, &mut std::io::sink());
     })
 }
@@ -129,7 +129,7 @@ fn a_body_without_length_and_without_close_notify_may_be_truncated() {
     }
 }
 
-/// The length proves that nothing is missing.
+/// The Content-Length proves that the body is complete.
 #[test]
 fn a_body_with_a_length_needs_no_close_notify() {
     for engine in ENGINES {
@@ -186,7 +186,7 @@ fn handshakes_are_full_by_default_and_absent_over_http() {
     assert!(format!("{error:#}").contains("--tls-resumption"), "{error:#}");
 }
 
-/// How a server ends a stream after its responses.
+/// The way in which a server ends a stream after its responses.
 #[derive(Clone, Copy, Debug)]
 enum Ending {
     Nothing,
@@ -196,8 +196,8 @@ enum Ending {
     Truncated,
 }
 
-/// Delivers a stream to one connection, in pieces of these lengths (repeated as necessary). Returns the completions and how the connection
-/// ended.
+/// Delivers a stream to one connection, in pieces of these lengths, which repeat as necessary. Returns the completions and how the
+/// connection ended.
 fn deliver(answers: &[&[u8]], ending: Ending, lengths: &[usize]) -> (Vec<(Slot, Outcome)>, Result<Flow, ErrorKind>) {
     let kind = RequestKind::fixed(b"GET / HTTP/1.1\r\n\r\n".to_vec(), MethodKind::Other, Expectation::default());
     let setup = TlsSetup::new("localhost", b"http/1.1", Trust::Anything, false).expect("a valid name");

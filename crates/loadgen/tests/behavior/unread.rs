@@ -10,7 +10,7 @@ use crate::common::{ENGINES, serve_bytes, url};
 use serde_json::Value;
 
 const HELLO: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello";
-/// Far longer than any of these runs takes. Only a program that hangs reaches it.
+/// Far longer than any of these runs takes. Only a program that hangs reaches this limit.
 const HANGS: Duration = Duration::from_secs(60);
 
 fn spawn(args: &[&str], stdout: Stdio, stderr: Stdio) -> Child {

@@ -27,7 +27,7 @@ impl Frame {
 pub struct Frames<S>(S);
 
 impl<S: Read + Write> Frames<S> {
-    /// Reads the client's preface and sends the server's.
+    /// Reads the client's preface and sends the server's preface.
     pub fn accept(mut stream: S) -> Option<Self> {
         stream.read_exact(&mut [0; PREFACE_BYTES]).ok()?;
         let mut frames = Self(stream);
@@ -52,7 +52,7 @@ impl<S: Read + Write> Frames<S> {
         }
     }
 
-    /// Answers with status 200 and `hello`. Like all methods here, returns false when the client is gone.
+    /// Answers with status 200 and `hello`. Like the other methods that send, returns false when the client is gone.
     pub fn answer(&mut self, stream: u32) -> bool {
         self.send(HEADERS, END_HEADERS, stream, &[STATUS_200]) && self.send(DATA, END_STREAM, stream, b"hello")
     }

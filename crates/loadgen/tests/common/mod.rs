@@ -1,4 +1,4 @@
-//! Test servers that respond correctly, late or badly, and functions that put load on them.
+//! Test servers that respond correctly, late or incorrectly, and functions that put load on them.
 
 #![allow(dead_code, reason = "each test program uses its own part of this module")]
 
@@ -34,7 +34,7 @@ impl Observer for Nobody {
 pub fn load(args: &[&str]) -> anyhow::Result<RunResult> {
     let args = Args::try_parse_from(["httpbench-loadgen"].iter().chain(args))?;
     let result = loadgen::run::run(&args.plan()?, &mut Nobody)?;
-    // A panic is reported as a failure of the run. Tests must not mistake that for a result.
+    // A panic is reported as a failure of the run. Tests must not mistake that failure for a result.
     assert!(!result.failure.as_deref().is_some_and(|failure| failure.contains("panicked")), "{:?}", result.failure);
     Ok(result)
 }
@@ -92,7 +92,7 @@ pub fn serve_bytes_once(response: &'static [u8]) -> SocketAddr {
     serve(move |mut stream| {
         if read_request(&mut stream) && stream.write_all(response).is_ok() {
             let _ = stream.shutdown(std::net::Shutdown::Write);
-            // Wait for the client to leave, because closing earlier could cause a reset.
+            // Wait for the client to disconnect, because closing earlier could cause a reset.
             let _ = stream.read(&mut [0; 1]);
         }
     })

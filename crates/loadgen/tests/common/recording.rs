@@ -1,6 +1,6 @@
 //! A server that responds in a configurable order and records when each request arrived and when its response was sent.
 //!
-//! It uses one thread that never sleeps, so its timestamps are accurate to a few microseconds.
+//! The server uses one thread that never sleeps, so its timestamps are accurate to a few microseconds.
 
 use std::collections::VecDeque;
 use std::io::{Read, Write};
@@ -42,13 +42,13 @@ pub enum Order {
 pub struct Served {
     /// Index of the connection, in order of connecting.
     pub connection: usize,
-    /// Halfway between the last check that didn't see the request and the first one that did.
+    /// Estimated arrival time: halfway between the last check that didn't see the request and the first one that did.
     pub came_ns: u64,
-    /// When the response was sent; `None` if it never was.
+    /// Time at which the response was sent; `None` if it was never sent.
     pub responded_ns: Option<u64>,
 }
 
-/// The server's record, and the share of time in which other processes had its CPU.
+/// The server's record, and the share of time in which other processes had the server's CPU.
 pub struct Record {
     pub served: Vec<Served>,
     pub disturbed: f64,

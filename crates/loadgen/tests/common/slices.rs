@@ -12,7 +12,7 @@ pub struct Commanded {
     stderr: Lines<BufReader<ChildStderr>>,
 }
 
-/// How a program ended.
+/// The exit code and the output of a program that has ended.
 pub struct Ended {
     pub code: Option<i32>,
     /// The result; null if there is none.
@@ -52,7 +52,7 @@ impl Commanded {
         }
     }
 
-    /// Gives a command that generates load, and returns the program's report after the drain.
+    /// Sends a command that generates load, and returns the program's report after the drain.
     pub fn order(&mut self, line: &str) -> Value {
         self.tell(line);
         self.await_event("slice")
@@ -94,17 +94,17 @@ impl Commanded {
     }
 }
 
-/// Returns the sum of one number over all events.
+/// Returns the sum of one field over all events.
 pub fn sum(events: &[Value], name: &str) -> u64 {
     events.iter().map(|event| event[name].as_u64().unwrap_or_else(|| panic!("{name} is a number in {event}"))).sum()
 }
 
-/// Returns the sum of all errors of a result.
+/// Returns the total number of errors in a result.
 pub fn errors(result: &Value) -> u64 {
     result["errors"].as_object().expect("errors by kind").values().filter_map(Value::as_u64).sum()
 }
 
-/// Checks that the result is the sum of its kept slices, and that each request has exactly one end.
+/// Checks that the result is the sum of its kept slices, and that each request is counted as ended or in flight exactly once.
 pub fn assert_sums(result: &Value, kept: &[Value]) {
     let requests = &result["requests"];
     let count = |name: &str| requests[name].as_u64().expect("a count");
@@ -122,7 +122,7 @@ pub fn assert_sums(result: &Value, kept: &[Value]) {
         assert!((interval["start_s"].as_f64().expect("a number") - start_s).abs() < 1e-9, "{interval}");
         start_s += interval["duration_s"].as_f64().expect("a number");
     }
-    // Complete but wrong responses count both as completed and as errors, and requests that were never sent don't end.
+    // Complete but wrong responses count both as completed and as errors, and requests that were never sent aren't counted as ended.
     let others = ["unexpected_status", "unexpected_body", "not_sent"].map(|kind| result["errors"][kind].as_u64().expect("a count"));
     let ended = count("completed") + errors(result) - others.iter().sum::<u64>();
     let sent = count("sent") + if result["config"]["loop"] == "closed" { count("backlog") } else { 0 };

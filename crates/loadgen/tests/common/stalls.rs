@@ -18,11 +18,11 @@ const RESPONSE: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
 #[derive(Debug, Default)]
 pub struct Log {
     pub first_arrival_ns: Option<u64>,
-    /// When each response was sent.
+    /// Time at which each response was sent.
     pub responded_ns: Vec<u64>,
 }
 
-/// Serves for `lifetime` on a free loopback port. Requests must be short, and each connection must send one at a time.
+/// Serves for `lifetime` on a free loopback port. Requests must be short, and each connection must send one request at a time.
 pub fn serve(due: Due, lifetime: Duration) -> (SocketAddr, Arc<Mutex<Log>>) {
     serve_in_pieces(due, lifetime, RESPONSE.len())
 }
@@ -78,7 +78,7 @@ impl Server {
         }
     }
 
-    /// Returns the client whose response is due. The oldest one comes first.
+    /// Returns the client whose response is due. The oldest response comes first.
     fn pop_due(&mut self) -> Option<usize> {
         let Reverse((due_ns, ..)) = *self.waiting.peek()?;
         (due_ns <= self.now_ns()).then_some(())?;
@@ -89,7 +89,7 @@ impl Server {
         self.start.elapsed().as_nanos() as u64
     }
 
-    /// Waits for requests or until a response is due. Returns the clients that have sent data.
+    /// Waits until requests arrive or a response is due. Returns the clients that have sent data.
     fn wait(&self) -> Vec<usize> {
         let poll = |fd| libc::pollfd { fd, events: libc::POLLIN, revents: 0 };
         let mut fds: Vec<_> = self.clients.iter().map(|client| poll(client.as_raw_fd())).collect();

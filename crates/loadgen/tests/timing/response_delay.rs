@@ -2,8 +2,8 @@
 //!
 //! The test requires two CPUs of its own, one for the server and one for the generator. Each case is tried several times, and each
 //! percentile must be accurate in at least one attempt. Disturbances by other programs are temporary, whereas a response noticed late
-//! because of its position in the order is late in every attempt. Attempts in which the server or the generator was kept from its CPU prove
-//! nothing. A case with too few undisturbed attempts is reported as undecided.
+//! because of its position in the order is late in every attempt. An attempt in which the server or the generator was kept from its CPU
+//! counts as disturbed and proves nothing. A case with too few undisturbed attempts is reported as undecided.
 
 use std::ops::RangeInclusive;
 use std::time::{Duration, Instant};
@@ -18,9 +18,9 @@ const ATTEMPTS: usize = 12;
 const PATIENCE: Duration = Duration::from_secs(120);
 /// Number of undisturbed attempts that must agree before a case fails.
 const CLEAR_MIN: usize = 3;
-/// Share of time without a CPU, of the server or the generator, at which an attempt counts as disturbed.
+/// Minimum share of time without a CPU, for the server or the generator, at which an attempt counts as disturbed.
 const DISTURBED: f64 = 0.01;
-/// The maximum difference between a percentile and the server's record is the larger of these two.
+/// The maximum difference between a percentile and the server's record is the larger of these two tolerances.
 const TOLERANCE_US: f64 = 20.0;
 const TOLERANCE: f64 = 0.05;
 /// Maximum difference between the two engines in the share of responses that a group of connections gets.
@@ -55,7 +55,7 @@ fn cases() -> Vec<Case> {
 
 /// The outcome of one attempt.
 struct Seen {
-    /// The reported percentiles, and the range of the recorded ones next to each, in microseconds.
+    /// Each reported percentile, and the range of the recorded percentiles next to it, in microseconds.
     percentiles: Vec<(f64, [f64; 2])>,
     /// The share of responses that went to the group of connections that the server treats differently, if there is one.
     share: Option<f64>,
@@ -87,7 +87,7 @@ fn is_true((reported, [from, to]): (f64, [f64; 2])) -> bool {
     (from - tolerance(from)..=to + tolerance(to)).contains(&reported)
 }
 
-/// Returns what was served in the measured window. Responses sent later, until the connections close, count as missing.
+/// Returns the requests that were served in the measured window. A response that was sent after the window counts as missing.
 fn in_window(record: &[Served], window_ns: RangeInclusive<u64>) -> Vec<Served> {
     let seen = record.iter().filter(|one| one.responded_ns.is_none_or(|responded_ns| responded_ns >= *window_ns.start()));
     seen.map(|one| Served { responded_ns: one.responded_ns.filter(|responded_ns| window_ns.contains(responded_ns)), ..*one }).collect()
@@ -116,7 +116,7 @@ fn quantile(sorted: &[f64], share: f64) -> f64 {
 fn reported_us(result: &RunResult, share: f64) -> f64 {
     let Distribution { p25, p50, p90, p99, .. } = &result.service_time_us;
     let figure = [(0.25, p25), (0.5, p50), (0.9, p90), (0.99, p99)].into_iter().find(|(at, _)| *at == share);
-    // Too few responses for a percentile: the attempt proves nothing.
+    // There were too few responses for this percentile, so the attempt proves nothing.
     figure.and_then(|(_, us)| *us).unwrap_or(f64::INFINITY)
 }
 

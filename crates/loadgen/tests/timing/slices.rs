@@ -21,7 +21,7 @@ use loadgen::worker::{Limits, Load, Shared, Worker};
 const MS: u64 = 1_000_000;
 const HELLO: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello";
 
-/// Answers the first eight requests at once and all others after 550 ms.
+/// Answers the first eight requests immediately and each later one after 550 ms.
 fn stalls() -> Due {
     let seen = Cell::new(0);
     Box::new(move |arrival_ns, _| {
@@ -84,7 +84,7 @@ fn threads_wake_up_within_a_millisecond() {
     }
 }
 
-/// A worker that is driven by hand, without clocks. Its slices have a lead-in of 10 ms and a window of 20 ms.
+/// Drives a worker by hand, without clocks. The slices have a lead-in of 10 ms and a window of 20 ms.
 #[test]
 fn a_worker_sleeps_until_a_slice_and_ends_it_with_the_last_response() {
     let kind = RequestKind::fixed(b"GET / HTTP/1.1\r\n\r\n".to_vec(), MethodKind::Other, Expectation::default());
@@ -130,7 +130,7 @@ fn a_worker_sleeps_until_a_slice_and_ends_it_with_the_last_response() {
         assert!(last.last.is_some() && told.iter().filter(|report| report.last.is_some()).count() == 1);
         let drained_ns = if is_sent { end_ns + 7 * MS } else { end_ns };
         assert_eq!((last.span.end_ns, last.recorder.ok), (drained_ns, u64::from(is_sent)));
-        // The request of the lead-in has no time.
+        // The time of a request that was sent in the lead-in isn't recorded.
         assert_eq!(last.recorder.service.len(), u64::from(sent_in == Some(Phase::Measure)));
     }
 }

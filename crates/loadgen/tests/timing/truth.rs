@@ -12,8 +12,8 @@ const CONNECTIONS: usize = 200;
 const WARMUP_PERIODS: u64 = 2;
 const PERIODS: u64 = 4;
 const REQUESTS_PER_PERIOD: u64 = 2000;
-/// The lengths of a period to try, in seconds. Delays by other programs on our CPUs don't depend on the period, so a longer period reduces
-/// their share. An inaccurate result stays inaccurate at any length.
+/// The lengths of a period to try, in seconds. Delays caused by other programs on the same CPUs don't depend on the period, so a longer
+/// period reduces their share. An inaccurate result stays inaccurate at any length.
 const PERIODS_S: [u64; 3] = [1, 2, 4];
 
 /// A server that stalls at the beginning of each period and otherwise takes a fixed time for each request.
@@ -27,20 +27,21 @@ impl Schedule {
         self.period_s * 1_000_000_000
     }
 
-    /// Returns when the response to a request is sent. The stall takes a fifth of each period, the work on a request a twentieth.
+    /// Returns when the response to a request is sent. The stall takes a fifth of each period, and the work on a request takes a twentieth.
     fn due_ns(self, arrival_ns: u64) -> u64 {
         let period_ns = self.period_ns();
         let stall_end_ns = arrival_ns / period_ns * period_ns + period_ns / 5;
         arrival_ns.max(stall_end_ns) + period_ns / 20
     }
 
-    /// Returns the intended send time of a request, relative to the first.
+    /// Returns the intended send time of a request, relative to the first request.
     fn intended_ns(self, number: u64) -> u64 {
         number * self.period_ns() / REQUESTS_PER_PERIOD
     }
 }
 
-/// Returns the sorted response times in a steady state, in microseconds: a first-come, first-served queue with one server per connection.
+/// Returns the sorted response times in a steady state, in microseconds. The model is a first-come, first-served queue with one server per
+/// connection.
 fn true_response_times_us(schedule: Schedule) -> Vec<f64> {
     let mut free_ns: BinaryHeap<Reverse<u64>> = (0..CONNECTIONS).map(|_| Reverse(0)).collect();
     let warmup = REQUESTS_PER_PERIOD * WARMUP_PERIODS;
@@ -62,7 +63,7 @@ fn true_response_times_us(schedule: Schedule) -> Vec<f64> {
 fn worst_error(measured: &Distribution, truth_us: &[f64]) -> f64 {
     let at = |share: f64| truth_us[((truth_us.len() as f64 * share).ceil() as usize).saturating_sub(1)];
     let figures = [(0.5, measured.p50), (0.9, measured.p90), (0.99, measured.p99)];
-    // With 8,000 requests, fewer than ten lie beyond p99.9. The result therefore omits it, but the histogram has it.
+    // With 8,000 requests, fewer than ten lie beyond p99.9. The result therefore omits this percentile, but the histogram contains it.
     let p99_9 = measured.histogram().map(|histogram| histogram.value_at_percentile(99.9) as f64 / 1e3).ok();
     figures.into_iter().chain([(0.999, p99_9)]).map(|(share, us)| us.map_or(1.0, |us| (us / at(share) - 1.0).abs())).fold(0.0, f64::max)
 }
@@ -80,7 +81,7 @@ fn logged_response_times_us(log: &Log, schedule: Schedule) -> Vec<f64> {
     times
 }
 
-/// Makes one attempt. Returns the largest errors relative to the server's log and relative to the schedule.
+/// Runs one attempt. Returns the largest errors relative to the server's log and relative to the schedule.
 fn attempt(engine: &str, schedule: Schedule) -> (f64, f64) {
     let Schedule { period_s } = schedule;
     let lifetime = Duration::from_secs((WARMUP_PERIODS + PERIODS) * period_s + 3);

@@ -1,5 +1,5 @@
-//! Tests of the times at which a worker asks to be woken up. They drive the worker by hand: nothing that is due may wait for an unrelated
-//! event.
+//! Tests of the times at which a worker asks to be woken up. They drive the worker by hand and check that requests that are due never wait
+//! for an unrelated event.
 
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, sync_channel};
@@ -20,7 +20,7 @@ const MS: u64 = 1_000_000;
 const START_NS: u64 = 1_000 * MS;
 const RESPONSE: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n";
 
-/// Creates a worker with one open connection that starts at `START_NS`. The receiver keeps its channel open.
+/// Creates a worker with one open connection that starts at `START_NS`. The receiver keeps the worker's channel open.
 fn started(load: Load) -> (Worker<Http1>, Receiver<Report>) {
     let expectation = Expectation { status: None, body: BodyExpectation::Any };
     let kind = RequestKind::fixed(b"GET / HTTP/1.1\r\n\r\n".to_vec(), MethodKind::Other, expectation);
@@ -57,7 +57,7 @@ fn a_freed_connection_serves_the_next_scheduled_request() {
     let (mut worker, _reports) = started(Load::Open(OpenLoop { schedule, deadline_ns: None }));
     let mut now_ns = START_NS;
     for _ in 0..100 {
-        // A response takes a tenth of the time between two requests, and the only connection is busy meanwhile.
+        // A response takes a tenth of the time between two requests, and the only connection is busy during that time.
         while !respond(&mut worker, now_ns + MS / 10) {
             now_ns = worker.wake_ns();
             worker.tick(now_ns);

@@ -46,7 +46,8 @@ fn a_stall_at_the_end_of_an_open_loop_is_in_the_percentiles() {
     }
 }
 
-/// Each response takes 300 ms, so those to the last 300 requests come after the window. They neither fail nor count as throughput.
+/// Each response takes 300 ms, so the responses to the last 300 requests arrive after the window. These responses are neither errors nor
+/// counted in the throughput.
 #[test]
 fn an_open_loop_awaits_the_last_responses() {
     for engine in ENGINES {
@@ -62,7 +63,7 @@ fn an_open_loop_awaits_the_last_responses() {
     }
 }
 
-/// The server leaves one in a hundred requests unanswered, too few to make the achieved rate miss the offered one.
+/// The server leaves one in a hundred requests unanswered, which is too few for the achieved rate to miss the offered one.
 #[test]
 fn unanswered_requests_are_errors_however_short_the_window_is() {
     for engine in ENGINES {
@@ -104,7 +105,7 @@ fn a_stall_at_the_end_of_a_closed_loop_is_in_the_maximum() {
     }
 }
 
-/// Each response takes 300 ms, so at the end all connections are waiting for one.
+/// Each response takes 300 ms, so all connections are waiting for a response at the end.
 #[test]
 fn requests_of_normal_age_at_the_end_are_not_censored() {
     for engine in ENGINES {

@@ -1,4 +1,4 @@
-//! Sends HTTP/1.1 responses and counts those that may be correct, an upper bound for the client's count.
+//! Sends HTTP/1.1 responses and counts those that may be correct. This count is an upper bound on the client's count.
 
 use std::sync::atomic::Ordering;
 
@@ -36,7 +36,8 @@ pub fn correct_response(framing: Framing, body: &[u8]) -> (Vec<u8>, usize) {
 }
 
 impl Connection<'_> {
-    /// Writes bytes that may be invalid. From then on, every status line counts as a correct response, because it may start one.
+    /// Writes bytes that may be invalid. From then on, every status line counts as a correct response, because it may begin a correct
+    /// response.
     pub(super) fn untold(&mut self, bytes: &[u8]) -> Result<(), Over> {
         if bytes.is_empty() {
             return Ok(());

@@ -1,4 +1,4 @@
-//! Sends HTTP/2 frames and counts the responses that may be correct, an upper bound for the client's count.
+//! Sends HTTP/2 frames and counts the responses that may be correct. This count is an upper bound on the client's count.
 
 use super::socket::FRAME_BYTES_MAX;
 use super::{Connection, Over};
@@ -107,7 +107,7 @@ impl Connection<'_> {
                     self.window -= payload.len() as i64;
                     exchange.window -= payload.len() as i64;
                     let same = body.get(exchange.at..exchange.at + payload.len()) == Some(payload);
-                    // Padding isn't parsed, so a padded frame may be correct.
+                    // This code doesn't parse padding, so a padded frame may be correct.
                     exchange.correct &= same || flags & 8 == 8 || !expects_body;
                     exchange.at += payload.len();
                 }

@@ -56,7 +56,8 @@ impl Connection<'_> {
             let records = self.records_of(piece)?;
             self.raw(&records)?;
         }
-        // Process data that arrived with the end of the handshake only now, because the settings must precede any replies to it.
+        // Don't process data that arrived with the end of the handshake before this point: the settings must be sent before any reply to
+        // that data.
         self.take(&[])
     }
 

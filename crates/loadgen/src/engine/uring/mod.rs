@@ -3,7 +3,7 @@
 //! Each connection is a registered file with one multishot receive, which is armed from connect to close. The kernel therefore lists
 //! responses in order of arrival, so a response waits only for those that arrived before it.
 //!
-//! Small requests are sent from memory that never changes, and their sends produce a completion only if they fail. The receive then reports
+//! Small requests are sent from memory that never changes. Sending one produces a completion only on failure, and the receive then reports
 //! the failure.
 
 mod buffers;
@@ -30,25 +30,25 @@ use ring::Ring;
 
 /// Maximum number of completions that share one reading of the clock and one submission.
 const BATCH: usize = 128;
-/// The clock is read once per batch, and again if something is due within this time, which is longer than any batch takes.
+/// The clock is read once per batch. It is read again if the worker must wake up within this time, which is longer than any batch takes.
 const CLOCK_NS: u64 = 1_000_000;
-/// Maximum number of bytes in flight for which sends aren't tracked. They fit into any send buffer, so no send is short and none can
-/// overtake another.
+/// Maximum number of bytes in flight for which sends aren't tracked. This many bytes fit into any send buffer, so every send is complete
+/// and no send can overtake another.
 const UNTRACKED_BYTES_MAX: usize = 8 * 1024;
 
 pub struct Uring {
     ring: Ring,
     peer: Peer,
     alarm: Option<Arc<Alarm>>,
-    /// One link per connection, followed by one without a socket, which belongs to the alarm.
+    /// One link per connection, followed by a last one for the alarm, which has no socket.
     links: Vec<Link>,
     batch: Vec<Completion>,
-    /// Output of closed connections that the kernel may still read, until its send completes.
+    /// Output of closed connections, kept until its send completes, because the kernel may still read it.
     retired: Vec<(Tag, Vec<u8>)>,
     /// Connections whose receive ended because no buffer was free.
     starved: Vec<u32>,
     polling: Polling,
-    /// Whether sends produce completions only for failures.
+    /// Whether sends produce completions only on failure.
     untracked: bool,
 }
 
@@ -190,7 +190,7 @@ impl Uring {
         link.reset = false;
         link.generation = link.generation.wrapping_add(1);
         let Some(socket) = link.socket.take() else { return Ok(()) };
-        // Operations queued for this socket must not reach the next one.
+        // Operations queued for this socket must not reach the connection's next socket.
         self.ring.submit()?;
         close(socket);
         if std::mem::take(&mut self.links[index as usize].connected) {

@@ -16,7 +16,7 @@ use super::buffers::{self, Buffers};
 use super::completion::{Completion, Operation, Tag};
 
 const SUBMISSIONS: u32 = 1024;
-/// `IORING_ENTER_GETEVENTS` of io_uring_enter(2), which the crate doesn't export.
+/// `IORING_ENTER_GETEVENTS` from io_uring_enter(2), which the crate doesn't export.
 const IORING_ENTER_GETEVENTS: u32 = 1;
 const NO_SIGNAL_WHOLE: i32 = libc::MSG_NOSIGNAL | libc::MSG_WAITALL;
 const BUFFER_BYTES: usize = 16 * 1024;
@@ -26,7 +26,7 @@ const BUFFERS_MAX: u32 = 4096;
 const TRIES_MAX: u32 = 1000;
 
 pub struct Ring {
-    // Must be dropped before the buffers it writes to and the address it reads, so it comes first.
+    // Must be dropped before the buffers it writes to and the address it reads, so this field comes first.
     ring: IoUring,
     pub buffers: Buffers,
     peer: Box<SockAddr>,
@@ -61,7 +61,7 @@ impl Ring {
     /// Queues a poll that completes once the file is readable. The file must stay open until then.
     pub fn watch(&mut self, tag: Tag, file: BorrowedFd<'_>) -> Result<()> {
         let entry = opcode::PollAdd::new(Fd(file.as_raw_fd()), libc::POLLIN as u32).build();
-        // SAFETY: the kernel writes to no memory.
+        // SAFETY: the operation doesn't access memory.
         unsafe { self.push(&entry.user_data(tag.pack())) }
     }
 
@@ -135,7 +135,7 @@ impl Ring {
         !self.stash.is_empty() || !self.ring.completion().is_empty()
     }
 
-    /// Moves the oldest completions, at most `most`, to the end of `batch`.
+    /// Moves up to `most` of the oldest completions to the end of `batch`.
     #[inline]
     pub fn take(&mut self, most: usize, batch: &mut Vec<Completion>) {
         if !self.stash.is_empty() {
@@ -161,7 +161,7 @@ impl Ring {
     #[inline]
     fn enter_once(&mut self, flags: u32) -> Result<bool> {
         let queued = self.ring.submission().len() as u32;
-        // SAFETY: the call takes no argument pointer.
+        // SAFETY: no pointer is passed to the call.
         match unsafe { self.ring.submitter().enter::<()>(queued, 0, flags, None) } {
             Ok(_) => Ok(true),
             Err(error) => match error.raw_os_error() {

@@ -5,7 +5,7 @@
 
 use crate::protocol::Fault;
 
-/// Maximum number of digits of a chunk size: 60 bits, so that the sum of sizes cannot overflow.
+/// Maximum number of digits of a chunk size. 15 hexadecimal digits are 60 bits, so the sum of the sizes cannot overflow.
 const SIZE_DIGITS_MAX: u8 = 15;
 /// Maximum total length of the chunk extensions and trailers of a response.
 const EXTRA_BYTES_MAX: u32 = 16 * 1024;
@@ -40,7 +40,7 @@ enum State {
 #[derive(Clone, Debug)]
 pub struct Chunked {
     state: State,
-    /// Bytes left in the current chunk.
+    /// Number of bytes left in the current chunk.
     remaining: u64,
     digits: u8,
     extra_bytes: u32,

@@ -1,6 +1,6 @@
 //! Parses the head of an HTTP/1.1 response and determines how its body is framed (RFC 9112).
 //!
-//! httparse handles the syntax. The rules of message length (RFC 9112, section 6.3) are implemented here, strictly: where a client may
+//! httparse handles the syntax. This module implements the rules of message length (RFC 9112, section 6.3) strictly: where a client may
 //! either guess or reject, this client rejects, because a benchmark must not count a doubtful response as correct.
 
 use crate::protocol::Fault;
@@ -10,7 +10,7 @@ use crate::request::kind::MethodKind;
 pub const HEAD_BYTES_MAX: usize = 64 * 1024;
 const HEADERS_MAX: usize = 128;
 
-/// How the body of a response is delimited.
+/// The way in which the body of a response is delimited.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Framing {
     Length(u64),

@@ -3,9 +3,9 @@
 //! The common case needs no allocation and no copy: requests are sent from one buffer that holds several copies in a row, and a response
 //! that arrives in one piece is checked in place. Only heads that arrive in several pieces are assembled in a buffer of the connection.
 //!
-//! A response may be complete before its request is: a server that rejects a large body can respond after reading the head. If the
-//! connection stays open, the server must still read the whole request (RFC 9112, section 9.3), so the rest is sent before the next
-//! request. A response to a request that is still entirely unsent is an error.
+//! A response may be complete before its request has been sent completely: a server that rejects a large body can respond after reading the
+//! head. If the connection stays open, the server must still read the whole request (RFC 9112, section 9.3), so the rest is sent before the
+//! next request. A response to a request that is still entirely unsent is an error.
 
 mod chunked;
 pub mod head;
@@ -123,7 +123,8 @@ impl Http1 {
     /// Returns whether the oldest pending request is still entirely unsent. A response to a partly sent request is valid, because a server
     /// may respond after reading the head.
     ///
-    /// The queue ends with the pending requests. If it is at least as long as all of them together, it still contains the whole oldest one.
+    /// The queue ends with the pending requests. If it is at least as long as all of them together, it still contains the whole oldest
+    /// request.
     #[cold]
     fn front_is_unsent(&self, session: &Session) -> bool {
         let pending_bytes: usize = session.pending.iter().map(|pending| self.requests.kinds()[usize::from(pending.kind)].bytes.len()).sum();
@@ -189,7 +190,7 @@ impl Http1 {
         Ok(self.after_head(session, end - before))
     }
 
-    /// Parses a complete head and enters the phase of its body.
+    /// Parses a complete head and enters the phase for its body.
     fn full_head(&mut self, session: &mut Session, kind: u16, bytes: &[u8]) -> Result<(), Fault> {
         if bytes.len() > HEAD_BYTES_MAX {
             return Err(TOO_LONG);

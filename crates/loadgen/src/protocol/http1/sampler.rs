@@ -1,7 +1,7 @@
-//! Keeps a few complete responses of a load.
+//! Keeps a few complete responses from a load.
 //!
-//! The caller requests samples at regular intervals. For each, the sampler keeps the next response to one kind of request; the kinds take
-//! turns.
+//! The caller requests samples at regular intervals. For each sample, the sampler keeps the next response to one kind of request; the kinds
+//! take turns.
 
 use crate::figures::sample::{SAMPLE_BYTES_MAX, Sample};
 use crate::request::kind::RequestKind;
@@ -51,7 +51,7 @@ impl Sampler {
         if self.kinds.is_empty() || self.count >= SAMPLES_MAX || self.bytes >= BYTES_MAX {
             return None;
         }
-        // If the selected response hasn't arrived yet, another kind is selected only after it arrives.
+        // If the response selected before hasn't arrived yet, it stays selected.
         if self.armed.is_none() {
             self.armed = Some(self.kinds[self.turn]);
             self.turn = (self.turn + 1) % self.kinds.len();

@@ -8,7 +8,7 @@ use std::ops::Range;
 
 use super::head::{Framing, Head};
 
-/// Maximum length of a known head. Longer ones are always parsed.
+/// Maximum length of a known head. Longer heads are always parsed.
 const KNOWN_HEAD_BYTES_MAX: usize = 4096;
 
 #[derive(Debug)]
@@ -30,7 +30,7 @@ impl KnownHead {
         Some(Self { bytes: bytes.to_vec(), date, status: head.status, length })
     }
 
-    /// Returns the length of the head at the front of `bytes` if it matches this one.
+    /// Returns the length of the head at the front of `bytes` if it matches the known head.
     #[inline]
     pub fn recognize(&mut self, bytes: &[u8]) -> Option<usize> {
         let candidate = bytes.get(..self.bytes.len())?;

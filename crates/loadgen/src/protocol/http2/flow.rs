@@ -5,7 +5,7 @@ pub const WINDOW_MAX: i64 = (1 << 31) - 1;
 /// Initial size of a window.
 pub const WINDOW_DEFAULT: u32 = 65_535;
 
-/// The number of bytes that the server may still send. The server is granted more when half of the window is used.
+/// The number of bytes that the server may still send. When half of the window is used, the client lets the server send more.
 #[derive(Clone, Copy, Debug)]
 pub struct ReceiveWindow {
     left: u32,
@@ -36,7 +36,7 @@ impl ReceiveWindow {
     }
 }
 
-/// The number of bytes that may still be sent. It becomes negative if the server shrinks the windows of open streams.
+/// The number of bytes that the client may still send. It becomes negative if the server shrinks the windows of open streams.
 #[derive(Clone, Copy, Debug)]
 pub struct SendWindow(i64);
 

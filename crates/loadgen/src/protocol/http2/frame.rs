@@ -71,7 +71,7 @@ pub fn write(out: &mut Vec<u8>, kind: u8, flags: u8, stream: u32, payload: &[u8]
     out.extend_from_slice(payload);
 }
 
-/// Returns the first four bytes of a payload as a number, or 0 if there are fewer.
+/// Returns the first four bytes of a payload as a number, or 0 if the payload is shorter.
 pub fn number(payload: &[u8]) -> u32 {
     payload.first_chunk().map_or(0, |bytes| u32::from_be_bytes(*bytes))
 }

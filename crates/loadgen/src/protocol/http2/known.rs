@@ -5,7 +5,7 @@
 
 use super::head::Head;
 
-/// Maximum length of a known block. Longer ones are always decoded.
+/// Maximum length of a known block. Longer blocks are always decoded.
 const KNOWN_BLOCK_BYTES_MAX: usize = 4096;
 
 #[derive(Debug, Default)]

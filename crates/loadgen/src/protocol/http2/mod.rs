@@ -1,8 +1,8 @@
 //! A client for HTTP/2 (RFC 9113), with prior knowledge or over TLS with ALPN. It implements only what a load generator needs.
 //!
-//! It is strict and rejects everything that the RFC allows a client to reject. A stream error ends the stream; any other error ends the
-//! connection. A request allocates no memory if a similar one was sent on the same connection before and its response is similar to an
-//! earlier one.
+//! The client is strict and rejects everything that the RFC allows a client to reject. A stream error ends the stream; any other error ends
+//! the connection. A request needs no memory allocation if the same connection has already carried a similar request and a similar
+//! response.
 
 mod flow;
 mod frame;
@@ -63,7 +63,7 @@ pub struct Session {
     waiting: VecDeque<(Slot, u16)>,
     /// Streams whose request body is not completely in the output yet.
     sending: Vec<Slot>,
-    /// The last stream that the server will process, once it has announced one.
+    /// The last stream that the server will process, once the server has announced it.
     last_stream: Option<u32>,
 }
 

@@ -2,7 +2,8 @@
 
 use super::frame::{self, Head};
 
-/// Maximum size of pending replies to the server. It is exceeded only if the server sends frames that require replies but doesn't read.
+/// Maximum size of pending replies to the server. It is exceeded only if the server sends frames that require replies but doesn't read the
+/// replies.
 const REPLY_BYTES_MAX: usize = 1 << 20;
 
 #[derive(Debug, Default)]
@@ -27,7 +28,7 @@ impl Output {
             self.bytes.clear();
             self.sent = 0;
         } else if self.sent >= left {
-            // At least as many bytes were sent as are moved here, so the cost is amortized.
+            // This moves at most as many bytes as were sent, so the cost is amortized.
             self.bytes.drain(..self.sent);
             self.sent = 0;
         }

@@ -297,13 +297,13 @@ impl Session {
         if self.streams.is_abandoned(id) { Ok(()) } else { Err(Fault::invalid("a frame on a closed stream")) }
     }
 
-    /// Checks that this client began the stream at some time.
+    /// Checks that this client has begun the stream.
     fn check_begun(&self, id: u32) -> Result<(), Fault> {
         let is_begun = id % 2 == 1 && id < self.next_id;
         if is_begun { Ok(()) } else { Err(Fault::invalid("a frame on an idle stream")) }
     }
 
-    /// Ends a stream that the server has given up.
+    /// Ends a stream that the server has reset or won't process.
     fn give_up(&mut self, slot: Slot, outcome: Outcome, sink: &mut impl Sink) {
         self.streams.remove(slot);
         self.sending.retain(|sending| *sending != slot);
@@ -321,7 +321,7 @@ fn checked(head: Head) -> Result<Head, Fault> {
     }
 }
 
-/// Moves bytes to the end of `room` until `room` has this length. Returns whether it does.
+/// Moves bytes to the end of `room` until `room` has this length. Returns whether there were enough bytes.
 fn fill(room: &mut Vec<u8>, length: usize, bytes: &mut &[u8]) -> bool {
     let take = length.saturating_sub(room.len()).min(bytes.len());
     let (taken, rest) = bytes.split_at(take);
@@ -342,7 +342,8 @@ fn take_ping(session: &mut Session, head: Head, payload: &[u8]) -> Result<(), Fa
     if is_taken { Ok(()) } else { Err(TOO_MANY_REPLIES) }
 }
 
-/// Handles GOAWAY: the server won't process later streams. If the frame has an error code, the server may have processed them anyway.
+/// Handles GOAWAY: the server won't process streams after the one that the frame names. If the frame has an error code, the server may have
+/// processed later streams anyway.
 fn take_go_away(session: &mut Session, head: Head, payload: &[u8], sink: &mut impl Sink) -> Result<(), Fault> {
     let Some((last, rest)) = payload.split_first_chunk().filter(|(_, rest)| rest.len() >= 4 && head.stream == 0) else {
         return Err(Fault::invalid("a GOAWAY frame is on a stream or has the wrong length"));

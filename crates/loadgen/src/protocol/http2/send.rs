@@ -4,7 +4,7 @@ use super::frame::{self, Head};
 use super::streams::Stream;
 use super::{Http2, Session, structured};
 
-/// Amount of pending output at which no more request bodies are added.
+/// Amount of pending output, in bytes, at which the client stops adding request bodies.
 const OUTPUT_BYTES: usize = 64 * 1024;
 /// Maximum size of a DATA frame, even if the server allows more.
 const DATA_BYTES_MAX: usize = 16 * 1024;
@@ -40,7 +40,7 @@ impl Http2 {
         }
     }
 
-    /// Adds as much of one body as possible. Returns whether all of it is now in the output.
+    /// Adds as much of one body as possible. Returns whether the whole body is now in the output.
     fn write_body(&self, session: &mut Session, slot: u16) -> bool {
         let Session { output, streams, send_window, server, .. } = session;
         let Some(stream) = streams.get(slot) else { return true };

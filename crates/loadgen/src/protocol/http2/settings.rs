@@ -7,7 +7,7 @@ use crate::protocol::Fault;
 
 pub const STREAM_WINDOW_BYTES: u32 = 1 << 20;
 pub const CONNECTION_WINDOW_BYTES: u32 = 16 << 20;
-/// Concurrent streams to use before the server's settings arrive. RFC 9113 recommends that servers allow at least this many.
+/// Number of concurrent streams to use before the server's settings arrive. RFC 9113 recommends that servers allow at least this many.
 const STREAMS_AT_FIRST: u32 = 100;
 const SETTING_BYTES: usize = 6;
 

@@ -31,7 +31,7 @@ pub enum Response {
     Body {
         check: BodyCheck,
         status_is_correct: bool,
-        /// Bytes left of the body, if its length is known.
+        /// Number of bytes of the body that are still missing, if its length is known.
         left: Option<u64>,
     },
 }
@@ -59,7 +59,7 @@ impl Stream {
         matches!(self.response, Response::Awaited)
     }
 
-    /// Processes a response head. Returns the outcome if the response ends with it.
+    /// Processes a response head. Returns the outcome if the response ends with the head.
     #[inline]
     pub fn take_head(&mut self, head: Head, end: bool, request: &RequestKind) -> Result<Option<Outcome>, StreamError> {
         if head.status < 200 {
@@ -117,7 +117,7 @@ impl Stream {
 pub struct Streams {
     /// Streams by slot.
     slots: Vec<Stream>,
-    /// The slot to look at first, by the low bits of half the stream ID.
+    /// The slot to look at first, indexed by the low bits of half the stream ID.
     hints: Vec<Slot>,
     open: usize,
     abandoned: Abandoned,
@@ -147,7 +147,7 @@ impl Streams {
         (id / 2) as usize & (self.hints.len() - 1)
     }
 
-    /// Makes room for `slots` slots. There are twice as many hints as slots, so that recent streams rarely share one.
+    /// Makes room for `slots` slots. There are twice as many hints as slots, so that recent streams rarely share a hint.
     #[cold]
     fn grow(&mut self, slots: usize) {
         self.slots.resize_with(slots, || Stream::FREE);
@@ -206,7 +206,7 @@ impl Streams {
     }
 }
 
-/// The most recently abandoned streams. All IDs up to `forgotten` count as abandoned, because older ones are no longer remembered.
+/// The most recently abandoned streams. All IDs up to `forgotten` count as abandoned, because older streams are no longer remembered.
 #[derive(Default)]
 struct Abandoned {
     ids: VecDeque<u32>,

@@ -46,7 +46,8 @@ impl Decoder {
         self.bytes
     }
 
-    /// Decodes one block, field by field. After an error the connection is unusable, because the tables of both ends may differ.
+    /// Decodes one block, field by field. After an error the connection is unusable, because the tables of the client and the server may
+    /// differ.
     pub fn decode(&mut self, mut block: &[u8], mut field: impl FnMut(&[u8], &[u8])) -> Result<(), Fault> {
         while let Some(first) = block.first()
             && first & 0xe0 == 0x20
@@ -298,7 +299,7 @@ mod tests {
         assert!(decode(&mut decoder, &[0xbe; 30]).is_err());
     }
 
-    /// How a field is represented in a block.
+    /// A representation of a field in a block.
     #[derive(Clone, Debug)]
     enum Piece {
         Index(usize),

@@ -1,7 +1,7 @@
 //! Encodes requests as header blocks. Fields that a run repeats enter the server's dynamic table once. After that, each is sent as a
 //! one-byte index.
 //!
-//! Nothing is ever evicted: fields that no longer fit are sent as literals each time. A field in the table therefore stays there, and its
+//! No field is ever evicted: fields that no longer fit are sent as literals each time. A field in the table therefore stays there, and its
 //! index follows from the number of fields inserted after it.
 
 use super::{ENTRY_BYTES, STATIC, TABLE_BYTES_DEFAULT, write_number};

@@ -5,7 +5,7 @@
 /// The end-of-string symbol, which no valid string contains.
 const END_OF_STRING: u16 = 256;
 const LENGTH_MAX: usize = 30;
-/// Codes up to this length, which include all frequent ones, are found with one table lookup.
+/// Maximum length of a code that is found with one table lookup. The codes of all frequent symbols are this short.
 const QUICK_BITS: usize = 8;
 
 /// The length of each symbol's code, in bits.
@@ -25,11 +25,11 @@ const LENGTHS: [u8; 257] = [
 struct Code {
     /// All symbols, those with short codes first.
     symbols: [u16; 257],
-    /// By length: the first code, the number of codes, and the index of their first symbol.
+    /// Indexed by code length: the first code, the number of codes, and the index of their first symbol.
     first: [u32; LENGTH_MAX + 1],
     count: [u32; LENGTH_MAX + 1],
     start: [u32; LENGTH_MAX + 1],
-    /// By the first bits: the symbol and the length of its code; the length is 0 if the code is longer than `QUICK_BITS`.
+    /// Indexed by the first bits: the symbol and the length of its code; the length is 0 if the code is longer than `QUICK_BITS`.
     quick: [(u8, u8); 1 << QUICK_BITS],
 }
 

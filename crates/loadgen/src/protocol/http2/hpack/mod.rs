@@ -1,5 +1,5 @@
-//! HPACK, the compression of header fields (RFC 7541). This module has what the encoder and the decoder share: numbers and the static
-//! table.
+//! HPACK, the compression of header fields (RFC 7541). This module contains the parts that the encoder and the decoder share: numbers and
+//! the static table.
 
 mod decoder;
 mod encoder;

@@ -42,7 +42,7 @@ fn abandoned_streams_are_reset_with_cancel() {
     client.receive(frame::HEADERS, frame::END_HEADERS, 1, OK).unwrap();
     assert!(client.protocol.abandon(&mut client.session, 0));
     assert_eq!(client.take_output(), [reset(1, frame::CANCEL)]);
-    // The slot is reused while the rest of the old response arrives. Its header fields must still go through the decoder.
+    // The slot is reused while the rest of the old response arrives. The header fields of that response must still go through the decoder.
     client.request(0..1);
     client.receive(frame::DATA, 0, 1, b"late").unwrap();
     client.receive(frame::HEADERS, ALL, 1, &[0x40, 1, b'x', 1, b'1']).unwrap();

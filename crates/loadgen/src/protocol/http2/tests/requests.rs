@@ -44,7 +44,7 @@ fn bodies_respect_flow_control() {
     client.receive(frame::WINDOW_UPDATE, 0, 0, &[0, 1, 0, 0]).unwrap();
     let (second, _) = sent(&mut client, 3);
     assert_eq!(second.len(), 65_535, "the window of the first stream is used up");
-    // Shrinking all stream windows makes these two negative. They must become positive before the client sends more.
+    // Shrinking all stream windows makes the windows of both streams negative. They must become positive before the client sends more.
     client.receive(frame::SETTINGS, 0, 0, &[0, 4, 0, 0, 0xff, 0]).unwrap();
     client.receive(frame::WINDOW_UPDATE, 0, 1, &[0, 0, 0, 0xff]).unwrap();
     client.receive(frame::WINDOW_UPDATE, 0, 0, &[0, 0x10, 0, 0]).unwrap();

@@ -35,7 +35,7 @@ struct Args {
     /// Delay of each response, such as 50ms or 1s.
     #[arg(long, default_value = "0ms", value_parser = duration)]
     delay: Duration,
-    /// Responses per connection before the server closes it [default: unlimited]
+    /// Number of responses after which the server closes a connection [default: unlimited]
     #[arg(long, value_parser = clap::value_parser!(u64).range(1..))]
     close_after: Option<u64>,
     /// Number of threads [default: one per available core]

@@ -60,7 +60,7 @@ pub struct Args {
     /// Open loop: spacing of the requests.
     #[arg(long, value_enum, default_value_t = Arrivals::Constant, requires = "rate")]
     pub arrivals: Arrivals,
-    /// Open loop: drop requests that are late by more than this and count them as not sent [default: none]
+    /// Open loop: drop requests that are more than this late, and count them as not sent [default: none]
     #[arg(long, value_parser = parse_positive_duration, requires = "rate")]
     pub deadline: Option<Duration>,
     /// Seed for Poisson arrivals and placeholders.
@@ -74,7 +74,7 @@ pub struct Args {
     #[arg(long)]
     pub start_on_stdin: bool,
     /// After connecting, print `ready` and obey lines on stdin: `warmup MS`, `slice LEAD_IN_MS WINDOW_MS`, `drop` (the last slice) and
-    /// `end`. The result covers all windows. In between, no request is in flight.
+    /// `end`. The result covers all windows. Between windows, no request is in flight.
     #[arg(long, conflicts_with_all = ["start_on_stdin", "duration", "warmup", "interval", "step"])]
     pub slices_on_stdin: bool,
     /// Number of connections, over all threads.
@@ -131,7 +131,7 @@ pub struct Args {
     /// Server name for TLS; the certificate must match it [default: the URL's host]
     #[arg(long, value_name = "NAME")]
     pub sni: Option<String>,
-    /// Resume TLS sessions of earlier connections. If off, each connection makes a full handshake.
+    /// Resume TLS sessions of earlier connections. If off, each connection performs a full handshake.
     #[arg(long, value_enum, default_value_t = Switch::Off)]
     pub tls_resumption: Switch,
     /// HTTP proxy to connect through with CONNECT, as http://host:port.
@@ -170,7 +170,7 @@ pub struct Args {
     /// Write percentiles in microseconds for the HdrHistogram plotter to FILE, or - for stdout.
     #[arg(long, value_name = "FILE")]
     pub hdr: Option<PathBuf>,
-    /// Exit with code 3 if p99 exceeds this. Applies to response times in an open loop, to service times in a closed loop.
+    /// Exit with code 3 if p99 exceeds this. Applies to response times in an open loop and to service times in a closed loop.
     #[arg(long, value_parser = parse_positive_duration)]
     pub max_p99: Option<Duration>,
     /// Exit with code 3 if a larger share of requests fails or is never sent, such as 0.1%.

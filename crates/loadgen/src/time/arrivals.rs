@@ -13,7 +13,7 @@ use crate::random::Random;
 pub enum Arrivals {
     /// Evenly spaced.
     Constant,
-    /// Random and independent, like requests of many users.
+    /// Random and independent, like requests from many users.
     Poisson,
 }
 

@@ -1,8 +1,7 @@
-"""Summarize the rounds of a client: how long its whole process takes, and how it compares with others, computed as in hyperfine.
+"""Summarize the wall times of a client over its rounds, and compare the client with the fastest one, as hyperfine does.
 
-The mean and the standard deviation are over rounds, the latter with n − 1. The relative speed of two clients is the ratio of their
-means. Its standard deviation is that of a ratio of independent values by first-order propagation, r · √((σₐ/a)² + (σᵦ/b)²), as
-in hyperfine.
+The mean and the sample standard deviation (with n − 1) are over rounds. The relative speed of two clients is the ratio of their means. The
+standard deviation of the ratio follows from first-order error propagation for independent values: r · √((σₐ/a)² + (σᵦ/b)²).
 """
 
 from __future__ import annotations
@@ -37,11 +36,11 @@ class ClientSummary(Frozen):
     max_s: float
     """Longest wall time, in seconds."""
     user_s: float
-    """CPU time in user mode, mean over rounds, in seconds."""
+    """Mean CPU time in user mode over all rounds, in seconds."""
     system_s: float
-    """CPU time in the kernel, mean over rounds, in seconds."""
+    """Mean CPU time in the kernel over all rounds, in seconds."""
     startup_s: float
-    """Wall time of the same program when it makes no requests, in seconds."""
+    """Mean wall time of the same program when it makes no requests, in seconds."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,9 +5,10 @@ better; its worst rank is the number of rows minus those that are significantly 
 tables, every range contains the true rank (M. Mogstad, J. P. Romano, A. M. Shaikh, D. Wilhelm, "Inference for ranks with applications to
 mobility across neighbourhoods and academic achievement across countries", Review of Economic Studies 91, 2024).
 
-A few rounds must support many comparisons: ten rows make 45 pairs, and a pair with three rounds has two degrees of freedom. On their own,
-such pairs hardly show any difference, not even between servers whose throughput differs by a factor of three. But all rows of a round were
-measured within the same minutes. Together, they show how the round affected all of them. The rest is the noise of each row. In logarithms:
+A few rounds must support many comparisons: ten rows make 45 pairs, and a pair with three rounds has two degrees of freedom. On its own,
+such a pair hardly shows any difference, not even between servers whose throughput differs by a factor of three. But all rows of a round
+were measured within the same minutes. Together, the rows show how the round affected all of them. The rest of the variation is the noise of
+each row. In logarithms:
 
     result of row i in round j = row i + round j + noise with a variance σᵢ² of row i
 
@@ -38,8 +39,8 @@ ROWS_MIN = 4
 """Minimum number of rows for estimating the noise of each row. With fewer rows, each pair is compared on its own."""
 
 CAUTION = 1.25
-"""Factor on the table's mean variance. With it, at most 5% of tables of equal rows contain a false claim, however the noise of rows differs
-(``benchmarks/ranks.py``)."""
+"""Factor that increases the table's mean variance. With this factor, at most 5% of tables of equal rows contain a false claim, however much
+the rows' noise differs (``benchmarks/ranks.py``)."""
 
 OUTLIER = 0.0003
 """p-value below which a row is too noisy to share the noise of the other rows."""
@@ -55,7 +56,7 @@ class RankRange:
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """Two rows, with their log ratios and the variances of these."""
+    """Two rows, with their log ratios and variances."""
 
     one: int
     other: int
@@ -69,7 +70,7 @@ class Pair:
     """Relative step of the recorded values."""
 
     def p(self, rounds: int) -> float:
-        """Return how often equal targets would differ by at least this much over this number of equally noisy rounds."""
+        """Return the p-value over this number of equally noisy rounds: how often equal targets would differ by at least this much."""
         return p_value(distance(self.logs, self.resolution), self._error(rounds), self._freedom(rounds))
 
     def interval(self) -> ConfidenceInterval:

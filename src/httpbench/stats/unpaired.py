@@ -30,7 +30,7 @@ class Change(Frozen):
     head: float
     ratio: float
     interval: ConfidenceInterval | None
-    """Interval of the ratio. The confidence that all intervals of the result hold is 95%. ``None``: fewer than three rounds."""
+    """Interval of the ratio. All intervals of the result hold together with a confidence of 95%. ``None``: fewer than three rounds."""
     rounds_base: int
     rounds_head: int
 

@@ -97,7 +97,7 @@ def read(folder: Path) -> list[Target]:
 
 
 def _configurations(folder: Path) -> Iterator[Path]:
-    """Yield the file that describes each framework. If both forms exist, JSON wins, as in TechEmpower's own program."""
+    """Yield the file that describes each framework. If a framework has both forms, JSON wins, as in TechEmpower's own program."""
     for framework in folder.glob("frameworks/*/*"):
         yield from [path for name in (CONFIGURATION, OLDER_CONFIGURATION) if (path := framework / name).is_file()][:1]
 
@@ -111,7 +111,7 @@ def _targets(path: Path) -> list[Target]:
 
 
 def _project(path: Path) -> tuple[str, dict[str, Raw]]:
-    """Return the framework's name and its raw tests. Raises :class:`CatalogError` if the file has another structure."""
+    """Return the framework's name and its raw tests. Raises :class:`CatalogError` if the file has a different structure."""
     data = _data(path)
     project, listed = data.get("framework"), data.get("tests")
     problems = []

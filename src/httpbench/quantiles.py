@@ -7,7 +7,7 @@ Samples are values in ascending order, each with a count: times of single reques
 - A percentile is known if at least ten samples lie beyond it. With fewer samples beyond it, the percentile depends more on chance than on
   the target.
 
-The computation is one numpy pass over the buckets with samples.
+The computation is one numpy pass over the nonempty buckets.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ PERCENTILES = {"p25": 25.0, "p50": 50.0, "p75": 75.0, "p90": 90.0, "p95": 95.0, 
 """Percentiles by field name."""
 
 SAMPLES_BEYOND = 10
-"""Minimum number of samples beyond a percentile. With fewer, the percentile isn't shown."""
+"""Minimum number of samples beyond a percentile. With fewer samples beyond it, a percentile isn't shown."""
 
 TRIMMED_SHARE = 0.001
 """Share of the samples that tm99.9 drops at each end."""

@@ -85,7 +85,7 @@ def _targets(path: Path) -> list[Target]:
 
 
 def _target(manifest: TargetFile, variant: Variant, folder: Path) -> Target:
-    """Combine the file's facts with those that the variant overrides."""
+    """Combine the fields of the file with the fields that the variant overrides."""
     overrides = {name: value for name, value in variant if value is not None and name != "name"}
     combined = {
         "id": target_id(manifest.kind, manifest.language, manifest.framework, variant.name),

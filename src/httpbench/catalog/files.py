@@ -1,7 +1,7 @@
 """Read a TOML file into a model and report all its problems at once, in terms of the file.
 
-pydantic does the validation. This module translates pydantic's errors: a location in a model becomes a key in the file, and an invalid word
-gets a list of allowed values and, if it is nearly correct, a "did you mean".
+pydantic does the validation. This module translates pydantic's errors: a location in a model becomes a key in the file. An invalid word is
+reported with the allowed values and, if it is nearly correct, a "did you mean" suggestion.
 """
 
 from __future__ import annotations

@@ -53,7 +53,7 @@ def select(
 
 
 def matching(targets: Sequence[Target], word: str) -> list[Target]:
-    """Return the targets that match a word. Raises :class:`SelectionError` if none do."""
+    """Return the targets that match a word. Raises :class:`SelectionError` if no target does."""
     exact = [target for target in targets if target.id == word]
     if exact:
         return exact

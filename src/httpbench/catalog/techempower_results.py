@@ -53,7 +53,7 @@ ENVIRONMENT_MAX = 200
 
 
 class _Known(BaseModel):
-    """A part of the file. Unused keys are ignored."""
+    """A part of a ``results.json`` file. Unused keys are ignored."""
 
     model_config = ConfigDict(extra="ignore", frozen=True)
 

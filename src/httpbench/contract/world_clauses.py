@@ -34,7 +34,7 @@ REREAD_ROWS, REREAD_UPDATES = 1000, 100
 """Number of rows to read before and after the updates, and number of updates, which cover 18% of the table. If the server reads its rows
 anew, 17 rows are expected to differ."""
 PER_CONNECTION = 50
-"""Number of requests per connection. Many servers close a connection after a hundred."""
+"""Number of requests per connection. Many servers close a connection after a hundred requests."""
 
 Row = tuple[int, int]
 """Id and random number."""

@@ -27,7 +27,7 @@ class Counts:
     written: int
 
     def since(self, before: Counts) -> Counts:
-        """Return the counts since ``before``."""
+        """Return how much each count has grown since ``before``."""
         return Counts(self.read - before.read, self.scanned - before.scanned, self.written - before.written)
 
 

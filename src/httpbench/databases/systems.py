@@ -1,7 +1,7 @@
 """The database systems. All differences between them are in this module and in the scripts of their folders.
 
 ``initialise.sh DATA`` creates a data folder with the tables, ``serve.sh DATA ADDRESS PORT`` serves it, and ``ask.sh DATA PORT SQL`` prints
-rows. Processes and containers run the same scripts.
+the rows of a query. Processes and containers run the same scripts.
 """
 
 from __future__ import annotations

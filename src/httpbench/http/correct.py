@@ -55,7 +55,7 @@ def check(host: str, port: int, workload: Workload) -> list[str]:
 def wait_until_correct(host: str, port: int, workload: Workload, timeout_s: float, alive: Callable[[], bool]) -> SampledResponse:
     """Wait until the server responds correctly to the workload's request, and return that response.
 
-    Some servers lose a request that arrives exactly while they start. Silence therefore doesn't end the wait: the request is
+    Some servers lose a request that arrives exactly while they are starting. Silence therefore doesn't end the wait: the request is
     repeated on another connection. Raises :class:`StartError` if the server ends, doesn't respond in time, or keeps responding incorrectly.
     """
     deadline = time.monotonic() + timeout_s

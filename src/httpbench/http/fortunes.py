@@ -23,7 +23,7 @@ MESSAGES = {
     11: '<script>alert("This should not be displayed in a browser alert box.");</script>',
     12: "フレームワークのベンチマーク",
 }
-"""TechEmpower's table Fortune: id → message."""
+"""Messages in TechEmpower's table Fortune, by id."""
 
 ADDED = (0, "Additional fortune added at request time.")
 SCRIPT_ID = 11

@@ -21,7 +21,7 @@ UNKNOWN_METHOD = "BREW"
 REFUSED = 400
 """Lowest status that refuses a request."""
 LARGE_BYTES = 6144
-"""Size of the large header, in bytes: below most default limits (nginx and Node: at least 8 KiB), but more than one small read."""
+"""Size of the large header, in bytes: below most default limits (nginx and Node: at least 8 KiB), but larger than one small read."""
 
 HIDDEN = "GET /hidden-in-a-body HTTP/1.1\r\nHost: hidden\r\n\r\n"
 """A body that looks like a request. A server that doesn't read bodies responds to it."""

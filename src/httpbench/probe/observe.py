@@ -1,7 +1,7 @@
 """Run all experiments on one server within a time limit, and derive its label.
 
-The Date header is checked last, because it needs time to change. It is compared with the Date header of an earlier response, which usually
-takes no extra time.
+The Date header is checked last, because it needs time to change. It is compared with the Date header of an earlier response, so the check
+usually takes no extra time.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ def _made(server: Server, experiment: Experiment) -> Observation:
 
 
 def _date(server: Server, first: SampledResponse, first_at: float) -> Observation:
-    """Compare the Date of a response with that of an earlier response. Wait if the two are too close together."""
+    """Compare the Date header of a response with that of an earlier response. Wait if the responses are too close together."""
 
     def seen(holds: bool | None, came: str) -> Observation:
         return Observation(trait=Trait.DATE, holds=holds, sent="a request, some time after the first", came=came)

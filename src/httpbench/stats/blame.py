@@ -1,4 +1,4 @@
-"""Attribute the CPU time that other programs took from a trial to the processes that may have run on its cores."""
+"""Attribute the CPU time that other programs took from a trial to the processes that may have run on the trial's cores."""
 
 from __future__ import annotations
 

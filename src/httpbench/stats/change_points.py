@@ -32,7 +32,7 @@ RUNS_MAX = 500
 """Maximum number of runs. The computation time grows with the square of the number of runs; 500 runs take 20 ms."""
 
 LEVEL_MIN = 3
-"""Minimum number of runs in a level, because one or two runs may be off for any reason."""
+"""Minimum number of runs in a level, because one or two runs may deviate for any reason."""
 
 PENALTY = 3.5**2
 """Penalty per level: the squared distance between levels, in standard errors, above which a change is proposed."""
@@ -47,7 +47,7 @@ NEIGHBORS = 3
 
 CORRELATION_MAX = 0.5
 CORRELATION_ERRORS = 2.5
-"""Possible error of an autocorrelation estimate, multiplied by √runs. The estimate is reduced by this error."""
+"""Possible error of an autocorrelation estimate, as a multiple of 1 / √runs. The estimate is reduced by this error."""
 CORRELATION_RUNS_MIN = 40
 """Minimum number of runs for an autocorrelation estimate. With fewer runs, the estimate is mostly noise and would hide changes."""
 
@@ -94,7 +94,7 @@ def _widened(logs: Floats) -> float:
 
 
 def _proposed(scaled: Floats) -> list[int]:
-    """Return the change points that optimal partitioning proposes. For each end, it finds the best start of the last level."""
+    """Return the change points that optimal partitioning proposes. For each end, the method finds the best start of the last level."""
     count = len(scaled)
     sums = np.concatenate(([0.0], np.cumsum(scaled)))
     gain = np.full(count + 1, -np.inf)

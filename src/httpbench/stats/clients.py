@@ -45,7 +45,7 @@ class ClientSummary(Frozen):
 
 @dataclass(frozen=True, slots=True)
 class Relative:
-    """The ratio of a client's mean time to the fastest client's."""
+    """The ratio of a client's mean time to that of the fastest client."""
 
     ratio: float
     stddev: float | None
@@ -55,7 +55,7 @@ class Relative:
 def summarize_clients(rounds: Sequence[ClientMeasurement]) -> ClientSummary | None:
     """Return the summary of these rounds; ``None`` if there are none.
 
-    All rounds must belong to one cell, and the client must have done the required work in each.
+    All rounds must belong to one cell, and the client must have done the required work in each round.
     """
     if not rounds:
         return None
@@ -77,7 +77,7 @@ def summarize_clients(rounds: Sequence[ClientMeasurement]) -> ClientSummary | No
 
 
 def relative(ours: ClientSummary, fastest: ClientSummary) -> Relative:
-    """Return our mean time as a multiple of the fastest client's."""
+    """Return our mean time as a multiple of the fastest client's mean time."""
     ratio = ours.mean_s / fastest.mean_s
     if ours is fastest or ours.stddev_s is None or fastest.stddev_s is None:
         return Relative(ratio, None)

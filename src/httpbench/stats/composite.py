@@ -5,7 +5,7 @@ of two targets doesn't depend on which other targets the run has, and no test co
 J. J. Wallace, "How not to lie with statistics: the correct way to summarize benchmark results", Communications of the ACM 29, 1986). As on
 TechEmpower's site, only targets with all tests are scored.
 
-Each round is scored separately, relative to the best target, and the interval is over rounds.
+Each round is scored separately, relative to the best target, and the interval is computed over the scores of all rounds.
 
 Source of the idea: the announcement of TechEmpower's round 19, https://www.techempower.com/blog/2020/05/28/framework-benchmarks-round-19/.
 The site's program was never published. The weights are those that people have inferred from the site's results. The site adds up weighted

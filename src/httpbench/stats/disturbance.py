@@ -28,7 +28,7 @@ WAIT_SHARE_MAX = 0.10
 programs that run between two ticks of the kernel's clock and so appear to use no CPU time."""
 
 TICKS_S = 0.03
-"""Possible error of tick-based CPU counters in one measurement, in seconds. It raises the thresholds of short measurements."""
+"""Possible error of tick-based CPU counters in one measurement, in seconds. This error raises the thresholds of short measurements."""
 
 STOLEN_BY = "other virtual machines"
 

@@ -14,7 +14,7 @@ but lower percentiles don't show it."""
 
 GENERATOR_BUSY = 0.95
 """Minimum share of its cores that a busy generator uses. This share is higher than the one for targets, because a generator with a tenth of
-its time left could have sent more. Time in which a quota or another program kept the generator off its cores counts as busy time."""
+its time left could have sent more. Time for which a quota or another program kept the generator off its cores counts as busy time."""
 
 GENERATOR_NEARLY_BUSY = 0.90
 """Minimum share of its cores that a nearly busy generator uses. Such a generator may have slowed down a target that was nearly full
@@ -34,7 +34,8 @@ THROTTLED_SHARE_MIN = 0.05
 to the threshold for other programs."""
 
 THREAD_FULL = 0.95
-"""Minimum share of a core that a full thread uses. A thread can't run on two cores at once, so the program's other cores don't help it."""
+"""Minimum share of a core that a full thread uses. A thread can't run on two cores at once, so the program's other cores don't help a full
+thread."""
 
 
 USUAL = Criteria()
@@ -106,7 +107,7 @@ class Evidence:
         return usage.thread_cores_max * useful >= THREAD_FULL
 
     def target_cores(self, usage: Usage) -> float:
-        """Return the time for which the target's cores were busy, in cores: its CPU time plus interrupts on its own cores."""
+        """Return the time for which the target's cores were busy, in cores: the target's CPU time plus interrupts on its own cores."""
         cores = self.cores
         return self._with_interrupts(usage, cores.target, {*cores.generator, *cores.backend, *cores.database, *cores.harness})
 

@@ -78,7 +78,8 @@ def around(low: float, high: float, reach: float) -> ConfidenceInterval:
     ``low`` and ``high`` are logarithms of centers, which are equal unless they come from :func:`centers`. ``reach`` is t · standard error
     of the logarithms, plus the relative step of the recorded values.
 
-    Source: Student, "The probable error of a mean", Biometrika 6, 1908. Applied to logarithms, it gives the interval of a geometric mean.
+    Source: Student, "The probable error of a mean", Biometrika 6, 1908. Applied to logarithms, the method gives the interval of a geometric
+    mean.
     """
     return ConfidenceInterval(low=math.exp(low - reach), high=math.exp(high + reach))
 
@@ -131,7 +132,7 @@ def rounds_for(log_deviation: float, half_width: float) -> int | None:
     over rounds, which is assumed to stay the same.
 
     Source: the two-stage rule of C. Stein, "A two-sample test for a linear hypothesis whose power is independent of the variance", Annals
-    of Mathematical Statistics 16, 1945, with the quantile of the final instead of the first sample.
+    of Mathematical Statistics 16, 1945, with the quantile of the final sample instead of the first.
     """
     reach = math.log1p(half_width)
 
@@ -146,8 +147,8 @@ def rounds_for(log_deviation: float, half_width: float) -> int | None:
 def jackknife(whole: float, without: Sequence[float], resolution: float) -> ConfidenceInterval | None:
     """Return the interval of a statistic of the samples of all rounds, given its values when each round in turn is left out.
 
-    All values are above zero. The standard error is √((n − 1)/n · Σ (θ₋ᵢ − mean θ₋)²), on logarithms. Returns ``None`` for
-    fewer than three rounds.
+    All values are above zero. The standard error is √((n − 1)/n · Σ (θ₋ᵢ − mean θ₋)²), computed on logarithms. Returns ``None`` for fewer
+    than three rounds.
 
     Source: J. W. Tukey, "Bias and confidence in not-quite large samples", Annals of Mathematical Statistics 29, 1958. Leaving out whole
     groups makes the method valid for percentiles (J. Shao, C. F. J. Wu, "A general theory for jackknife variance estimation", Annals of

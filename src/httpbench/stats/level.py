@@ -27,11 +27,11 @@ SCOUT_WIDTH = 0.05
 """Width of the interval at which scouts stop. The trials that count begin at the ends of this interval."""
 
 SPARE_RESPONSES = 1.1
-"""Factor that increases the number of requests to offer. It allows for responses in flight at both ends of a trial, and for rates that
-aren't quite reached."""
+"""Factor that increases the number of requests to offer. The increase allows for responses in flight at both ends of a trial, and for rates
+that aren't quite reached."""
 
 DURATION_MAX_S = 60.0
-"""Maximum duration of a trial that is extended to get enough responses, in seconds. It determines the lowest rate to try."""
+"""Maximum duration of a trial that is extended to get enough responses, in seconds. This limit determines the lowest rate to try."""
 
 PERCENTILE_MIN = 90.0
 """Percentile that every trial must be long enough to determine, so that means and maximums are also based on several responses."""
@@ -152,7 +152,7 @@ def is_too_disturbed(trials: Sequence[Trial]) -> bool:
 
 
 def upcoming_offer(search: Search, trials: Sequence[Trial]) -> Offer | None:
-    """Return the next trial that the search asks for, or ``None`` if it is complete or has no rate to start from."""
+    """Return the next trial that the search asks for, or ``None`` if the search is complete or has no rate to start from."""
     start_rps = closed_loop_rps(trials)
     return next_offer(observations(search, trials), phases(search), start_rps, rate_min_rps(search)) if start_rps else None
 

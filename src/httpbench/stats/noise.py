@@ -9,8 +9,8 @@ cases. That range is the prediction interval of a future mean around a known mea
 1991, on prediction intervals for the mean of a future sample, without the term for the error of the mean). Smaller differences are noise on
 this machine.
 
-This is only a lower bound, for one simple server under one load. A server with garbage collection has more noise, which shows in its own
-intervals. The noise under other loads may differ.
+The result is only a lower bound, for one simple server under one load. A server with garbage collection has more noise, which shows in its
+own intervals. The noise under other loads may differ.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ def floor(noise: Noise, figure: str, rounds: int) -> float | None:
 
 
 def other_load(noise: Noise, load: Load, workload: Workload) -> str | None:
-    """Describe how a load differs from that of the A/A pairs, for example ``connections 64 → 256``. Returns ``None`` if it doesn't."""
+    """Describe how a load differs from that of the A/A pairs, such as ``connections 64 → 256``; ``None`` if the loads are alike."""
     measured = noise.load or Load(connections=noise.connections)
     changes = {name: (getattr(measured, field), getattr(load, field)) for field, name in LOAD_ALIKE.items()}
     differences = [f"{name} {_text(before)} → {_text(after)}" for name, (before, after) in changes.items() if before != after]

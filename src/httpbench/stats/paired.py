@@ -33,7 +33,8 @@ Rounds = Mapping[int, float]
 """Results of the rounds that count, by round number."""
 
 RANK_ROUNDS_MIN = 6
-"""Minimum number of rounds for a rank test. With five, even unanimous rounds have a p-value of 2/2⁵ = 6%, which can't support a claim."""
+"""Minimum number of rounds for a rank test. With five rounds, even unanimous ones have a p-value of 2/2⁵ = 6%, which can't support a
+claim."""
 
 ROUNDS_PATIENCE = 100
 """Maximum number of rounds to suggest to the user."""

@@ -140,11 +140,11 @@ class AllPairs:
 
 
 def pooled(rows: Sequence[Rounds]) -> list[int]:
-    """Return the rows to rank together: those with the most results in the rounds that all of them have.
+    """Return the rows to rank together: the rows that have the most results over the rounds that they all share.
 
-    Rows are ranked over common rounds. If a row has lost two of five rounds, ranking it would cost all other rows these rounds, so it is
-    left out. A row that has lost one of fifteen rounds is kept. With fewer than :data:`ROWS_MIN` rows, each pair uses its own rounds, and
-    all rows are kept.
+    Rows are ranked over common rounds. If a row has lost two of five rounds, ranking that row would cost all other rows these rounds, so
+    that row is left out. A row that has lost one of fifteen rounds is kept. With fewer than :data:`ROWS_MIN` rows, each pair uses its own
+    rounds, and all rows are kept.
     """
     everyone = list(range(len(rows)))
     if len(rows) < ROWS_MIN:
@@ -182,9 +182,9 @@ def moderated(logs: Floats) -> tuple[Floats, Floats]:
     - s₀² is the arithmetic mean, times :data:`CAUTION`. A noisy row that looks steady by chance must not get the variance of steady rows.
     - The variance of ln s² is increased by its standard error, which for k rows is √(2 / (k − 1)) times the variance.
     - d₀ is at most a quarter of (k − 2) d, because a few rows may look more similar than they are.
-    - A row that is noisier than the other rows by an F test keeps its own variance and doesn't count for s₀² and d₀. B. Phipson and others
-      do this gradually ("Robust hyperparameter estimation protects against hypervariable genes and improves power to detect differential
-      expression", Annals of Applied Statistics 10, 2016), which requires many rows.
+    - A row that is noisier than the other rows by an F test keeps its own variance and doesn't count toward s₀² and d₀. B. Phipson and
+      others do this gradually ("Robust hyperparameter estimation protects against hypervariable genes and improves power to detect
+      differential expression", Annals of Applied Statistics 10, 2016), which requires many rows.
     """
     from scipy.special import fdtrc, polygamma  # slow to import, and few commands need it
 

@@ -145,7 +145,8 @@ def _standing(held: Sequence[bool], trials: int) -> LimitSide:
 def settled(observations: Sequence[RateObservation], phase: SearchPhase) -> dict[float, LimitSide]:
     """Classify each rate at the end of a search, in ascending order.
 
-    Unlike :func:`places`, this classifies a decided rate by the majority of all its trials, because a retest may not have been decided.
+    Unlike :func:`places`, this function classifies a decided rate by the majority of all its trials, because a retest may not have been
+    decided.
     """
     results = _results(observations, phase)
     found = places(observations, phase)
@@ -214,7 +215,7 @@ def _next_rate(found: dict[float, LimitSide], known: Bounds, hints: Sequence[flo
 
 
 def _stride(found: dict[float, LimitSide], kind: LimitSide, width: float) -> float:
-    """Return the next stride as a factor on the rate: the width, doubled for each rate of this kind after the first."""
+    """Return the next stride as a factor to apply to the rate: the width, doubled for each rate of this kind after the first."""
     doublings = sum(own is kind for own in found.values()) - 1
     return float((1 + width) ** 2 ** min(doublings, STRIDES_MAX))
 

@@ -172,7 +172,7 @@ def _network(found: Sequence[Network], slices: Sequence[Slice]) -> Network | Non
 
 
 def _link(links: Sequence[LinkUse], weights: Sequence[float]) -> LinkUse:
-    """Return the mean use of the fullest link, or its highest use if it wasn't always the same link."""
+    """Return the mean use of the fullest link, or the highest use of any link if different links were the fullest."""
     if len({link.name for link in links}) > 1:
         return max(links, key=lambda link: link.share)
     return links[0].model_copy(update={"bits_per_s": _weighted([link.bits_per_s for link in links], weights)})

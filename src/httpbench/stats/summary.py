@@ -1,6 +1,6 @@
 """Summarize the rounds of a cell: the median of each result over the valid rounds, and their spread.
 
-The unit of replication is the round, not the request. A million requests to one started process share its memory layout, its place in the
+The unit of replication is the round, not the request. A million requests to the same process share its memory layout, its place in the
 cache and the state of the machine, so an interval over requests would be narrow and wrong. Rounds that don't count (invalid, failed or
 disturbed) never enter a median; the summary contains the number of rounds that count. No result is the best of several rounds.
 """
@@ -57,7 +57,7 @@ class Estimate(Frozen):
     max: float
     """Highest value of a round."""
     spread: float | None
-    """(max − min) / 2 / median: the column Range. Null: a single round, or a median of 0."""
+    """(max − min) / 2 / median, shown in the column Range. Null: a single round, or a median of 0."""
     rounds: int
     """Number of rounds that have the result."""
     interval: ConfidenceInterval | None = None
@@ -137,8 +137,8 @@ class Summary(Frozen):
     response_time_us: Latency | None
     """Response times, in µs. If the rate rises, only the highest step counts. Null: closed loop."""
     rate_held_rps: Estimate | None = None
-    """Highest step of a rising rate that the target held, in requests/s. Includes rounds that don't count because the target missed the
-    last step. Null: the rate doesn't rise."""
+    """Highest step of a rising rate that the target held, in requests/s. This includes rounds that don't count because the target missed
+    the last step. Null: the rate doesn't rise."""
     cpu_cores: Estimate | None
     """Mean CPU use of the target's whole process tree, in cores."""
     cpu_cores_peak: Estimate | None

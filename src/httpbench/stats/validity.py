@@ -15,8 +15,8 @@ allows for requests in flight at the end. The native load generator waits for th
 error."""
 
 EDGE_REQUESTS = 2
-"""Number of requests that may fall outside the period of an offered rate or step: the first and the last. This matters if there are few
-requests."""
+"""Number of requests that may fall outside the period of an offered rate or step: the first and the last. The allowance matters only if
+there are few requests."""
 
 POISSON_DEVIATIONS = 3
 """Number of standard deviations by which the number of Poisson arrivals in a step may fall short by chance."""
@@ -115,7 +115,7 @@ def response_size(workload: Workload, response_bytes: int | None = None) -> tupl
 
     Args:
         workload: The request and the correct response.
-        response_bytes: Size of a whole correct response, if all are alike and the generator counts headers. ``None`` compares bodies.
+        response_bytes: Size of a whole correct response, if all are alike and the generator counts headers. ``None``: compare bodies.
     """
     if workload.parts or workload.request.method == "HEAD":
         return None, "bodies"

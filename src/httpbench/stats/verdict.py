@@ -23,7 +23,7 @@ from httpbench.stats.validity import is_incorrect, untrue
 from httpbench.stats.withheld import withheld
 
 TARGET_BUSY = 0.90
-"""Minimum share of its cores that a busy target uses. It is below 1 because the kernel charges some interrupt and network work to no
+"""Minimum share of its cores that a busy target uses. The share is below 1 because the kernel charges some interrupt and network work to no
 process."""
 
 TARGET_FULL = 0.97

@@ -1,14 +1,14 @@
 """The exceptions that httpbench raises on purpose.
 
 An error's message is one sentence: what happened and where. ``hint`` is the fix, and ``log_tail`` contains the last lines of the log that
-explains it. ``cli/exit_codes.py`` has the exit code of each.
+explains it. ``cli/exit_codes.py`` contains the exit code of each exception.
 """
 
 from __future__ import annotations
 
 
 class HttpbenchError(Exception):
-    """The base class of these exceptions."""
+    """The base class of all exceptions in this module."""
 
     def __init__(self, message: str, *, hint: str | None = None, log_tail: str | None = None):
         super().__init__(message)

@@ -1,6 +1,6 @@
 """Locations of files: the user's own folders, and the target.toml files of a catalog.
 
-Shell completion reads the ids of targets with this module alone, without loading the models that validate them.
+Shell completion reads the ids of targets with this module alone, without loading the models that validate target.toml files.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def is_built_in(folder: str | Path) -> bool:
 
 
 def manifests(folder: Path) -> list[Path]:
-    """Return the target.toml files at any depth. Paths are absolute, so that a folder given twice, or inside another, is read once."""
+    """Return the target.toml files at any depth. Absolute paths let the caller detect files found twice."""
     return sorted(path.absolute() for path in folder.rglob("target.toml"))
 
 
@@ -60,12 +60,12 @@ def ids(extra_targets: Sequence[Path] = ()) -> list[str]:
 
 
 def id_part(text: str) -> str:
-    """Convert a name to a part of an id: lower case, without characters that ids can't contain. C# becomes ``csharp``, as in folders."""
+    """Convert a name to a part of an id: lower case, without characters that ids can't contain. C# becomes ``csharp``."""
     return re.sub(r"^[^a-z0-9]+|[^a-z0-9_.+-]", "-", text.lower().replace("#", "sharp")).lstrip("-") or "unnamed"
 
 
 def engine_of(dockerfile: Path) -> str:
-    """Return the engine that a Dockerfile of web-frameworks is for: ``.Dockerfile.ENGINE``."""
+    """Return the engine that is part of the file name of a web-frameworks Dockerfile, ``.Dockerfile.ENGINE``."""
     return id_part(dockerfile.name.removeprefix(".Dockerfile."))
 
 
@@ -82,7 +82,7 @@ def _ids_of_layout(layout: str, folder: Path) -> Iterator[str]:
 
 
 def _readable(read: Callable[[Path], Iterator[str]], paths: Iterable[Path]) -> Iterator[str]:
-    """Yield the ids that ``read`` finds in each file, up to the first error in it."""
+    """Yield the ids that ``read`` finds in each file, up to the first error in that file."""
     for path in paths:
         with suppress(OSError, ValueError, KeyError, TypeError, AttributeError):
             yield from read(path)
@@ -119,10 +119,10 @@ def user_folder(variable: str, below_home: str) -> Path:
 def base_folder(variable: str, below_home: str) -> Path:
     """Return the folder that an XDG variable names, or else ``below_home`` in the user's home.
 
-    Raises :class:`UsageError` if there is neither.
+    Raises :class:`UsageError` if the variable names no folder and the user has no home folder.
     """
     named = os.environ.get(variable)
-    if named and Path(named).is_absolute():  # the specification ignores relative paths
+    if named and Path(named).is_absolute():  # the XDG specification says to ignore relative paths
         return Path(named)
     try:
         home = None if os.environ.get("HOME") == "" else Path.home()

@@ -1,12 +1,13 @@
-"""Percentiles and trimmed means. The harness computes them only here, by the same rules as its load generator.
+"""Percentiles and trimmed means. The harness computes them only in this module, by the same rules as its load generator.
 
 Samples are values in ascending order, each with a count: times of single requests, or buckets of an HdrHistogram.
 
-- The percentile p of n samples is the one at rank ⌈p/100 · n⌉ (nearest rank, as ``value_at_quantile`` in HdrHistogram). If that is a
-  bucket, its highest value is used, so at least p % of the samples don't exceed the percentile.
-- A percentile is known if at least ten samples lie beyond it. With fewer, it depends more on chance than on the target.
+- The percentile p of n samples is the sample at rank ⌈p/100 · n⌉ (nearest rank, as ``value_at_quantile`` in HdrHistogram). If samples are
+  in buckets, the highest value of that sample's bucket is used, so at least p % of the samples don't exceed the percentile.
+- A percentile is known if at least ten samples lie beyond it. With fewer samples beyond it, the percentile depends more on chance than on
+  the target.
 
-The computation is one numpy pass over the buckets with samples.
+The computation is one numpy pass over the nonempty buckets.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ PERCENTILES = {"p25": 25.0, "p50": 50.0, "p75": 75.0, "p90": 90.0, "p95": 95.0, 
 """Percentiles by field name."""
 
 SAMPLES_BEYOND = 10
-"""Minimum number of samples beyond a percentile. With fewer, the percentile isn't shown."""
+"""Minimum number of samples beyond a percentile. With fewer samples beyond it, a percentile isn't shown."""
 
 TRIMMED_SHARE = 0.001
 """Share of the samples that tm99.9 drops at each end."""
@@ -64,7 +65,7 @@ def samples_needed(percentile: float) -> int:
 
 
 def percentiles_us(highest: Floats, counts: Integers) -> dict[str, float]:
-    """Return all known percentiles by name, in µs. Takes times in ns."""
+    """Return all known percentiles by name, in µs. ``highest`` contains times in ns."""
     ends = np.cumsum(counts)
     found = {name: _percentile_us(highest, ends, percentile) for name, percentile in PERCENTILES.items()}
     return {name: value for name, value in found.items() if value is not None}
@@ -76,7 +77,7 @@ def percentile_us(samples: Samples, percentile: float) -> float | None:
 
 
 def figures_us(samples: Samples) -> dict[str, float]:
-    """Return the statistics of a distribution by field name, in µs. Unknown percentiles are left out. No samples: empty.
+    """Return the statistics of a distribution by field name, in µs, without unknown percentiles; empty if there are no samples.
 
     The standard deviation is that of the population, not an estimate from a sample, because all requests are included.
     """
@@ -112,7 +113,7 @@ def together(parts: list[Samples]) -> Samples:
 
 
 def decoded(histogram: str) -> HdrHistogram:
-    """Decode a histogram from HdrHistogram V2, compressed, base64. Raises :class:`LoadError`."""
+    """Decode a compressed HdrHistogram V2 in base64. Raises :class:`LoadError` if it can't be decoded."""
     try:
         return HdrHistogram.decode(histogram)
     except Exception as error:  # the library doesn't catch the errors of base64, zlib, struct and ctypes

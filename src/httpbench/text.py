@@ -1,7 +1,7 @@
 """Make text safe to display.
 
-Everything that httpbench prints or exports passes through here, because parts of it come from servers, logs and names. Characters that a
-terminal or a CI log would interpret become JSON escapes, so that a JSON document keeps its meaning.
+Everything that httpbench prints or exports passes through this module, because parts of it come from servers, logs and names. Characters
+that a terminal or a CI log would interpret become JSON escapes, so that a JSON document keeps its meaning.
 """
 
 from __future__ import annotations

@@ -22,7 +22,7 @@ LAYOUTS: dict[str, Callable[[Path], list[Target]]] = {
     httparena.NAME: httparena.read,
     web_frameworks.NAME: web_frameworks.read,
 }
-"""Readers of other projects' catalogs, by the word before the colon."""
+"""Readers of other projects' catalogs, by the layout's name in ``LAYOUT:DIR``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,9 +42,9 @@ class Catalog:
 
 
 def load(extra_targets: Sequence[Path] = ()) -> Catalog:
-    """Read everything. Raises :class:`CatalogError` with the problems of all files.
+    """Read all targets, workloads and suites. Raises :class:`CatalogError` with the problems of all files.
 
-    Another project's catalog replaces the built-in targets, because it has hundreds of targets, some with the same ids.
+    Another project's catalog replaces the built-in targets, because it has hundreds of targets, some with the same ids as built-in ones.
     """
     folder = root()
     problems: list[str] = []
@@ -85,7 +85,7 @@ def _targets(path: Path) -> list[Target]:
 
 
 def _target(manifest: TargetFile, variant: Variant, folder: Path) -> Target:
-    """Combine the file's facts with those that the variant overrides."""
+    """Combine the fields of the file with the fields that the variant overrides."""
     overrides = {name: value for name, value in variant if value is not None and name != "name"}
     combined = {
         "id": target_id(manifest.kind, manifest.language, manifest.framework, variant.name),

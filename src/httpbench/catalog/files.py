@@ -1,7 +1,7 @@
 """Read a TOML file into a model and report all its problems at once, in terms of the file.
 
-pydantic does the validation. This module translates its errors: a location in a model becomes a key in the file, with a list of allowed
-values and "did you mean" for a word that is nearly correct.
+pydantic does the validation. This module translates pydantic's errors: a location in a model becomes a key in the file. An invalid word is
+reported with the allowed values and, if it is nearly correct, a "did you mean" suggestion.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ TOML_TYPES = {
     "float_type": "a number",
     "bool_type": "true or false",
 }
-"""pydantic's kind of error for a value of the wrong type → the expected type in TOML."""
+"""Expected type in TOML, by pydantic's kind of error for a value of the wrong type."""
 
 Model = TypeVar("Model", bound=BaseModel)
 Location = Sequence[str | int]
@@ -57,7 +57,7 @@ def sentences(model: type[BaseModel], error: ValidationError) -> list[str]:
 
 
 def did_you_mean(word: str, allowed: Sequence[str]) -> str:
-    """Return `` (did you mean "level"?)`` if the word is close to an allowed one, else an empty string."""
+    """Return `` (did you mean "level"?)`` if the word is close to an allowed word, else an empty string."""
     close = difflib.get_close_matches(word, allowed, n=1, cutoff=0.6)
     return f' (did you mean "{close[0]}"?)' if close else ""
 

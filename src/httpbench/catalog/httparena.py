@@ -1,4 +1,4 @@
-"""Read a clone of HttpArena, which has a ``meta.json`` and a ``Dockerfile`` in each ``frameworks/FRAMEWORK``.
+"""Read a clone of HttpArena, which has a ``meta.json`` and a ``Dockerfile`` in each ``frameworks/FRAMEWORK`` folder.
 
 Each framework becomes a target, ``language/framework``, that runs in a container and listens on port 8080. Tests that httpbench doesn't
 support are left out. The clone's data set, static files and certificates are mounted at the same paths as in HttpArena's own runs.
@@ -27,10 +27,10 @@ PATHS = {
     "pipelined": (f"{NAME}-pipelined", "/pipeline"),
     "json": (f"{NAME}-json", "/json/50?m=6"),
 }
-"""Supported tests, with their workload and path in httpbench. HttpArena also uses fixed paths."""
+"""Workload and path in httpbench for each supported test. HttpArena's paths are the same for all frameworks."""
 
 MOUNTS = {"/data/dataset.json": "data/dataset.json", "/data/static": "data/static", "/certs": "certs"}
-"""Path inside the container → path in the clone."""
+"""Path in the clone, by the path at which it is mounted inside the container."""
 
 
 class _Type(StrEnum):

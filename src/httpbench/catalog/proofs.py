@@ -1,6 +1,6 @@
-"""``targets/verified.toml``: when and where each built-in target was last verified, by id.
+"""Read and write ``targets/verified.toml``, which records when and where each built-in target was last verified.
 
-``httpbench verify --record`` writes it in sorted order, so that equal facts give identical files.
+``httpbench verify --record`` writes the file in sorted order, so that equal facts produce identical files.
 """
 
 from __future__ import annotations

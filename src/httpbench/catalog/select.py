@@ -1,8 +1,12 @@
 """Select targets by the words and options of a command.
 
-A word selects targets by the first rule that matches: the target with exactly that id; targets with the word's parts in consecutive parts
-of the id (``epoll``, ``c/epoll``, ``epoll/level``, and therefore a language or a framework); the targets of that category; targets with the
-word anywhere in the id.
+A word selects targets by the first of these rules that matches a target:
+
+1. The target's id is exactly the word.
+2. The parts of the word are consecutive parts of the id: ``epoll``, ``c/epoll`` or ``epoll/level``. The word can therefore be a language or
+   a framework.
+3. The word is the target's category.
+4. The id contains the word anywhere.
 """
 
 from __future__ import annotations
@@ -49,7 +53,7 @@ def select(
 
 
 def matching(targets: Sequence[Target], word: str) -> list[Target]:
-    """Return the targets that match a word. Raises :class:`SelectionError` if none do."""
+    """Return the targets that match a word. Raises :class:`SelectionError` if no target does."""
     exact = [target for target in targets if target.id == word]
     if exact:
         return exact
@@ -67,7 +71,7 @@ def matching(targets: Sequence[Target], word: str) -> list[Target]:
 
 
 def _has_parts(target: Target, wanted: str) -> bool:
-    """Return whether the id contains these parts, whole and consecutive. The kind's prefix is optional."""
+    """Return whether the id contains the wanted parts, whole and consecutive. The kind's prefix is optional."""
     return any(f"/{wanted}/" in f"/{name}/" for name in (target.id, target.id.removeprefix(f"{target.kind}:")))
 
 

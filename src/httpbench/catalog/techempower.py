@@ -1,7 +1,8 @@
 """Read a clone of TechEmpower's FrameworkBenchmarks, which has a ``benchmark_config.json`` in each ``frameworks/LANGUAGE/FRAMEWORK``.
 
 Each test of a configuration becomes a target, ``language/framework`` or ``language/framework/test``, that runs in a container from the
-Dockerfile in its folder. Problems of a configuration become part of its targets, so that one bad file doesn't hide hundreds of others.
+Dockerfile in the configuration's folder. Problems of a configuration become part of its targets, so that one bad file doesn't hide hundreds
+of others.
 """
 
 from __future__ import annotations
@@ -97,7 +98,7 @@ def read(folder: Path) -> list[Target]:
 
 
 def _configurations(folder: Path) -> Iterator[Path]:
-    """Yield the file that describes each framework. If both forms exist, JSON wins, as in TechEmpower's own program."""
+    """Yield the file that describes each framework. If a framework has both forms, JSON wins, as in TechEmpower's own program."""
     for framework in folder.glob("frameworks/*/*"):
         yield from [path for name in (CONFIGURATION, OLDER_CONFIGURATION) if (path := framework / name).is_file()][:1]
 
@@ -111,7 +112,7 @@ def _targets(path: Path) -> list[Target]:
 
 
 def _project(path: Path) -> tuple[str, dict[str, Raw]]:
-    """Return the framework's name and its raw tests. Raises :class:`CatalogError` if the file has another structure."""
+    """Return the framework's name and its raw tests. Raises :class:`CatalogError` if the file has a different structure."""
     data = _data(path)
     project, listed = data.get("framework"), data.get("tests")
     problems = []
@@ -159,7 +160,7 @@ def _read(path: Path, project: str, name: str, raw: Raw) -> tuple[_Test | None, 
     full = project if name == DEFAULT_TEST else f"{project}-{name}"
     problems = list(_beyond_the_model(path.parent, full, raw))
     given = dict(raw)
-    if path.name == OLDER_CONFIGURATION:  # this form lacks the language, which is a folder's name, and the port, which is in the Dockerfile
+    if path.name == OLDER_CONFIGURATION:  # the older form lacks the language (a folder's name) and the port (in the Dockerfile)
         told = {"language": path.parent.parent.name, "port": _exposed(path.parent / _dockerfile(full, raw))}
         given = {**{name: value for name, value in told.items() if value is not None}, **raw}
     try:

@@ -1,7 +1,7 @@
 """Read published results, the ``results.json`` of TechEmpower's program, as a run.
 
 Each combination of framework, test and level was measured once, so it becomes one trial in a single round, without an interval or a
-verdict. Its latencies are those that wrk printed (mean, standard deviation, maximum). CPU time and memory are unknown.
+verdict. The latencies are those that wrk printed (mean, standard deviation, maximum). CPU time and memory are unknown.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ ENVIRONMENT_MAX = 200
 
 
 class _Known(BaseModel):
-    """A part of the file. Unused keys are ignored."""
+    """A part of a ``results.json`` file. Unused keys are ignored."""
 
     model_config = ConfigDict(extra="ignore", frozen=True)
 
@@ -173,7 +173,7 @@ def _measured(results: _Results, path: Path) -> Iterator[tuple[str, str, int, Ma
     for key, of_test in results.raw.items():
         test = key.replace("_", "-")
         if test not in results.levels:
-            continue  # for example source sizes or commit counts
+            continue  # for example, source sizes or commit counts
         if not isinstance(of_test, dict) or not all(isinstance(levels, list) for levels in of_test.values()):
             raise _wrong(path, f"rawData.{key}: must hold an array for each framework")
         for framework, levels in of_test.items():
@@ -194,7 +194,7 @@ def _asked(results: _Results, test: str, number: int, path: Path) -> tuple[str, 
 
 
 def _measurement(raw: Mapping[str, Any], duration_s: float) -> Measurement:
-    """Compute throughput over the nominal duration, like TechEmpower's own tables."""
+    """Return the measurement of one level, with throughput over the nominal duration as in TechEmpower's own tables."""
     total = _count(raw, "totalRequests")
     ok = max(total - _count(raw, "5xx"), 0)
     errors: dict[str, int] = {}

@@ -1,8 +1,8 @@
-"""Read a clone of the-benchmarker/web-frameworks, which has a ``config.yaml`` in each ``LANGUAGE/FRAMEWORK``.
+"""Read a clone of the-benchmarker/web-frameworks, which has a ``config.yaml`` in each ``LANGUAGE/FRAMEWORK`` folder.
 
-The clone contains no Dockerfiles until its own ``rake config`` writes one for each engine, ``.Dockerfile.ENGINE``. Each of these becomes a
-target, ``language/framework/engine``, that runs in a container and listens on port 3000. A framework without a Dockerfile is
-listed with the reason.
+The clone contains no Dockerfiles until its own ``rake config`` writes one for each engine, ``.Dockerfile.ENGINE``. Each of these
+Dockerfiles becomes a target, ``language/framework/engine``, that runs in a container and listens on port 3000. A framework without a
+Dockerfile is listed with the reason.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Resolve the name of a workload: a file, a file with another number of rows (``query-5``), or a mix (``json:3,db:1``)."""
+"""Find a workload by its name: that of a file, of a file with another number of rows (``query-5``), or of a mix (``json:3,db:1``)."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def find(known: Mapping[str, Workload], name: str) -> Workload:
 
 
 def _with_other_rows(known: Mapping[str, Workload], name: str) -> Workload | None:
-    """Derive a workload such as ``query-5`` from ``query-20``. Returns ``None`` if that test has no workload with rows."""
+    """Derive a workload such as ``query-5`` from ``query-20``. Returns ``None`` if there can't be such a workload."""
     test, _, number = name.rpartition("-")
     base = next((workload for workload in known.values() if workload.asked == test and workload.expect.rows), None)
     if base is None or not re.fullmatch(r"[1-9][0-9]{0,2}", number) or int(number) > ROWS_MAX:

@@ -1,7 +1,7 @@
 """The backend of a proxy whose contract is checked. The first line of each connection tells the backend what to do.
 
-A check must control both ends of a proxy. It ends one direction and continues in the other, resets connections, stays silent, and compares
-the bytes that arrived. The backend runs in its own thread on one event loop. It is only for checks, never for load.
+A check must control both ends of a proxy. It closes one direction and continues in the other, resets connections, stays silent, and
+compares the bytes that arrived. The backend runs in its own thread on one event loop. It is only for checks, never for load.
 """
 
 from __future__ import annotations
@@ -39,11 +39,11 @@ class ScriptedBackend:
     """A backend that obeys commands. As a context manager, it listens on ``port``. The first line of a connection is a command and a word.
 
     - ``GET …``: responds with ``HELLO`` to this request and to all later requests
-    - ``echo x``: sends back what arrives, until the other side ends its direction
-    - ``download N``: sends N bytes of the pattern and closes
-    - ``upload x``: reads until the other side ends its direction, then sends the SHA-256 of what it read
-    - ``listen N``: sends N bytes of the pattern and ends this direction; the SHA-256 of the other side's bytes is kept in ``received[N]``
-    - ``hold x``: sends nothing; how the connection ended is kept in ``ended[x]``
+    - ``echo x``: sends back all bytes that arrive, until the other side finishes sending
+    - ``download N``: sends N bytes of the pattern and closes the connection
+    - ``upload x``: reads until the other side finishes sending, then sends the SHA-256 of the bytes read
+    - ``listen N``: sends N bytes of the pattern and finishes sending; ``received[N]`` keeps the SHA-256 of the bytes from the other side
+    - ``hold x``: sends nothing; ``ended[x]`` records how the connection ended
     - ``reset x``: resets the connection
     """
 
@@ -85,7 +85,7 @@ class ScriptedBackend:
             command, _, word = line.partition(" ")
             await self._obey(command, word, reader, writer)
         except (OSError, asyncio.CancelledError):
-            pass  # the proxy closed the connection, or this backend is stopping; the check notices it on its own side of the proxy
+            pass  # the proxy closed the connection, or this backend is stopping; the check detects a close on its own side
         finally:
             writer.close()
 

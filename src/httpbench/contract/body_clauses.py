@@ -18,7 +18,8 @@ LATER_S = 0.02
 """Pause after the head, in seconds, so that a server reads the head before the body arrives."""
 
 END_S = 0.5
-"""Time limit for the last bytes after we end our direction, in seconds. A server that processes requests in order then closes."""
+"""Time limit for the last bytes after the check has finished sending, in seconds. A server that processes requests in order then closes the
+connection."""
 
 
 class WithBody(NamedTuple):

@@ -23,7 +23,7 @@ class Check:
 
     @property
     def passed(self) -> bool:
-        """Whether the clause holds without a declared limit, or fails with one. A limit that doesn't always show passes in both cases."""
+        """Whether the clause holds without a declared limit, or fails with one. If the limit doesn't always show, both outcomes pass."""
         if self.declared and self.limit is not None and not self.limit.shows_always:
             return True
         return (self.problem is None) != self.declared

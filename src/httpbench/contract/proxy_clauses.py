@@ -1,8 +1,8 @@
-"""Check the contract of a TCP proxy, clause by clause (:data:`CLAUSES`), from both of its ends.
+"""Check the contract of a TCP proxy, clause by clause (:data:`CLAUSES`), from both ends of the proxy.
 
 A proxy promises that all bytes that enter at one end leave at the other, in order. The checks therefore compare every byte, in situations
-in which proxies fail: both directions at once, one direction that ends before the other, a reader that is slower than the sender, resets,
-and many connections.
+in which proxies tend to fail: both directions at once, one direction that ends before the other, a reader that is slower than the sender,
+resets, and many connections.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ CONNECTIONS = 1000
 AT_ONCE = 32  # number of connections to set up at the same time; more could overflow accept queues, some of which hold only fifty
 MANY_LIMIT_S = 90.0  # some proxies allocate megabytes for each connection, which takes time
 LIMIT_S = 10.0
-"""Maximum silence within a clause, in seconds. A working proxy takes less than a second."""
+"""Maximum silence within a clause, in seconds. A working proxy is silent for less than a second."""
 SURPLUS_WAIT_S = 0.05
 OWN_FILES = 2 * CONNECTIONS + 512
-"""Number of files that the check opens, because both ends of each connection are ours."""
+"""Number of files that the check opens, because both ends of each connection belong to this process."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,7 +200,7 @@ def _send(connection: socket.socket, data: bytes) -> None:
 
 
 def _receive(connection: socket.socket, size: int | None) -> bytes:
-    """Receive ``size`` bytes, or all bytes until the end. Returns fewer if the connection ends, breaks or falls silent."""
+    """Receive ``size`` bytes, or all bytes until the end. Returns fewer bytes if the connection ends, breaks or falls silent."""
     came = bytearray()
     with contextlib.suppress(OSError):
         while (size is None or len(came) < size) and (data := connection.recv(CHUNK_BYTES)):

@@ -22,13 +22,14 @@ CLOSE_WAIT_S = 1.0
 PIPELINED_TESTS = ("plaintext", "httparena-pipelined")
 """The tests of TechEmpower and HttpArena that pipeline their requests."""
 DATE_OFF_S = 2.5
-"""Maximum error of a Date, and maximum time without a change, in seconds. Servers update it once a second, or later when busy."""
+"""Maximum error of a Date header, and maximum time for which it may stay the same, in seconds. Servers update the header once a second, or
+less often when busy."""
 
 
 def check_server(
     host: str, port: int, workload: Workload, limits: tuple[Limit, ...], clauses: tuple[Clause, ...] | None = None
 ) -> list[Check]:
-    """Check every clause, the most important first. ``clauses`` are by default :data:`CLAUSES`."""
+    """Check every clause, the most important first. ``clauses`` defaults to :data:`CLAUSES`."""
     server = Server(host, port, workload)
     checks = []
     for name, function, excuses in CLAUSES if clauses is None else clauses:

@@ -1,7 +1,7 @@
-"""The clauses on TechEmpower's table World, which are checked with nothing but the server's own responses.
+"""The clauses about TechEmpower's World table, which are checked using only the server's own responses.
 
-Rows written through one path must come back through another. This check needs no access to the database, and still detects a server that
-responds from a cache or writes nothing. A single response can't show this, so rows of several responses are compared.
+Rows written through one path must come back through another path. This check needs no access to the database, but it detects a server that
+responds from a cache or writes nothing. A single response can't reveal such a server, so the check compares rows from several responses.
 """
 
 from __future__ import annotations
@@ -21,20 +21,20 @@ from httpbench.model import Expectation, Rule, Target, Workload
 
 DB, QUERY, UPDATE = "db", "query", "update"
 DRAWS = 100
-"""Number of rows to test whether ids are drawn at random."""
+"""Number of rows to read when testing whether ids are drawn at random."""
 UPDATES, UPDATED_ROWS = 25, 20
-"""Number of update requests, and number of rows in each: together 5% of the table."""
+"""Number of update requests, and number of rows per request. Together, the requests update 5% of the table."""
 READ_ROWS = 500
-"""Number of rows per request of the test "query": the maximum that its rules allow."""
+"""Number of rows per request of the "query" test. This is the maximum that the test's rules allow."""
 COMPARED = 10
-"""Minimum number of updated rows to read again. Fewer would prove little."""
+"""Minimum number of updated rows to read again. Fewer rows would prove little."""
 READS_MAX = 1000
 """Maximum number of requests for reading updated rows. With one row per request, one request in twenty returns an updated row."""
 REREAD_ROWS, REREAD_UPDATES = 1000, 100
-"""Number of rows to read before and after the updates, and number of updates, which cover 18% of the table. If the server reads rows anew,
-17 of them are expected to differ."""
+"""Number of rows to read before and after the updates, and number of updates, which cover 18% of the table. If the server reads its rows
+anew, 17 rows are expected to differ."""
 PER_CONNECTION = 50
-"""Number of requests per connection. Many servers close a connection after a hundred."""
+"""Number of requests per connection. Many servers close a connection after a hundred requests."""
 
 Row = tuple[int, int]
 """Id and random number."""
@@ -91,7 +91,7 @@ def _clause_of_two_paths(target: Target, workload: Workload) -> Clause | None:
 
 
 def _asking(workload: Workload, path: str, rows: int | None) -> Workload:
-    """Return a workload with this path. ``rows`` is the length of the array in its response (``None``: a single row)."""
+    """Return a workload with this path. ``rows`` is the length of the array in the response (``None``: a single row)."""
     rule = Rule.WORLD if rows is None else Rule.WORLDS
     request = workload.request.model_copy(update={"path": path})
     return workload.model_copy(update={"request": request, "expect": Expectation(rule=rule, rows=rows)})
@@ -193,7 +193,7 @@ def rereading_problem(before: Mapping[int, int], after: Iterable[Row], updated: 
 def _repeats_max(draws: int) -> int:
     """Return the maximum number of repeated ids among random draws, which no honest server exceeds in practice.
 
-    It is the expected number, plus six standard deviations, plus six.
+    The maximum is the expected number, plus six standard deviations, plus six.
     """
     mean = draws * (draws - 1) / 2 / ROWS
     return math.ceil(mean + 6 * math.sqrt(mean)) + 6

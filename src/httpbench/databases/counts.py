@@ -1,4 +1,4 @@
-"""A database's own counters, which prove that a target queried it for its responses."""
+"""The counters of a database, which prove that a target queried the database for its responses."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ FORTUNES = 12
 UPDATE, CACHED = "update", "cached-query"
 
 WRITTEN_SHARE_MIN = 0.95
-"""Minimum ratio of rows written to rows in responses. It is below 1, because a row may be drawn twice or keep its value by chance."""
+"""Minimum ratio of rows written to rows in responses. The ratio is below 1, because a row may be drawn twice or keep its value by
+chance."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +27,7 @@ class Counts:
     written: int
 
     def since(self, before: Counts) -> Counts:
-        """Return the counts since ``before``."""
+        """Return how much each count has grown since ``before``."""
         return Counts(self.read - before.read, self.scanned - before.scanned, self.written - before.written)
 
 

@@ -1,7 +1,7 @@
-"""The database systems. Everything that differs between them is here and in the scripts of their folders.
+"""The database systems. All differences between them are in this module and in the scripts of their folders.
 
 ``initialise.sh DATA`` creates a data folder with the tables, ``serve.sh DATA ADDRESS PORT`` serves it, and ``ask.sh DATA PORT SQL`` prints
-rows. Processes and containers run the same scripts.
+the rows of a query. Processes and containers run the same scripts.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from httpbench.databases.counts import Counts
 from httpbench.model import Build, Category, Database, Kind, Requirement, Scaling, Target, Tuning
 
 HOST_NAME = "tfb-database"
-"""Host name of the database inside containers. TechEmpower's frameworks use it."""
+"""Host name of the database inside containers. TechEmpower's frameworks use this name."""
 
 USER, PASSWORD, NAME = "benchmarkdbuser", "benchmarkdbpass", "hello_world"
 """Credentials and name of the database, as in TechEmpower's setup."""
@@ -33,17 +33,17 @@ class System:
     name: Database
     title: str
     scheme: str
-    """Scheme of its URLs."""
+    """Scheme of the database's URLs."""
     port: int
-    """Its usual port, which other projects' frameworks expect."""
+    """Default port of the database, which other projects' frameworks expect."""
     owner: str
-    """User that runs it if the harness runs as root. Debian's package creates the user."""
+    """User that runs the database if the harness runs as root. Debian's package creates this user."""
     requirement: Requirement
     version_query: str
     sessions_query: str
     """SQL that counts the target's connections."""
     counts_query: str
-    """SQL for the rows read by key, rows scanned and rows written since the server started."""
+    """SQL that returns the numbers of rows read by key, rows scanned and rows written since the server started."""
 
     @property
     def folder(self) -> Path:

@@ -1,4 +1,4 @@
-"""Make one strict HTTP exchange with a server under test, and check whether its response is correct."""
+"""Perform one strict HTTP exchange with a server under test, and check whether the response is correct."""
 
 from __future__ import annotations
 

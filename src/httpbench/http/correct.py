@@ -16,12 +16,12 @@ SHOWN = 60
 """Number of bytes of a body to quote."""
 
 RETRY_S = 0.005
-ATTEMPT_S = 1.0  # each further attempt waits twice as long, because some servers take many seconds for their first response
+ATTEMPT_S = 1.0  # each further attempt waits twice as long, because some servers take many seconds to send their first response
 WRONG_FOR_S = 1.0  # a starting server may respond 503 for a moment, but a server that is wrong for this long stays wrong
 
 
 def problems(response: Response, surplus: bytes, expect: Expectation) -> list[str]:
-    """Return all problems of a response, a clause each; none if it is correct. ``surplus`` are the bytes after the response."""
+    """Return all problems of a response, each as a clause; empty if it is correct. ``surplus`` contains the bytes after the response."""
     found = []
     if expect.status is None and not 200 <= response.status < 300:
         found.append(f"status {response.status} instead of a success (2xx)")
@@ -43,7 +43,7 @@ def problems(response: Response, surplus: bytes, expect: Expectation) -> list[st
 
 
 def check(host: str, port: int, workload: Workload) -> list[str]:
-    """Send one request and return all problems of the response, a clause each."""
+    """Send one request and return all problems of the response, each as a clause."""
     try:
         return problems(*exchange(host, port, workload.request), workload.expect)
     except ExchangeError as error:
@@ -55,7 +55,7 @@ def check(host: str, port: int, workload: Workload) -> list[str]:
 def wait_until_correct(host: str, port: int, workload: Workload, timeout_s: float, alive: Callable[[], bool]) -> SampledResponse:
     """Wait until the server responds correctly to the workload's request, and return that response.
 
-    Some servers lose a request that arrives exactly while they start. Silence therefore doesn't end the wait: the request is
+    Some servers lose a request that arrives exactly while they are starting. Silence therefore doesn't end the wait: the request is
     repeated on another connection. Raises :class:`StartError` if the server ends, doesn't respond in time, or keeps responding incorrectly.
     """
     deadline = time.monotonic() + timeout_s

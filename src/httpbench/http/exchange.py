@@ -1,4 +1,4 @@
-"""Make one HTTP/1.1 exchange, byte for byte and strictly.
+"""Perform one HTTP/1.1 exchange, and check it strictly, byte for byte.
 
 A check must notice problems that a library tolerates: bytes after the body, a wrong Content-Length, a malformed header. This module
 therefore uses raw sockets. It is for single requests, never for load.
@@ -21,7 +21,7 @@ HEAD_LIMIT_BYTES = 65_536
 BODY_LIMIT_BYTES = 64 << 20
 TOO_LARGE = f"sent a body of more than {BODY_LIMIT_BYTES >> 20} MiB, which is the limit"
 INTERIM_MAX = 16
-"""Maximum number of 1xx responses before the final one. A server that sends more would never finish."""
+"""Maximum number of 1xx responses before the final response. A server that sends more might never finish."""
 SURPLUS_WAIT_S = 0.02  # on loopback, surplus bytes come with the response or immediately after it
 
 NUMBER = re.compile(r"[0-9]{1,18}")
@@ -31,7 +31,7 @@ BEFORE = "before it responded"
 
 
 class ExchangeError(Exception):
-    """The response is missing or isn't valid HTTP/1.1. The message is one clause: `closed the connection before it responded`."""
+    """The response is missing or isn't valid HTTP/1.1. The message is a clause such as `closed the connection before it responded`."""
 
     def __init__(self, message: str):
         super().__init__(one_line(message))  # the message may quote the response
@@ -47,7 +47,7 @@ class Response:
     headers: tuple[tuple[str, str], ...]
     body: bytes
     size_bytes: int
-    """Size of headers and body, including framing."""
+    """Size of headers and body in bytes, including framing."""
     reason: str = ""
     """Reason phrase of the status line."""
 
@@ -76,7 +76,7 @@ class Received:
 
     responses: tuple[Response, ...]
     rest: bytes
-    """Bytes after the last response that aren't a response."""
+    """Bytes after the last response that don't form a response."""
     closed: bool
 
     @property
@@ -111,7 +111,7 @@ class Connection:
         self._timeout_s = timeout_s
         self._buffer = bytearray()
         self.ended = False
-        """Whether the server has closed the connection, as far as we have read."""
+        """Whether the server is known to have closed the connection."""
         self._socket = socket.create_connection((host, port), timeout=timeout_s)
         self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
 
@@ -125,7 +125,7 @@ class Connection:
     def receive(self, method: str = "GET") -> Response:
         """Return the next final response to a request with this method. Raises :class:`ExchangeError`.
 
-        Interim responses (100, 103) before it are ignored (RFC 9110, section 15.2).
+        Interim responses (such as 100 and 103) are ignored (RFC 9110, section 15.2).
 
         A 101 response is final, because the connection stops using HTTP after it.
         """
@@ -152,7 +152,7 @@ class Connection:
         return bytes(self._buffer)
 
     def rest(self, wait_s: float) -> bytes:
-        """End our direction, and return all bytes that arrive until the server closes the connection, or within ``wait_s`` seconds."""
+        """Finish sending, and return all bytes that arrive until the server closes the connection or ``wait_s`` seconds have passed."""
         deadline = time.monotonic() + wait_s
         with contextlib.suppress(OSError, ExchangeError):
             self._socket.shutdown(socket.SHUT_WR)
@@ -163,7 +163,8 @@ class Connection:
     def everything(self, quiet_s: float, first_s: float, method: str) -> Received:
         """Return everything that arrives until the server closes the connection or falls silent.
 
-        Silence means that no byte arrives for ``first_s`` at the beginning, or for ``quiet_s`` later. All requests so far had this method.
+        Silence means that no byte arrives for ``first_s`` seconds at the beginning, or for ``quiet_s`` seconds later. ``method`` is the
+        method of all requests so far.
         """
         deadline = time.monotonic() + self._timeout_s
         with contextlib.suppress(ExchangeError):
@@ -240,7 +241,7 @@ class Connection:
         return self._until(b"\r\n", deadline, "in the middle of a chunked body", "sent an endless line in a chunked body")
 
     def _until(self, mark: bytes, deadline: float, when: str, endless: str) -> bytes:
-        """Remove all bytes up to the end of ``mark`` from the buffer, and return those before ``mark``."""
+        """Remove all bytes up to the end of ``mark`` from the buffer, and return the bytes before ``mark``."""
         while (end := self._buffer.find(mark)) < 0:
             if len(self._buffer) > HEAD_LIMIT_BYTES:
                 raise ExchangeError(endless)

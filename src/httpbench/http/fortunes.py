@@ -1,7 +1,8 @@
 """Check the page of TechEmpower's test `fortunes`.
 
-A framework reads twelve rows, adds one, sorts all by message, and escapes special characters of HTML. Attributes, whitespace between
-elements and the form of escapes are free. The check compares all rows, so it detects rows that are missing, unsorted or not escaped.
+A framework reads twelve rows, adds one row, sorts all rows by message, and escapes special characters of HTML. Attributes, whitespace
+between elements and the form of escapes may vary. The check compares all rows, so it detects rows that are missing, unsorted or not
+escaped.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ MESSAGES = {
     11: '<script>alert("This should not be displayed in a browser alert box.");</script>',
     12: "フレームワークのベンチマーク",
 }
-"""TechEmpower's table Fortune: id → message."""
+"""Messages in TechEmpower's table Fortune, by id."""
 
 ADDED = (0, "Additional fortune added at request time.")
 SCRIPT_ID = 11
@@ -36,7 +37,7 @@ OPTIONAL = ("meta", "link", "thead", "tbody")
 
 
 def page_problems(body: bytes) -> list[str]:
-    """Return all problems of a page, a clause each."""
+    """Return all problems of a page, each as a clause."""
     try:
         text = body.decode()
     except UnicodeDecodeError:

@@ -1,7 +1,7 @@
 """Learn a server's correct response, if the workload doesn't define it, from three responses before the warm-up.
 
-If the three are equal, each later response must have the same status, media type and body. If their bodies differ, only status and media
-type are checked.
+If the three responses are equal, each later response must have the same status, media type and body. If their bodies differ, only status
+and media type are checked.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from httpbench.model import Learned, Workload
 
 RESPONSES = 3
 PAUSE_S = 0.55
-"""Pause between the requests, in seconds. Bodies that contain a time in seconds then differ."""
+"""Pause between the requests, in seconds. The pause makes bodies differ if they contain a time in seconds."""
 BODY_MAX_BYTES = 65_536
 """Maximum length of a body that is compared byte by byte. For a longer body, size and SHA-256 are compared."""
 
 
 def is_learned(workload: Workload) -> bool:
-    """Return whether the workload leaves the correct status open, or accepts several bodies of which a server always sends the same."""
+    """Return whether the workload leaves the correct status open, or accepts several bodies of which a server always sends the same one."""
     expect = workload.expect
     if expect.body is not None or expect.body_sha256 is not None or expect.body_bytes is not None:
         return False
@@ -32,8 +32,9 @@ def is_learned(workload: Workload) -> bool:
 def learn(host: str, port: int, workload: Workload, before: Learned | None = None) -> tuple[Workload, Learned] | None:
     """Learn the common properties of three responses.
 
-    Returns the workload with these properties, and the properties, or ``None`` if a response isn't correct. ``before`` was learned in an
-    earlier trial of the same server. That trial has shown whether bodies change over time, so no pauses are needed.
+    Returns the workload with these properties and the properties themselves, or ``None`` if a response isn't correct. ``before`` contains
+    the properties that were learned in an earlier trial of the same server. That trial has shown whether bodies change over time, so no
+    pauses are needed.
     """
     responses: list[Response] = []
     for number in range(RESPONSES):
@@ -54,7 +55,7 @@ def learn(host: str, port: int, workload: Workload, before: Learned | None = Non
 
 
 def with_status(workload: Workload, status: int) -> Workload:
-    """Return the workload with this expected status if it accepts any success, else unchanged."""
+    """Return the workload with this expected status if it accepts any success, else the unchanged workload."""
     if workload.expect.status is not None:
         return workload
     return workload.model_copy(update={"expect": workload.expect.model_copy(update={"status": status})})

@@ -1,7 +1,8 @@
-"""Check bodies against published rules: those of TechEmpower's tests, and those of HttpArena's test with JSON.
+"""Check bodies against published rules: those of TechEmpower's tests, and those of HttpArena's JSON test.
 
-Each function returns the problems of one body, a clause each. In one respect, this module is stricter than TechEmpower: problems about
-which the project's own program only warns are errors. As in that program, names and the message may be in any case.
+Each function returns the problems of one body, each as a clause. In one respect, this module is stricter than TechEmpower's own program:
+problems that only cause warnings in that program are errors in this module. As in that program, keys and the message may be in upper or
+lower case.
 
 Sources: github.com/TechEmpower/FrameworkBenchmarks/wiki, "Framework Tests Overview"; github.com/MDA2AV/HttpArena, scripts/validate.sh.
 """
@@ -19,10 +20,10 @@ from httpbench.text import one_line
 
 MESSAGE = "Hello, World!"
 ROWS = 10_000
-"""Number of rows of the table World. Each row contains a random number from 1 to this number."""
+"""Number of rows in the table World. Each row contains a random number from 1 to this number."""
 SHOWN = 60
 SAME_PROBLEMS_MAX = 3
-"""Maximum number of problems of rows to list, because further problems are usually the same."""
+"""Maximum number of problems to list for rows or items, because further problems are usually the same."""
 
 
 def rule_problems(response: Response, expect: Expectation) -> list[str]:
@@ -121,7 +122,7 @@ def _of_json(body: bytes, problems: Callable[[object], list[str]]) -> list[str]:
 
 
 def _charset_problems(response: Response) -> list[str]:
-    """Return a problem if the page doesn't declare its encoding. It must, because it contains characters beyond ASCII."""
+    """Return a problem if the page doesn't declare its encoding. It must do so because it contains characters beyond ASCII."""
     content_type = (response.header("content-type") or "").lower().replace(" ", "").replace('"', "")
     return [] if "charset=utf-8" in content_type else ["Content-Type without charset=utf-8"]
 

@@ -19,7 +19,8 @@ QUIET_S = 0.02
 """Minimum pause on loopback that counts as silence, in seconds."""
 
 CONTROL_LIMIT_S = 0.25
-"""Timeout of the control request in :meth:`Server.all_on`, in seconds. A server with one connection at a time doesn't respond to it."""
+"""Timeout of the control request in :meth:`Server.all_on`, in seconds. A server that handles one connection at a time doesn't respond to
+this request."""
 
 PADDING = "X-Padding"
 
@@ -50,7 +51,8 @@ class Server:
     def request_bytes(self, *extra: tuple[str, str], padding: int = 0, **changes: str) -> bytes:
         """Return the workload's request with additional headers and with changes to its fields.
 
-        ``padding`` makes the request longer by that many bytes: 0, or at least the length of a header without a value.
+        ``padding`` is the number of bytes by which the request gets longer. It must be 0, or at least the length of a padding header
+        without a value.
         """
         request = self.workload.request.model_copy(update=changes)
         empty = len(f"{PADDING}: \r\n")

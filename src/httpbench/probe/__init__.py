@@ -1,4 +1,4 @@
-"""Find out how much of HTTP a server implements, by experiments outside the measured time. The result is one label."""
+"""Find out how much of HTTP a server implements, with experiments outside the measured time. The result is one label."""
 
 from __future__ import annotations
 

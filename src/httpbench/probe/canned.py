@@ -1,15 +1,15 @@
 """Find out whether a response depends on the request, or is canned.
 
 A server that is written for a benchmark can be fast without reading requests: it counts bytes, or requests, and sends prepared responses.
-This module requests the known path and an unknown one, in several lengths and in an unpredictable order. The responses show what they
-depend on:
+This module requests the known path and an unknown one, in several lengths and in an unpredictable order. The pattern of responses shows
+what the responses depend on:
 
 - If the same path always gets the same response, responses depend on the request (or on nothing, if both paths get the same response).
-- If the same length gets the same response, but the same path doesn't, they depend on the length.
-- If identical requests get different responses at different positions, they depend on the position.
+- If the same length gets the same response, but the same path doesn't, responses depend on the length.
+- If identical requests get different responses at different positions, responses depend on the position.
 
-One kind of server goes undetected: a server that recognizes the load's own request byte for byte and parses all other requests. It responds
-like a server that parses every request.
+One kind of server goes undetected: a server that recognizes the load's own request byte for byte and parses all other requests. Its
+responses look like those of a server that parses every request.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ CORRECT = "the correct response"
 
 @dataclass(frozen=True, slots=True)
 class Variation:
-    """A request for the known path or the unknown path, with one of the lengths."""
+    """A request for the known path or the unknown path, with one of several lengths."""
 
     data: bytes
     known: bool
@@ -79,7 +79,7 @@ UNEXPLAINED = "path, length and position do not explain its responses"
 
 
 def other_cause(outcomes: Sequence[ProbeOutcome]) -> str | None:
-    """Return a sentence on what explains the responses, or ``None`` if the path does."""
+    """Return a clause on what explains the responses, or ``None`` if the path explains them."""
     if _explains(outcomes, lambda request: request.known):
         return None
     if _explains(outcomes, lambda request: len(request.data)):
@@ -132,7 +132,7 @@ def _outcomes(server: Server, requests: Sequence[Variation], usual: bytes | None
 def _sent(server: Server, connection: Connection | None, request: Variation) -> tuple[Connection | None, Response | None]:
     """Send a request. Returns the connection for the next request, and the response.
 
-    A second attempt uses a new connection, because the server may have closed the first.
+    A second attempt uses a new connection, because the server may have closed the first connection.
     """
     for _ in range(2):
         fresh = connection is None

@@ -21,7 +21,7 @@ UNKNOWN_METHOD = "BREW"
 REFUSED = 400
 """Lowest status that refuses a request."""
 LARGE_BYTES = 6144
-"""Size of the large header, in bytes: below most default limits (nginx and Node: at least 8 KiB), but more than one small read."""
+"""Size of the large header, in bytes: below most default limits (nginx and Node: at least 8 KiB), but larger than one small read."""
 
 HIDDEN = "GET /hidden-in-a-body HTTP/1.1\r\nHost: hidden\r\n\r\n"
 """A body that looks like a request. A server that doesn't read bodies responds to it."""
@@ -81,7 +81,7 @@ def chunked_body(server: Server) -> Found:
 
 
 def head(server: Server) -> Found:
-    """Check for a body after HEAD, whatever the status. A client would mistake it for the next response (RFC 9110, section 9.3.2)."""
+    """Check for a body after HEAD, whatever the status. A client would mistake a body for the next response (RFC 9110, section 9.3.2)."""
     with server.connect() as connection:
         connection.send(server.request_bytes(method="HEAD"))
         response = connection.receive("HEAD")
@@ -137,7 +137,8 @@ def _body(server: Server, data: bytes) -> Found:
     """Send a request with a body and then another request.
 
     The trait holds if the first request gets one response and the second one gets a correct response, or if the server refuses the first
-    request and then closes the connection or stays silent. Some servers wait a second for the rest of a refused request before they close.
+    request and then closes the connection or stays silent. Some servers wait a second for the rest of a refused request before they close
+    the connection.
     """
     with server.connect() as connection:
         connection.send(data)

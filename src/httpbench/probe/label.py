@@ -54,7 +54,7 @@ FITTING = {
 
 
 def label(seen: Sequence[Observation]) -> tuple[Label | None, tuple[str, ...]]:
-    """Return the highest label that fits, and the reasons why no higher label does. It is ``None`` if a relevant trait is unknown."""
+    """Return the highest label that fits, and why no higher label does. The label is ``None`` if a relevant trait is unknown."""
     by_trait = {observation.trait: observation for observation in seen}
     holds = {observation.trait: observation.holds for observation in seen}
     canned = [by_trait[trait] for trait in MADE_FROM_THE_REQUEST if holds.get(trait) is False]

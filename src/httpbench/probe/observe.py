@@ -1,7 +1,7 @@
 """Run all experiments on one server within a time limit, and derive its label.
 
-The Date is checked last, because it needs time to change. It is compared with the Date of an earlier response, which usually takes no extra
-time.
+The Date header is checked last, because it needs time to change. It is compared with the Date header of an earlier response, so the check
+usually takes no extra time.
 """
 
 from __future__ import annotations
@@ -20,14 +20,16 @@ TIMEOUTS = 3
 """Number of responses that may time out before the time limit is reached."""
 LATE = "no time was left"
 DATE_OFF_S = 2.5
-"""Maximum error of a Date, and maximum time without a change, in seconds. Servers update it once a second, or later when busy."""
+"""Maximum error of a Date header, and maximum time for which it may stay the same, in seconds. Servers update the header once a second, or
+less often when busy."""
 DATE_POLL_S = 0.05
 
 
 def observe(host: str, port: int, workload: Workload, first: SampledResponse, first_age_s: float, limit_s: float) -> Probed:
     """Observe a server that responds correctly to the workload's request.
 
-    ``first`` is such a response, received ``first_age_s`` ago. Traits that can't be tested within ``limit_s`` seconds stay unknown.
+    ``first`` is a correct response that arrived ``first_age_s`` seconds ago. Traits that can't be tested within ``limit_s`` seconds stay
+    unknown.
     """
     begin = time.monotonic()
     server = Server(host, port, workload, limit_s / TIMEOUTS, begin + limit_s)
@@ -39,7 +41,7 @@ def observe(host: str, port: int, workload: Workload, first: SampledResponse, fi
 
 
 def _dependence(server: Server) -> list[Observation]:
-    """Observe whether responses depend on requests. If a response is missing, the result is unknown rather than a wrong accusation."""
+    """Observe whether responses depend on requests. If a response is missing, the result is unknown rather than a false accusation."""
     try:
         return dependence(server)
     except (ExchangeError, OSError) as error:
@@ -62,7 +64,7 @@ def _made(server: Server, experiment: Experiment) -> Observation:
 
 
 def _date(server: Server, first: SampledResponse, first_at: float) -> Observation:
-    """Compare the Date of a response with that of an earlier response. Wait if the two are too close together."""
+    """Compare the Date header of a response with that of an earlier response. Wait if the responses are too close together."""
 
     def seen(holds: bool | None, came: str) -> Observation:
         return Observation(trait=Trait.DATE, holds=holds, sent="a request, some time after the first", came=came)

@@ -1,1 +1,1 @@
-"""Pure functions over measurements: summaries, intervals, comparisons, merged histograms, verdicts. No files, no clocks."""
+"""Pure functions over measurements: summaries, intervals, comparisons, merged histograms, verdicts. They use no files and no clocks."""

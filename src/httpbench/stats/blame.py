@@ -1,4 +1,4 @@
-"""Attribute the CPU time that other programs took from a trial to the processes that may have run on its cores."""
+"""Attribute the CPU time that other programs took from a trial to the processes that may have run on the trial's cores."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from httpbench.model import Others, Stranger
 
 BLAMED_CORES_MIN = 0.01
 REST_CORES_MIN = 0.02
-"""Minimum remainder to attribute, in cores. A smaller one may be an error of tick-based counters."""
+"""Minimum remainder to attribute, in cores. A smaller remainder may be an error of tick-based counters."""
 
 ENDED = "processes that have ended"
 HIDDEN = "processes that have ended or are hidden from httpbench"
@@ -24,7 +24,7 @@ class Taken:
     cpus: frozenset[int]
     """Logical CPUs of these cores."""
     siblings: frozenset[int]
-    """Those of the ``cpus`` that no program of the run may use."""
+    """Logical CPUs among ``cpus`` that no program of the run may use."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,16 +32,16 @@ class Blamed:
     """A program and the CPU time that it took."""
 
     name: str
-    """Program and process id: ``make (pid 4711)``."""
+    """Program and process id, such as ``make (pid 4711)``."""
     cores: float
 
 
 def blame(others: Others | None, taken: Iterable[Taken]) -> tuple[Blamed, ...]:
-    """Return the programs that took CPU time, with their shares, the largest first; empty if other programs weren't observed.
+    """Return the programs that took CPU time, sorted by their shares, largest first; empty if other programs weren't observed.
 
-    A process that can have run only on these cores is blamed for all its CPU time. Any other process is blamed for a share that depends on
-    the CPUs on which it was seen. The remainder is attributed to processes that were allowed to run on these cores, up to their total CPU
-    time.
+    A process that could run only on the cores in ``taken`` is blamed for all its CPU time. Any other process is blamed for a share that
+    depends on the CPUs on which it was seen. The remainder is attributed to processes that were allowed to run on these cores, up to their
+    total CPU time.
     """
     if others is None:
         return ()
@@ -59,9 +59,9 @@ def blame(others: Others | None, taken: Iterable[Taken]) -> tuple[Blamed, ...]:
 
 
 def pinned_cores(others: Others | None, cpus: frozenset[int]) -> float:
-    """Return the CPU use of processes that may run only on these logical CPUs, without kernel threads, in cores.
+    """Return the CPU use of processes that may run only on these logical CPUs, in cores.
 
-    Kernel threads may have worked for the run's programs.
+    Kernel threads are excluded, because they may have worked for the run's programs.
     """
     return sum(one.cores for one in (others.strangers if others else ()) if _fraction(one, cpus) == 1 and _is_pinned(one, cpus))
 
@@ -81,7 +81,7 @@ def _shares(left: dict[Stranger, float], taken: Taken) -> Iterator[tuple[str, fl
 
 
 def _fraction(stranger: Stranger, cpus: frozenset[int]) -> float:
-    """Return the fraction of its CPU time that a process probably used on these logical CPUs."""
+    """Return the fraction of a process's CPU time that was probably used on these logical CPUs."""
     places = stranger.cpus_allowed if _is_pinned(stranger, cpus) else stranger.cpus or stranger.cpus_allowed
     return len(cpus & set(places)) / len(places) if places else 0.0
 

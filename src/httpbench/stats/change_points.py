@@ -1,22 +1,22 @@
-"""Find change points: where a series of results from consecutive runs changes its level.
+"""Find change points: the places where a series of results from consecutive runs changes its level.
 
 Two published methods are combined:
 
 - *Optimal partitioning* proposes change points. It finds the exact minimum of the squared distance from piecewise constant levels plus a
   penalty per level (B. Jackson et al., "An algorithm for optimal partitioning of data on an interval", IEEE Signal Processing Letters 12,
   2005). PELT gives the same result (R. Killick, P. Fearnhead, I. A. Eckley, Journal of the American Statistical Association 107, 2012).
-  Unlike binary segmentation, it finds a short change back and forth.
+  Unlike binary segmentation, optimal partitioning also finds a change that is soon reversed.
 - A *permutation test* decides which proposals are significant, as in E-divisive (D. S. Matteson, N. A. James, Journal of the American
-  Statistical Association 109, 2014), which MongoDB uses for its performance tests (D. Daly et al., ICPE 2020). Each proposed change is
-  tested between its neighbors, over all possible positions. The least certain change is removed repeatedly until all remaining changes are
-  significant.
+  Statistical Association 109, 2014), which MongoDB uses for its performance tests (D. Daly et al., ICPE 2020). The test of a proposed
+  change uses the runs between the two neighboring changes and considers every possible position of the change. The least certain change is
+  removed repeatedly until all remaining changes are significant.
 
-Noise is estimated from differences of neighbors (median absolute deviation), on which the levels have hardly any effect. Outliers are
+Noise is estimated from differences between neighboring runs (median absolute deviation), which the levels hardly affect. Outliers are
 clipped to three standard deviations from the median of their neighbors, so heavy tails look like noise instead of levels (F. R. Hampel,
 Journal of the American Statistical Association 69, 1974). Positive autocorrelation increases the noise estimate, as in S. Chakar et al., "A
 robust approach for estimating change-points in the mean of an AR(1) process", Bernoulli 23, 2017.
 
-``tests/unit/stats/test_change_points.py`` simulates the error rates; ``benchmarks/change_points.py`` does so at greater length.
+``tests/unit/stats/test_change_points.py`` simulates the error rates. ``benchmarks/change_points.py`` runs longer simulations.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ import numpy as np
 from httpbench.stats.interval import Floats
 
 RUNS_MAX = 500
-"""Maximum number of runs. The time grows with the square of this number; 500 runs take 20 ms."""
+"""Maximum number of runs. The computation time grows with the square of the number of runs; 500 runs take 20 ms."""
 
 LEVEL_MIN = 3
-"""Minimum number of runs in a level, because one or two runs may be off for any reason."""
+"""Minimum number of runs in a level, because one or two runs may deviate for any reason."""
 
 PENALTY = 3.5**2
 """Penalty per level: the squared distance between levels, in standard errors, above which a change is proposed."""
@@ -41,18 +41,18 @@ SIGNIFICANCE = 0.02
 PERMUTATIONS, BATCH = 999, 111
 
 REACH = 3.0
-"""Maximum distance of a run from the median of its neighbors, in standard deviations."""
+"""Maximum distance of a run from the median of its neighbors, in standard deviations. Larger distances are clipped."""
 NEIGHBORS = 3
-"""Number of neighbors on each side."""
+"""Number of neighbors on each side of a run."""
 
 CORRELATION_MAX = 0.5
 CORRELATION_ERRORS = 2.5
-"""Possible error of an autocorrelation estimate, multiplied by √runs. The estimate is reduced by this error."""
+"""Possible error of an autocorrelation estimate, as a multiple of 1 / √runs. The estimate is reduced by this error."""
 CORRELATION_RUNS_MIN = 40
 """Minimum number of runs for an autocorrelation estimate. With fewer runs, the estimate is mostly noise and would hide changes."""
 
 _DEVIATIONS = 1.4826
-"""Ratio of the standard deviation of normal values to their median absolute deviation."""
+"""Ratio of the standard deviation of normally distributed values to their median absolute deviation."""
 
 
 def change_points(values: Sequence[float]) -> list[int]:
@@ -83,7 +83,7 @@ def _tamed(logs: Floats, noise: float) -> Floats:
 def _widened(logs: Floats) -> float:
     """Return the factor by which autocorrelation increases the standard deviation of the mean of many values.
 
-    It is relative to independent values with the same differences between neighbors.
+    The factor is relative to independent values with the same differences between neighbors.
     """
     neighbors, next_ones = _median_size(np.diff(logs)), _median_size(logs[2:] - logs[:-2])
     if neighbors == 0 or len(logs) < CORRELATION_RUNS_MIN:
@@ -94,7 +94,7 @@ def _widened(logs: Floats) -> float:
 
 
 def _proposed(scaled: Floats) -> list[int]:
-    """Return the change points that optimal partitioning proposes. For each end, it finds the best start of the last level."""
+    """Return the change points that optimal partitioning proposes. For each end, the method finds the best start of the last level."""
     count = len(scaled)
     sums = np.concatenate(([0.0], np.cumsum(scaled)))
     gain = np.full(count + 1, -np.inf)
@@ -128,9 +128,10 @@ def _significant(logs: Floats, proposed: Sequence[int]) -> list[int]:
 
 
 def _chance(logs: Floats, random: np.random.Generator) -> float:
-    """Return the probability that a random order of these values has a split at least as clear as the clearest one in their order.
+    """Return the probability that a random order of these values has a split at least as clear as the clearest split in the given order.
 
-    Stops early if such orders aren't rare. Source: J. Besag, P. Clifford, "Sequential Monte Carlo p-values", Biometrika 78, 1991.
+    The simulation stops early if such orders aren't rare. Source: J. Besag, P. Clifford, "Sequential Monte Carlo p-values", Biometrika 78,
+    1991.
     """
     centered = logs - logs.mean()
     seen = float(_clearest(centered[None])[0]) * (1 - 1e-12)
@@ -145,7 +146,7 @@ def _chance(logs: Floats, random: np.random.Generator) -> float:
 def _clearest(rows: Floats) -> Floats:
     """Return the clarity of the clearest split of each row: how far the mean of the first part is from zero, in standard errors.
 
-    The mean of each row must be zero, and the noise must be the same in all of a row.
+    The mean of each row must be zero, and the noise must be constant within each row.
     """
     count = rows.shape[1]
     sizes = np.arange(LEVEL_MIN, count - LEVEL_MIN + 1)

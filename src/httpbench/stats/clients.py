@@ -1,8 +1,7 @@
-"""Summarize the rounds of a client: how long its whole process takes, and how it compares with others, computed as in hyperfine.
+"""Summarize the wall times of a client over its rounds, and compare the client with the fastest one, as hyperfine does.
 
-The mean and the standard deviation are over rounds, the latter with n − 1. The relative speed of two clients is the ratio of their
-means. Its standard deviation is that of a ratio of independent values by first-order propagation, r · √((σₐ/a)² + (σᵦ/b)²), as
-in hyperfine.
+The mean and the sample standard deviation (with n − 1) are over rounds. The relative speed of two clients is the ratio of their means. The
+standard deviation of the ratio follows from first-order error propagation for independent values: r · √((σₐ/a)² + (σᵦ/b)²).
 """
 
 from __future__ import annotations
@@ -37,16 +36,16 @@ class ClientSummary(Frozen):
     max_s: float
     """Longest wall time, in seconds."""
     user_s: float
-    """CPU time in user mode, mean over rounds, in seconds."""
+    """Mean CPU time in user mode over all rounds, in seconds."""
     system_s: float
-    """CPU time in the kernel, mean over rounds, in seconds."""
+    """Mean CPU time in the kernel over all rounds, in seconds."""
     startup_s: float
-    """Wall time of the same program when it makes no requests, in seconds."""
+    """Mean wall time of the same program when it makes no requests, in seconds."""
 
 
 @dataclass(frozen=True, slots=True)
 class Relative:
-    """The ratio of a client's mean time to the fastest client's."""
+    """The ratio of a client's mean time to that of the fastest client."""
 
     ratio: float
     stddev: float | None
@@ -56,7 +55,7 @@ class Relative:
 def summarize_clients(rounds: Sequence[ClientMeasurement]) -> ClientSummary | None:
     """Return the summary of these rounds; ``None`` if there are none.
 
-    All rounds must belong to one cell, and the client must have done the required work in each.
+    All rounds must belong to one cell, and the client must have done the required work in each round.
     """
     if not rounds:
         return None
@@ -78,7 +77,7 @@ def summarize_clients(rounds: Sequence[ClientMeasurement]) -> ClientSummary | No
 
 
 def relative(ours: ClientSummary, fastest: ClientSummary) -> Relative:
-    """Return our mean time as a multiple of the fastest client's."""
+    """Return our mean time as a multiple of the fastest client's mean time."""
     ratio = ours.mean_s / fastest.mean_s
     if ours is fastest or ours.stddev_s is None or fastest.stddev_s is None:
         return Relative(ratio, None)

@@ -5,11 +5,11 @@ of two targets doesn't depend on which other targets the run has, and no test co
 J. J. Wallace, "How not to lie with statistics: the correct way to summarize benchmark results", Communications of the ACM 29, 1986). As on
 TechEmpower's site, only targets with all tests are scored.
 
-Each round is scored separately, relative to the best target, and the interval is over rounds.
+Each round is scored separately, relative to the best target, and the interval is computed over the scores of all rounds.
 
 Source of the idea: the announcement of TechEmpower's round 19, https://www.techempower.com/blog/2020/05/28/framework-benchmarks-round-19/.
 The site's program was never published. The weights are those that people have inferred from the site's results. The site adds up weighted
-throughputs relative to all frameworks of its round; the geometric mean is this module's choice.
+throughputs relative to all frameworks of its round, whereas this module uses the geometric mean.
 """
 
 from __future__ import annotations
@@ -41,14 +41,14 @@ class Score(Frozen):
     rounds: int
     """Number of rounds in which all scored targets have all tests."""
     is_lower_bound: bool = False
-    """Whether the load generator or the database was the limit in a test, so that the target may score higher."""
+    """Whether the load generator or the database was the limit in a test, so the target might score higher without this limit."""
 
 
 class Composite(Frozen):
     """The scores of a run."""
 
     tests: tuple[str, ...]
-    """Workloads that count."""
+    """Workloads that count toward the scores."""
     scores: tuple[Score, ...]
     """Scores, the best target first."""
     left_out: tuple[str, ...]
@@ -58,7 +58,8 @@ class Composite(Frozen):
 def composite(figures: Mapping[str, Mapping[str, Rounds]], bounds: Collection[str] = ()) -> Composite | None:
     """Return the scores; ``None`` with fewer than two tests, or fewer than two targets that have all of them.
 
-    ``figures`` contains requests/s by target, workload and round. ``bounds`` are the targets for which a result is only a lower bound.
+    ``figures`` contains requests/s by target, workload and round. ``bounds`` contains the targets that have a result that is only a lower
+    bound.
     """
     tests = tuple(test for test in WEIGHTS if any(of_target.get(test) for of_target in figures.values()))
     whole = {target: of_target for target, of_target in figures.items() if all(of_target.get(test) for test in tests)}
@@ -85,6 +86,6 @@ def composite(figures: Mapping[str, Mapping[str, Rounds]], bounds: Collection[st
 
 
 def _score(rps: Mapping[str, float]) -> float:
-    """Return the weighted geometric mean of one target's requests/s by test, all above zero."""
+    """Return the weighted geometric mean of one target's requests/s over all tests. All values must be above zero."""
     total = sum(WEIGHTS[test] for test in rps)
     return math.exp(sum(WEIGHTS[test] * math.log(value) for test, value in rps.items()) / total)

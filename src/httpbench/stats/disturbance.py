@@ -2,14 +2,15 @@
 
 A trial is disturbed if other programs or other virtual machines took CPU time, or if its programs waited for a CPU without a known cause.
 Only this module decides whether a trial was disturbed. The decision depends on the activity of other programs, never on the result, so
-leaving out a disturbed trial can't favor a result. The run's own programs
-don't disturb it: threads of a target that wait for each other, a target and a load generator on shared cores, httpbench itself, or a CPU
-quota that the run's own programs use up, which affects every trial alike.
+leaving out a disturbed trial can't favor a result. The run's own programs don't disturb a trial. This applies to threads of a target that
+wait for each other, to a target and a load generator on shared cores, to httpbench itself, and to a CPU quota that the run's own programs
+use up, which affects every trial alike.
 
 Each program is judged on its own physical cores. Another program on the target's only core matters just as much on a machine with many
 cores. CPU time that other programs used while the run's programs slept took nothing from them: a background job with the lowest priority
 fills the idle time of a slow target, but doesn't slow down a fast one. So CPU time of other programs counts only up to the time that the
-run's programs waited for a CPU. On SMT siblings that the run can't use, it counts in full, because no program of the run waits there.
+run's programs waited for a CPU. On SMT siblings that the run can't use, CPU time of other programs counts in full, because no program of
+the run waits for those CPUs.
 """
 
 from __future__ import annotations
@@ -23,11 +24,11 @@ from httpbench.stats.blame import Blamed, Taken, blame, pinned_cores
 from httpbench.stats.evidence import OTHERS_SHARE_MAX, THROTTLED_SHARE_MIN, Evidence, evidence_of, throttled
 
 WAIT_SHARE_MAX = 0.10
-"""Maximum time for which a program may have been ready to run without a CPU, as a share of its usable cores. This detects other programs
-that run between two ticks of the kernel's clock and so appear to use no CPU time."""
+"""Maximum time for which a program may have been ready to run without a CPU, as a share of its usable cores. This limit detects other
+programs that run between two ticks of the kernel's clock and so appear to use no CPU time."""
 
 TICKS_S = 0.03
-"""Possible error of tick-based CPU counters in one measurement, in seconds. It raises the thresholds of short measurements."""
+"""Possible error of tick-based CPU counters in one measurement, in seconds. This error raises the thresholds of short measurements."""
 
 STOLEN_BY = "other virtual machines"
 
@@ -64,7 +65,7 @@ class CoreGroup:
     used_cores: float | None
     """CPU use of these programs, in cores. ``None``: unknown."""
     waited_cores: float | None
-    """Time in which their threads waited for a CPU, in cores. ``None``: unknown."""
+    """Time for which the programs' threads waited for a CPU, in cores. ``None``: unknown."""
 
 
 def disturbance(trial: Trial) -> tuple[Reason, ...]:
@@ -129,15 +130,15 @@ def _quota(evidence: Evidence) -> Iterator[Disturbance]:
 def _wait(parts: Sequence[CoreGroup], evidence: Evidence) -> Iterator[Disturbance]:
     """Report time for which a program waited for a CPU without a known cause.
 
-    Known causes are observed programs, a quota, the program's own threads, interrupts and httpbench. Programs that share cores aren't
-    checked, because they wait for each other. Nothing is reported for a server that was already running, because the load generator may
-    have waited for it.
+    Known causes are other programs that were observed, a quota, the program's own threads, interrupts and httpbench. Programs that share
+    cores aren't checked, because they wait for each other. Nothing is reported for a server that was already running, because the load
+    generator may have waited for it.
     """
     if evidence.observed.target_usage is None:
         return
     watched: dict[tuple[str, ...], tuple[Usage | None, int, int]] = {
         ("target",): (evidence.observed.target_usage, evidence.target_capacity(), 0),
-        ("load generator",): (evidence.observed.generator_usage, evidence.generator_capacity(), 1),  # one of its threads only coordinates
+        ("load generator",): (evidence.observed.generator_usage, evidence.generator_capacity(), 1),  # one generator thread only coordinates
     }
     for part in parts:
         usage, capacity, idle_threads = watched.get(part.names, (None, 1, 0))
@@ -153,7 +154,7 @@ def _wait(parts: Sequence[CoreGroup], evidence: Evidence) -> Iterator[Disturbanc
 def _on_load_host(evidence: Evidence) -> Iterator[Disturbance]:
     """Report disturbances on the load host, where the load generator has cores of its own.
 
-    This machine can't find out which other programs used these cores.
+    The harness can't find out which other programs used these cores.
     """
     there, usage = evidence.observed.load_host, evidence.observed.generator_usage
     if there is None or usage is None or not there.occupancy:
@@ -174,7 +175,7 @@ def _on_load_host(evidence: Evidence) -> Iterator[Disturbance]:
 
 
 def _places(taken: Mapping[CoreGroup, float]) -> list[dict[str, Any]]:
-    """Return how much CPU time was taken on the cores of each group of programs, as data of a reason."""
+    """Return how much CPU time was taken on the cores of each group of programs, as the data for a reason."""
     return [{"cores": cores, "programs": list(part.names), "capacity": part.capacity} for part, cores in taken.items()]
 
 
@@ -205,8 +206,8 @@ def _others(part: CoreGroup, evidence: Evidence) -> float | None:
     """Return the CPU use of other programs on these cores, in cores; ``None`` if unknown.
 
     Some kernels charge interrupts to the running process. The CPU time of our programs then includes interrupts, but the busy time of a
-    core never does, so the interrupts must be added to the difference. With all other kernels, other programs used exactly the busy time
-    that our programs didn't use. The CPU time of processes pinned to these cores shows which kind of kernel this is.
+    core never does, so the interrupts must be added to the difference between the two. With all other kernels, other programs used exactly
+    the busy time that our programs didn't use. The CPU time of processes pinned to these cores shows which kind of kernel this is.
 
     The result is unknown for a server that was already running, because it can't be told apart from other programs.
     """
@@ -247,10 +248,10 @@ def _sum(one: float | None, other: float | None) -> float | None:
 
 
 def _interrupts(part: CoreGroup, evidence: Evidence) -> float:
-    """Return the time in interrupts, in cores. It is network work of the kernel for which the run's programs wait."""
+    """Return the time spent in interrupts, in cores. Interrupts do network work in the kernel that the run's programs wait for."""
     return sum(core.interrupts for core in evidence.observed.occupancy if core.cpu in part.cpus)
 
 
 def _harness_cores(cpus: frozenset[int], evidence: Evidence) -> float:
-    """Return the CPU use of httpbench itself if it may run on these CPUs, in cores."""
+    """Return the CPU use of httpbench itself, in cores, or 0 if httpbench may not run on these CPUs."""
     return evidence.observed.others.harness_cores if evidence.observed.others and cpus & set(evidence.cores.harness) else 0.0

@@ -1,4 +1,4 @@
-"""The evidence for a verdict, and how busy each program was."""
+"""Collect the evidence for a verdict, and compute how busy each program was."""
 
 from __future__ import annotations
 
@@ -9,30 +9,33 @@ from typing import Any
 from httpbench.model import Cores, Criteria, Load, Measurement, Observed, Scaling, Trial, Usage
 
 ERROR_SHARE_LIMIT = 0.001
-"""Maximum share of requests that may fail. A lost request takes as long as the timeout, which lower percentiles don't show; one lost
-request in a thousand affects the p99.9."""
+"""Maximum share of requests that may fail. A lost request takes as long as the timeout. One lost request in a thousand affects the p99.9,
+but lower percentiles don't show it."""
 
 GENERATOR_BUSY = 0.95
-"""Minimum share of its cores that a busy generator uses. It is higher than for targets, because a generator with a tenth of its time left
-could have sent more. Time in which a quota or another program kept the generator off its cores counts as busy time."""
+"""Minimum share of its cores that a busy generator uses. This share is higher than the one for targets, because a generator with a tenth of
+its time left could have sent more. Time for which a quota or another program kept the generator off its cores counts as busy time."""
 
 GENERATOR_NEARLY_BUSY = 0.90
-"""Minimum share of its cores at which a generator may have slowed down a target that was nearly full itself."""
+"""Minimum share of its cores that a nearly busy generator uses. Such a generator may have slowed down a target that was nearly full
+itself."""
 
 GENERATOR_STARVED = 0.25
-"""Minimum share of the time for which a generator was kept off its cores at which it was the limit, whatever it did for the rest of the
+"""Minimum share of the time for which a generator must be kept off its cores to count as the limit, whatever it did for the rest of the
 time. A target with time to spare would have answered more requests if the generator had run."""
 
 OTHERS_SHARE_MAX = 0.05
-"""Maximum share of a program's physical cores that other programs may use. It reduces the throughput of a full target by as much, while
-rounds on a quiet machine differ by 2%. In a closed loop, each side waits for the other, so a delay of one makes both idle."""
+"""Maximum share of a program's physical cores that other programs may use. A full target that loses 5% of its cores also loses 5% of its
+throughput, while rounds on a quiet machine differ by only 2%. In a closed loop, each side waits for the other, so a delay of one side
+leaves both sides idle."""
 
 THROTTLED_SHARE_MIN = 0.05
-"""Minimum share of periods with an exhausted CPU quota at which the quota may be the reason that no program was busy. Equal to the
-threshold for other programs."""
+"""Minimum share of quota periods in which a program must be throttled for its quota to be a possible reason that no program was busy. Equal
+to the threshold for other programs."""
 
 THREAD_FULL = 0.95
-"""Minimum share of a core that a full thread uses. A thread can't run on two cores at once, so the program's other cores don't help it."""
+"""Minimum share of a core that a full thread uses. A thread can't run on two cores at once, so the program's other cores don't help a full
+thread."""
 
 
 USUAL = Criteria()
@@ -48,12 +51,12 @@ class Evidence:
     observed: Observed
     """Observations of the trial. Without the CPU time of the target or the generator, the limit is unknown."""
     scaling: Scaling = Scaling.MULTI
-    """Scaling of the target. A target with ``single`` is busy if it fills one core, however many cores it has."""
+    """Scaling of the target. A target with ``single`` scaling is busy if it fills one core, however many cores it has."""
     target_cpus: float | None = None
     """CPU limit of the target's container, in cores. ``None``: no limit."""
     criteria: Criteria = USUAL
     windows: int = 1
-    """Number of slices, or 1."""
+    """Number of slices, or 1 if the trial wasn't measured in slices."""
 
     def target_capacity(self) -> int:
         """Return the number of physical cores that the target can use."""
@@ -74,9 +77,9 @@ class Evidence:
         return min(cores, self.load.threads or cores, self.load.connections)
 
     def generator_is_busy(self, share: float = GENERATOR_BUSY) -> bool:
-        """Return whether the generator couldn't have made more load; false if its CPU time is unknown.
+        """Return whether the generator couldn't have sent more load; false if its CPU time is unknown.
 
-        ``share`` is the minimum share of its cores at which it counts as busy: ``GENERATOR_BUSY`` or ``GENERATOR_NEARLY_BUSY``.
+        ``share`` is the minimum share of its cores at which the generator counts as busy: ``GENERATOR_BUSY`` or ``GENERATOR_NEARLY_BUSY``.
         """
         if hosts := self.measurement.load_hosts:
             return any(host.full >= share for host in hosts)  # the fullest host limits the load, because the other hosts keep to its pace
@@ -89,7 +92,7 @@ class Evidence:
         return waited >= GENERATOR_STARVED * capacity or self.generator_cores(usage) + waited >= share * capacity
 
     def generator_cores(self, usage: Usage) -> float:
-        """Return the time in which the generator had work to do, in cores: its CPU time, without polling if it reports polling."""
+        """Return the time for which the generator had work to do, in cores: its CPU time, minus the time it reports as polling."""
         reported, cores = self.measurement.busy_cores, self.cores
         if reported is not None:
             return reported
@@ -104,7 +107,7 @@ class Evidence:
         return usage.thread_cores_max * useful >= THREAD_FULL
 
     def target_cores(self, usage: Usage) -> float:
-        """Return the time in which the target's cores were busy, in cores: its CPU time plus interrupts on its own cores."""
+        """Return the time for which the target's cores were busy, in cores: the target's CPU time plus interrupts on its own cores."""
         cores = self.cores
         return self._with_interrupts(usage, cores.target, {*cores.generator, *cores.backend, *cores.database, *cores.harness})
 
@@ -119,10 +122,10 @@ class Evidence:
         return max(cores, limit, key=lambda fill: fill[0] / fill[1])
 
     def _with_interrupts(self, usage: Usage, cpus: Sequence[int], of_others: Collection[int]) -> float:
-        """Return a program's CPU time in cores, including interrupts on its CPUs if no other program used these.
+        """Return a program's CPU time in cores, including interrupts on its CPUs if no other program used those CPUs.
 
-        Some kernels charge interrupts to the running process, others don't. The busy time of the CPUs never includes interrupts, so no time
-        counts twice.
+        Some kernels charge interrupts to the running process, and others don't. The busy time of the CPUs never includes interrupts, so no
+        time counts twice.
         """
         cores = [core for core in self.observed.occupancy if core.cpu in cpus]
         used = usage.cpu_cores_mean
@@ -134,7 +137,7 @@ class Evidence:
         return max(used, min(busy, used) + sum(core.interrupts for core in cores))
 
     def _kept_waiting(self) -> float:
-        """Return the time in which the generator was kept off its cores, in cores.
+        """Return the time for which the generator was kept off its cores, in cores.
 
         On shared cores, this time doesn't count, because the target, its database or the backend may have caused it.
         """
@@ -143,7 +146,7 @@ class Evidence:
         return usage.cpu_wait_cores_mean or 0.0 if usage and is_alone else 0.0
 
     def generator_fill(self) -> dict[str, Any]:
-        """Return how full the generator was and how long it was kept off its cores. With several load hosts, describe the fullest."""
+        """Return how full the generator was and how long it was kept off its cores. With several load hosts, describe the fullest host."""
         if hosts := self.measurement.load_hosts:
             fullest = max(hosts, key=lambda host: host.full)
             return {"name": "generator", "fullest_thread_cores": fullest.full, "load_host": fullest.name}
@@ -186,7 +189,7 @@ def is_baseline(trial: Trial) -> bool:
 
 
 def throttled(usage: Usage | None) -> float | None:
-    """Return the share of periods in which a quota stopped a program, if it is large enough to have been the limit."""
+    """Return the share of periods in which a quota stopped a program; ``None`` if the share is too small for the quota to matter."""
     share = usage.throttled_share if usage else None
     return share if share is not None and share >= THROTTLED_SHARE_MIN else None
 

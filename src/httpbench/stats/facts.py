@@ -21,14 +21,14 @@ class Facts(Frozen):
     target_thread_cores_max: float | None = None
     """Mean CPU use of the target's busiest thread, in cores. Null: not watched, or the kernel does not report it."""
     target_polling_threads: float | None = None
-    """Mean number of the target's threads that ran or were ready to run while it got no requests: the lowest result of several checks. A
-    target with at least 0.5 counts as polling. Null: not watched."""
+    """Mean number of the target's threads that ran or were ready to run while the target got no requests. The lowest result of several
+    checks is used. A target with a value of at least 0.5 counts as polling. Null: not watched."""
     target_core_max: float | None = None
-    """Share of the period, 0 to 1, in which the target's busiest logical CPU ran any program. Null: not watched."""
+    """Share of the measurement, 0 to 1, during which the target's busiest logical CPU ran any program. Null: not watched."""
     target_wait_cores: float | None = None
-    """Time in which the target's threads were ready to run but had no CPU, in cores. Null: not watched."""
+    """Time for which the target's threads were ready to run but had no CPU, in cores. Null: not watched."""
     target_throttled_share: float | None = None
-    """Share of the periods of the target's CPU quota in which it was stopped, 0 to 1. Null: no quota, or not watched."""
+    """Share of the periods of the target's CPU quota in which the quota stopped the target, 0 to 1. Null: no quota, or not watched."""
     generator_cores: float | None
     """Mean CPU use of the load generator, in cores. Null: not watched."""
     generator_capacity_cores: int
@@ -36,9 +36,9 @@ class Facts(Frozen):
     generator_thread_cores_max: float | None = None
     """Mean CPU use of the load generator's busiest thread, in cores. Null: not watched, or the kernel does not report it."""
     generator_core_max: float | None = None
-    """Share of the period, 0 to 1, in which the load generator's busiest logical CPU ran any program. Null: not watched."""
+    """Share of the measurement, 0 to 1, during which the load generator's busiest logical CPU ran any program. Null: not watched."""
     generator_wait_cores: float | None
-    """Time in which the load generator was ready to run but had no CPU, in cores. Null: not watched."""
+    """Time for which the load generator was ready to run but had no CPU, in cores. Null: not watched."""
     others_cores: float | None
     """CPU use of other programs on the measured cores, without httpbench, in cores. Null: not watched."""
     stolen_cores: float | None
@@ -48,7 +48,8 @@ class Facts(Frozen):
     schedule_lag_us_p99: float | None
     """p99 of the schedule lag, in µs. Null: closed loop, or too few samples."""
     little_ratio: float | None
-    """Throughput × mean service time / requests in flight: 1 by Little's law. Null: open loop, or meaningless for this load generator."""
+    """Throughput × mean service time / requests in flight. By Little's law, this ratio is 1. Null: open loop, or meaningless for this load
+    generator."""
     failed_share: float
     """Share of requests without a correct response, 0 to 1."""
     network: Network | None

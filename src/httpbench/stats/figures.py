@@ -1,4 +1,4 @@
-"""Define the results that can be compared. Each has one value per trial."""
+"""Define the results that can be compared. Each result has one value per trial."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ CPU = Figure("cpu_us_per_request", cpu_us_per_request)
 WALL = Figure("wall_s", lambda trial: trial.client.whole.wall_s if trial.client else None)
 """Wall time of a client's whole process."""
 SPEED = Figure("runs_per_s", lambda trial: 1 / trial.client.whole.wall_s if trial.client else None)
-"""Reciprocal of ``WALL``, because ranks need a result that is better when higher."""
+"""Reciprocal of ``WALL``, because ranks need a result for which higher is better."""
 
 BY_NAME = {
     "rps": THROUGHPUT,

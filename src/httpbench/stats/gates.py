@@ -1,8 +1,8 @@
 """Evaluate gates, which limit how much a result may change.
 
 A gate passes if the whole interval is within its bound, and is breached if the whole interval is beyond it. If the interval contains the
-bound, the gate is inconclusive. A target that failed in some rounds is never judged, because the other rounds may be those in which it did
-well.
+bound, the gate is inconclusive. A target that failed in some rounds is never judged, because the other rounds may be the ones in which the
+target happened to do well.
 """
 
 from __future__ import annotations
@@ -35,14 +35,14 @@ def passage(gate: Gate, interval: ConfidenceInterval | None) -> Passage:
 
 
 def leaves_open(passages: Iterable[Passage], *, fails_if_inconclusive: bool) -> bool:
-    """Return whether a gate is unknown, or is inconclusive and inconclusive gates count as failed."""
+    """Return whether any gate is unknown, or is inconclusive while inconclusive gates count as failed."""
     return any(kind is Passage.UNKNOWN or (fails_if_inconclusive and kind is Passage.INCONCLUSIVE) for kind in passages)
 
 
 def rounds_to_decide(gate: Gate, ratio: float, interval: ConfidenceInterval, rounds: int) -> int | None:
-    """Return how many rounds would make the interval exclude the bound, or ``None`` if more than :data:`ROUNDS_PATIENCE`.
+    """Return how many rounds would make the interval exclude the bound, or ``None`` if that is more than :data:`ROUNDS_PATIENCE`.
 
-    The ratio and the noise are assumed to stay the same, so that the logarithmic half-width of the interval of n rounds is proportional to
+    The ratio and the noise are assumed to stay the same. The logarithmic half-width of an interval over n rounds is then proportional to
     t(n − 1) / √n.
     """
     limit = 1 + gate.change

@@ -1,7 +1,7 @@
 """Merge the histograms of a cell's rounds, and compute intervals of their percentiles.
 
 Percentiles of several rounds can't be averaged into percentiles of all samples, so rounds are merged as histograms. Merging takes a few
-milliseconds per histogram: fast enough for an export, too slow for a loop.
+milliseconds per histogram, which is fast enough for an export but too slow for a loop.
 """
 
 from __future__ import annotations
@@ -19,16 +19,18 @@ RESOLUTION = 0.001
 """Relative width of a bucket: three significant digits, as in our load generator."""
 
 CURVE_SHARES = (100, 80, 60, 50, 40, 30, 20, 15)
-"""Percentages of samples above each point of a curve, for the points up to 90%. From 90 to 99%, they are a tenth of these, and so on."""
+"""Percentages of samples above each point of a curve, for the points below 90%. For the points from 90% to 99%, the percentages are a tenth
+of these, and so on."""
 
 CURVE_NINES = 6
-"""Number of nines of a curve, which ends below 99.9999%."""
+"""Number of nines that a curve covers. The curve ends below 99.9999%."""
 
 
 def merge(encoded: Sequence[str]) -> HdrHistogram:
     """Return one histogram of all samples.
 
-    ``encoded`` are one or more histograms: HdrHistogram V2, compressed, base64. Raises :class:`LoadError` if one can't be decoded.
+    ``encoded`` contains one or more histograms as compressed HdrHistogram V2 in base64. Raises :class:`LoadError` if a histogram can't be
+    decoded.
     """
     if not encoded:
         raise ValueError("nothing to merge")
@@ -41,7 +43,7 @@ def merge(encoded: Sequence[str]) -> HdrHistogram:
 
 
 def describe(histogram: HdrHistogram) -> Distribution:
-    """Return the distribution of a histogram of nanoseconds, in µs, with the histogram itself."""
+    """Return the distribution of a histogram of nanoseconds, in µs, together with the encoded histogram."""
     samples = recorded(histogram)
     if samples.total == 0:
         return Distribution(count=0)

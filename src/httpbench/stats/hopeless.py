@@ -1,4 +1,4 @@
-"""Detect that further rounds would only repeat the first, because all its trials failed or are invalid for the same reason."""
+"""Detect that further rounds would only repeat the first round, because all its trials failed or are invalid for the same reason."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ def common_failure(trials: Sequence[Trial]) -> tuple[Reason, ...]:
     """Return the first reason of each trial if it is the same in all of them; empty if a trial counts or the reasons differ.
 
     ``trials`` are all trials of the first round. Disturbed trials and those that lost their load host are ignored. Reasons that differ only
-    in their numbers are the same.
+    in their numbers count as the same.
     """
     undisturbed = [trial.verdict for trial in trials if trial.verdict.counts or not _says_nothing(trial.verdict)]
     if not undisturbed or any(verdict.counts or not verdict.reasons for verdict in undisturbed):

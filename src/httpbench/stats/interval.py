@@ -1,18 +1,19 @@
 """Compute confidence intervals over rounds.
 
-The unit is the round. All intervals are Student's *t* on the logarithms of the rounds' results. Disturbances change a server's rate by a
-factor, so the logarithms vary equally at every rate. A ratio of two results becomes a difference, and no bound is below zero.
+The unit of replication is the round. All intervals use Student's *t* on the logarithms of the rounds' results. Disturbances change a
+server's rate by a factor, so the logarithms vary equally at every rate. A ratio of two results becomes a difference, and no bound is below
+zero.
 
 The bootstrap, which assumes no distribution, doesn't work for a handful of rounds. Its 95% intervals of a median miss the true value in one
-of ten runs with three rounds, and in one of four with paired rounds. With three or more rounds, *t* keeps its error rate even if the noise
-has heavy tails or is skewed (simulated in ``tests/unit/stats/test_interval_coverage.py``). One bad round widens the interval of *t* much
-more than that of a median, so it leads to fewer claims rather than more.
+of ten runs with three rounds, and in one of four runs with paired rounds. With three or more rounds, *t* keeps its error rate even if the
+noise has heavy tails or is skewed (simulated in ``tests/unit/stats/test_interval_coverage.py``). One bad round widens the interval of *t*
+much more than that of a median, so it leads to fewer claims rather than more.
 
-This alone doesn't help if one of two servers is disturbed repeatedly. Over many rounds, its disturbances would become a significant
-difference. A comparison must therefore hold whichever seventh of its rounds is left out, the highest or the lowest. Its interval extends
-from the lowest to the highest remaining mean (:func:`centers`), plus Student's *t* on both sides. For two equal servers, one of which is
-disturbed in one of ten rounds, it misses the true value in at most 5% of runs, whatever the number of rounds. In return, a part of the
-interval never gets narrower with more rounds: a quarter of the standard deviation.
+Student's *t* alone doesn't help if one of two servers is disturbed repeatedly. Over many rounds, its disturbances would become a
+significant difference. A comparison must therefore hold without the highest seventh of its rounds, and also without the lowest seventh. Its
+interval extends from the lowest to the highest remaining mean (:func:`centers`), plus Student's *t* on both sides. For two equal servers,
+one of which is disturbed in one of ten rounds, the interval misses the true value in at most 5% of runs, whatever the number of rounds. The
+drawback is that the half-width of the interval never falls below about a quarter of the standard deviation, however many rounds there are.
 """
 
 from __future__ import annotations
@@ -34,11 +35,11 @@ ROUNDS_MIN = 3
 justify an interval."""
 
 LEFT_OUT = 7
-"""A comparison must hold if one in this many rounds, rounded down, is left out. With fewer rounds, Student's interval is wide enough by
-itself: one disturbed round widens it by as much as it shifts the mean."""
+"""A comparison must hold even if one of every seven rounds (rounded down) is left out. With fewer rounds, Student's interval is wide enough
+by itself: one disturbed round widens it by as much as it shifts the mean."""
 
 ROUNDS_MAX = 100_000
-"""Maximum number of rounds to consider for a required width. More aren't practical."""
+"""Maximum number of rounds to consider for a required width. More rounds aren't practical."""
 
 Floats = npt.NDArray[np.float64]
 
@@ -77,13 +78,14 @@ def around(low: float, high: float, reach: float) -> ConfidenceInterval:
     ``low`` and ``high`` are logarithms of centers, which are equal unless they come from :func:`centers`. ``reach`` is t · standard error
     of the logarithms, plus the relative step of the recorded values.
 
-    Source: Student, "The probable error of a mean", Biometrika 6, 1908. Applied to logarithms, it gives the interval of a geometric mean.
+    Source: Student, "The probable error of a mean", Biometrika 6, 1908. Applied to logarithms, the method gives the interval of a geometric
+    mean.
     """
     return ConfidenceInterval(low=math.exp(low - reach), high=math.exp(high + reach))
 
 
 def centers(logs: Floats) -> tuple[float, float]:
-    """Return the lowest and the highest mean that remain without the highest or the lowest seventh of the rounds."""
+    """Return the mean without the highest seventh of the rounds, and the mean without the lowest seventh."""
     ascending, left_out = np.sort(logs), len(logs) // LEFT_OUT
     return float(ascending[: len(logs) - left_out].mean()), float(ascending[left_out:].mean())
 
@@ -94,12 +96,12 @@ def nearest_to_zero(low: float, high: float) -> float:
 
 
 def standard_error(logs: Floats) -> float:
-    """Return the standard error of the mean: s / √n, with n − 1 in s."""
+    """Return the standard error of the mean, s / √n, where s is computed with n − 1."""
     return float(logs.std(ddof=1) / math.sqrt(len(logs)))
 
 
 def quantile(rounds: int) -> float:
-    """Return by how many standard errors a 95% interval over this number of rounds extends to either side."""
+    """Return the number of standard errors by which a 95% interval over this number of rounds extends to either side."""
     return student(rounds - 1)
 
 
@@ -124,13 +126,13 @@ def p_value(distance: float, log_error: float, freedom: float) -> float:
 
 
 def rounds_for(log_deviation: float, half_width: float) -> int | None:
-    """Return the number of rounds for an interval of ± ``half_width`` (relative), or ``None`` above :data:`ROUNDS_MAX`.
+    """Return the number of rounds for an interval of ± ``half_width`` (relative), or ``None`` if it exceeds :data:`ROUNDS_MAX`.
 
     This is the smallest n with t(n − 1) · s / √n ≤ ln(1 + half-width). ``log_deviation`` is s, the standard deviation of the logarithms
     over rounds, which is assumed to stay the same.
 
     Source: the two-stage rule of C. Stein, "A two-sample test for a linear hypothesis whose power is independent of the variance", Annals
-    of Mathematical Statistics 16, 1945, with the quantile of the final instead of the first sample.
+    of Mathematical Statistics 16, 1945, with the quantile of the final sample instead of the first.
     """
     reach = math.log1p(half_width)
 
@@ -145,8 +147,8 @@ def rounds_for(log_deviation: float, half_width: float) -> int | None:
 def jackknife(whole: float, without: Sequence[float], resolution: float) -> ConfidenceInterval | None:
     """Return the interval of a statistic of the samples of all rounds, given its values when each round in turn is left out.
 
-    All values are above zero. The standard error is √((n − 1)/n · Σ (θ₋ᵢ − mean θ₋)²), on logarithms. Returns ``None`` for
-    fewer than three rounds.
+    All values are above zero. The standard error is √((n − 1)/n · Σ (θ₋ᵢ − mean θ₋)²), computed on logarithms. Returns ``None`` for fewer
+    than three rounds.
 
     Source: J. W. Tukey, "Bias and confidence in not-quite large samples", Annals of Mathematical Statistics 29, 1958. Leaving out whole
     groups makes the method valid for percentiles (J. Shao, C. F. J. Wu, "A general theory for jackknife variance estimation", Annals of

@@ -27,14 +27,14 @@ SCOUT_WIDTH = 0.05
 """Width of the interval at which scouts stop. The trials that count begin at the ends of this interval."""
 
 SPARE_RESPONSES = 1.1
-"""Factor on the number of requests to offer. It allows for responses in flight at both ends of a trial, and for rates that aren't quite
-reached."""
+"""Factor that increases the number of requests to offer. The increase allows for responses in flight at both ends of a trial, and for rates
+that aren't quite reached."""
 
 DURATION_MAX_S = 60.0
-"""Maximum duration of a trial that is extended to get enough responses, in seconds. It determines the lowest rate to try."""
+"""Maximum duration of a trial that is extended to get enough responses, in seconds. This limit determines the lowest rate to try."""
 
 PERCENTILE_MIN = 90.0
-"""Percentile for which every trial is long enough, so that means and maximums are also based on several responses."""
+"""Percentile that every trial must be long enough to determine, so that means and maximums are also based on several responses."""
 
 DISTURBED_MAX = 10
 """Number of consecutive disturbed trials after which a search ends, because the machine isn't quiet enough."""
@@ -52,7 +52,7 @@ class RatePoint(Frozen):
     times_us: dict[Figure, float]
     """Median over trials of each response time statistic, in µs. Percentiles that are unknown in every trial are omitted."""
     misses: tuple[Reason, ...]
-    """Reasons why trials failed the service level, each listed once."""
+    """Reasons why trials didn't meet the service level, each listed once."""
     generator_busy: int
     """Number of trials in which the load generator was busy."""
 
@@ -61,31 +61,31 @@ class Saturation(Frozen):
     """The result of a search."""
 
     rate_rps: float | None
-    """Highest rate at which the service level holds, below all rates at which it fails, in requests/s. Null: it held at no rate."""
+    """Highest rate at which the service level holds, below all rates at which it fails, in requests/s. Null: the level held at no rate."""
     rate_failed_rps: float | None
     """Lowest rate at which the service level fails, in requests/s. Null: none was found."""
     is_narrow: bool
     """Whether the two rates are within the search's ``width``, or within ``attainable_width``."""
     attainable_width: float | None = None
-    """Width of the range in which trials disagree, if it is larger than the search's ``width``. Null: it isn't."""
+    """Width of the range in which trials disagree, if that width is larger than the search's ``width``. Null: it isn't larger."""
     generator_limited: bool
     """Whether the load generator was busy at ``rate_failed_rps``, so the target may be able to do more."""
     closed_loop_rps: float | None
-    """Closed-loop throughput with the same connections, where the search began, in requests/s. Null: not measured."""
+    """Closed-loop throughput with the same connections, from which the search started, in requests/s. Null: not measured."""
     inversions: tuple[float, ...]
     """Rates at which the level held above a rate at which it failed, in requests/s."""
     curve: tuple[RatePoint, ...]
     """All rates with trials that count, in ascending order."""
     rate_low_rps: float | None = None
-    """Low end of the observed range, in requests/s: the lowest rate at which any trial failed if it is below ``rate_rps``, else
-    ``rate_rps``. Null: it held at no rate."""
+    """Low end of the observed range, in requests/s: the lowest rate at which any trial failed if that rate is below ``rate_rps``, else
+    ``rate_rps``. Null: the level held at no rate."""
     rate_high_rps: float | None = None
-    """High end of the observed range, in requests/s: the highest rate at which any trial held if it is above ``rate_failed_rps``, else
-    ``rate_failed_rps``. Null: no rate failed."""
+    """High end of the observed range, in requests/s: the highest rate at which any trial held if that rate is above ``rate_failed_rps``,
+    else ``rate_failed_rps``. Null: no rate failed."""
     is_retested: bool = False
     """Whether both ends were tried again after other trials."""
     disturbed: int = 0
-    """Number of disturbed trials. They don't count."""
+    """Number of disturbed trials, which don't count."""
     disturbed_by: tuple[tuple[Reason, ...], ...] = ()
     """How other programs disturbed each disturbed trial."""
     too_disturbed: bool = False
@@ -93,7 +93,7 @@ class Saturation(Frozen):
 
 
 def responses_needed(search: Search) -> int:
-    """Return the minimum number of responses with which all statistics of the level are known."""
+    """Return the minimum number of responses for which all statistics of the service level are known."""
     percentiles = [PERCENTILES[bound.figure] for bound in search.level.bounds if bound.figure in PERCENTILES]
     return samples_needed(max([*percentiles, PERCENTILE_MIN]))
 
@@ -115,7 +115,7 @@ def rate_min_rps(search: Search) -> float:
 
 
 def misses(search: Search, trial: Trial) -> tuple[Reason, ...]:
-    """Return the reasons why a trial with a rate failed the service level; empty if it met the level."""
+    """Return the reasons why a trial with a rate didn't meet the service level; empty if it met the level."""
     if trial.measurement is None or not trial.verdict.counts:
         return trial.verdict.reasons or (Reason.of(ReasonKind.NOT_MEASURED),)
     times = _times(trial.measurement)
@@ -130,7 +130,7 @@ def misses(search: Search, trial: Trial) -> tuple[Reason, ...]:
 
 
 def observations(search: Search, trials: Sequence[Trial]) -> list[RateObservation]:
-    """Return the results of the trials with a rate that count.
+    """Return the results of the trials that have a rate and count.
 
     Failed and disturbed trials are omitted, because they don't show whether the target holds the rate.
     """
@@ -152,13 +152,13 @@ def is_too_disturbed(trials: Sequence[Trial]) -> bool:
 
 
 def upcoming_offer(search: Search, trials: Sequence[Trial]) -> Offer | None:
-    """Return the next trial that the search asks for, or ``None`` if it is complete or has no rate to start from."""
+    """Return the next trial that the search asks for, or ``None`` if the search is complete or has no rate to start from."""
     start_rps = closed_loop_rps(trials)
     return next_offer(observations(search, trials), phases(search), start_rps, rate_min_rps(search)) if start_rps else None
 
 
 def saturation(search: Search, trials: Sequence[Trial]) -> Saturation:
-    """Return the result of the trials of a search, even if it didn't complete."""
+    """Return the result of the trials of a search, even if the search didn't complete."""
     _, final = phases(search)
     seen = observations(search, trials)
     found = settled(seen, final)

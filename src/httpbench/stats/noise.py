@@ -1,15 +1,16 @@
 """Compute the smallest difference a machine can detect, from A/A pairs: one server measured twice in each round.
 
-The true ratio of an A/A pair is 1, so any difference is noise of the machine. Over n pairs, the size s of the noise is the root mean square
-of the logarithms of the ratios, with n degrees of freedom, because their mean is known to be 0. It includes effects of order and memory
+The true ratio of an A/A pair is 1, so any difference is noise. Over n pairs, the size s of the noise is the root mean square of the
+logarithms of the ratios, with n degrees of freedom, because their mean is known to be 0. The noise includes effects of order and memory
 layout.
 
-A comparison over R rounds is a mean of R such logarithms. For identical servers, it is within ± t(0.975; n) · s / √R in 95% of cases: the
-prediction interval of a future mean about a known one (G. J. Hahn, W. Q. Meeker, "Statistical Intervals", Wiley 1991, on prediction
-intervals for the mean of a future sample, without the term for the error of the mean). Smaller differences are noise on this machine.
+A comparison over R rounds is a mean of R such logarithms. For identical servers, this mean is within ± t(0.975; n) · s / √R in 95% of
+cases. That range is the prediction interval of a future mean around a known mean (G. J. Hahn, W. Q. Meeker, "Statistical Intervals", Wiley
+1991, on prediction intervals for the mean of a future sample, without the term for the error of the mean). Smaller differences are noise on
+this machine.
 
-This is only a lower bound, for one simple server under one load. A server with garbage collection has more noise, which shows in its own
-intervals. The noise under other loads may differ.
+The result is only a lower bound, for one simple server under one load. A server with garbage collection has more noise, which shows in its
+own intervals. The noise under other loads may differ.
 """
 
 from __future__ import annotations
@@ -36,12 +37,12 @@ LOAD_ALIKE = {
     "rate_rps": "rate",
     "arrivals": "arrivals",
 }
-"""Properties of a load that must be equal, with their names in warnings. The duration isn't among them, because A/A pairs are short and
-longer trials have less noise."""
+"""Properties of a load that must equal those of the A/A pairs' load, with their names in warnings. The duration isn't among them, because
+A/A pairs are short and longer trials have less noise."""
 
 
 def noise_of(run: Run, trials: Sequence[Trial]) -> Noise | None:
-    """Return the noise of the A/A pairs of a run; ``None`` if fewer than three pairs count or if no two trials have the same load."""
+    """Return the noise of the A/A pairs of a run; ``None`` if fewer than three pairs count or if the trials have different loads."""
     ids = list(run.targets)
     if len(ids) != 2 or not trials or len({trial.plan.cell[1:] for trial in trials}) != 1:
         return None
@@ -68,7 +69,7 @@ def noise_of(run: Run, trials: Sequence[Trial]) -> Noise | None:
 
 
 def floor(noise: Noise, figure: str, rounds: int) -> float | None:
-    """Return the relative difference below which a comparison over this number of rounds can't be told from noise.
+    """Return the relative difference below which a comparison over this number of rounds can't be distinguished from noise.
 
     Returns ``None`` for a result that the A/A pairs don't have.
     """
@@ -79,7 +80,7 @@ def floor(noise: Noise, figure: str, rounds: int) -> float | None:
 
 
 def other_load(noise: Noise, load: Load, workload: Workload) -> str | None:
-    """Describe how a load differs from that of the A/A pairs, for example ``connections 64 → 256``. Returns ``None`` if it doesn't."""
+    """Describe how a load differs from that of the A/A pairs, such as ``connections 64 → 256``; ``None`` if the loads are alike."""
     measured = noise.load or Load(connections=noise.connections)
     changes = {name: (getattr(measured, field), getattr(load, field)) for field, name in LOAD_ALIKE.items()}
     differences = [f"{name} {_text(before)} → {_text(after)}" for name, (before, after) in changes.items() if before != after]

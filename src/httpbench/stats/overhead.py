@@ -1,9 +1,9 @@
 """Compute what a proxy adds: each result minus that of the baseline in the same round.
 
 The baseline is the same load on the same backend without a proxy, measured within minutes of the proxy's own trial, so effects of the
-machine on both cancel. The result is the mean over rounds with Student's interval (see :mod:`httpbench.stats.interval` for the reasons),
-on a linear scale because a difference may be negative. If the machine delays one of the two by 50 ms in one round, the mean moves, but
-the interval widens by more.
+machine on both trials cancel out. The result is the mean over rounds with Student's interval (see :mod:`httpbench.stats.interval` for the
+reasons), on a linear scale because a difference may be negative. If the machine delays one of the two trials by 50 ms in one round, the
+mean moves, but the interval widens by more.
 
 A difference of percentiles isn't a percentile of differences. It shows how far the tail moved, not how much longer the slowest request
 took with the proxy.

@@ -1,9 +1,9 @@
 """Compare two targets within each round: which one is faster, and by how much.
 
-Rounds are interleaved, so both targets were measured within the same minutes of each round. The ratio within a round is free of effects
-that the machine had on both. The result is the geometric mean of these ratios, with an interval that holds whichever seventh of the rounds
-is left out (see :mod:`httpbench.stats.interval` for the reasons). Results of different rounds are never compared: on a machine that drifts
-by 3%, such a comparison would hide every smaller difference.
+Rounds are interleaved, so in each round, both targets were measured within the same minutes. The ratio within a round is free of effects
+that the machine had on both targets. The result is the geometric mean of these ratios, with an interval that holds whichever seventh of the
+rounds is left out (see :mod:`httpbench.stats.interval` for the reasons). Results of different rounds are never compared: on a machine that
+drifts by 3%, such a comparison would hide every smaller difference.
 
 A comparison is a claim only if its p-value, corrected for the number of comparisons in its table, is at most 5%. Everything else is a tie.
 """
@@ -30,10 +30,11 @@ from httpbench.stats.interval import (
 )
 
 Rounds = Mapping[int, float]
-"""Results of the rounds that count, by number of the round."""
+"""Results of the rounds that count, by round number."""
 
 RANK_ROUNDS_MIN = 6
-"""Minimum number of rounds for a rank test. With five, even unanimous rounds have a p-value of 2/2⁵ = 6%, which can't support a claim."""
+"""Minimum number of rounds for a rank test. With five rounds, even unanimous ones have a p-value of 2/2⁵ = 6%, which can't support a
+claim."""
 
 ROUNDS_PATIENCE = 100
 """Maximum number of rounds to suggest to the user."""
@@ -51,10 +52,10 @@ class Comparison(Frozen):
     """95% confidence interval of the ratio for this comparison alone, whichever seventh of the rounds is left out. Null: fewer than three
     rounds."""
     rounds: int
-    """Number of rounds in which both count."""
+    """Number of rounds in which the trials of both targets count."""
     p: float | None
     """p-value of Student's t on the log ratios, whichever seventh of the rounds is left out: how often identical servers would differ by at
-    least this much. In a table of four rows or more, all rows contribute to the variance. Null: fewer than three rounds."""
+    least this much. In a table with four or more rows, all rows contribute to the variance. Null: fewer than three rounds."""
     p_adjusted: float | None
     """p-value after Holm's correction for all comparisons of the same table. Null: fewer than three rounds."""
     p_rank: float | None

@@ -1,7 +1,7 @@
 """Summarize the responses and bytes per second of a measurement, over all whole seconds.
 
-The summary is the one that the load generator reports, or is computed from its intervals. Percentiles use the nearest rank: over thirty
-seconds, p1 and p2.5 are the minimum.
+The load generator reports the summary, or httpbench computes it from the generator's intervals. Percentiles use the nearest rank: over
+thirty seconds, p1 and p2.5 are the minimum.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def _at(ascending: Sequence[int], percentile: float) -> int:
 
 
 def _seconds(intervals: Sequence[Interval]) -> list[list[Interval]]:
-    """Group the intervals by whole second; empty if an interval spans two seconds or if one is missing."""
+    """Group the intervals by whole second, omitting incomplete seconds; empty if an interval spans two seconds."""
     seconds: dict[int, list[Interval]] = {}
     for part in intervals:
         second = math.floor(part.start_s + TOLERANCE_S)

@@ -6,7 +6,7 @@ result itself.
 Checking after each round, and stopping once an interval is narrow, favors rounds that agree by chance. With five rounds before the first
 check, the final interval contains the true value in at least 92% of runs instead of 95% (simulated in
 ``tests/unit/stats/test_interval_coverage.py``). The stopping rule looks only at widths. Stopping as soon as a difference becomes
-significant would find one between most pairs of identical servers.
+significant would report differences between most pairs of identical servers.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class Width:
 
 
 def headline(trials: Iterable[Trial]) -> Rounds:
-    """Return the result by which a cell is compared, for each round that counts.
+    """Return the result that is used to compare a cell, for each round that counts.
 
     The result is correct responses per second or, with a rate, the p99 of the times in µs.
     """
@@ -74,7 +74,7 @@ def _headline(trial: Trial) -> float | None:
 
 
 def _samples(trials: Sequence[Trial], baseline: str) -> list[tuple[Floats, bool]]:
-    """Return the logarithms for each interval, one per round, and whether they are those of ratios."""
+    """Return the logarithms for each interval, one per round, and whether they are logarithms of ratios."""
     tables: dict[object, dict[str, Rounds]] = {}
     for cell in cells(trials):
         if figures := headline(cell):

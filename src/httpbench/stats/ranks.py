@@ -5,9 +5,10 @@ better; its worst rank is the number of rows minus those that are significantly 
 tables, every range contains the true rank (M. Mogstad, J. P. Romano, A. M. Shaikh, D. Wilhelm, "Inference for ranks with applications to
 mobility across neighbourhoods and academic achievement across countries", Review of Economic Studies 91, 2024).
 
-A few rounds must support many comparisons: ten rows make 45 pairs, and a pair with three rounds has two degrees of freedom. On their own,
-such pairs hardly show any difference, not even between servers whose throughput differs by a factor of three. But all rows of a round were
-measured within the same minutes. Together, they show how the round affected all of them. The rest is the noise of each row. In logarithms:
+A few rounds must support many comparisons: ten rows make 45 pairs, and a pair with three rounds has two degrees of freedom. On its own,
+such a pair hardly shows any difference, not even between servers whose throughput differs by a factor of three. But all rows of a round
+were measured within the same minutes. Together, the rows show how the round affected all of them. The rest of the variation is the noise of
+each row. In logarithms:
 
     result of row i in round j = row i + round j + noise with a variance σᵢ² of row i
 
@@ -38,8 +39,8 @@ ROWS_MIN = 4
 """Minimum number of rows for estimating the noise of each row. With fewer rows, each pair is compared on its own."""
 
 CAUTION = 1.25
-"""Factor on the table's mean variance. With it, at most 5% of tables of equal rows contain a false claim, however the noise of rows differs
-(``benchmarks/ranks.py``)."""
+"""Factor that increases the table's mean variance. With this factor, at most 5% of tables of equal rows contain a false claim, however much
+the rows' noise differs (``benchmarks/ranks.py``)."""
 
 OUTLIER = 0.0003
 """p-value below which a row is too noisy to share the noise of the other rows."""
@@ -55,7 +56,7 @@ class RankRange:
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """Two rows, with their log ratios and the variances of these."""
+    """Two rows, with their log ratios and variances."""
 
     one: int
     other: int
@@ -69,7 +70,7 @@ class Pair:
     """Relative step of the recorded values."""
 
     def p(self, rounds: int) -> float:
-        """Return how often equal targets would differ by at least this much over this number of equally noisy rounds."""
+        """Return the p-value over this number of equally noisy rounds: how often equal targets would differ by at least this much."""
         return p_value(distance(self.logs, self.resolution), self._error(rounds), self._freedom(rounds))
 
     def interval(self) -> ConfidenceInterval:
@@ -139,11 +140,11 @@ class AllPairs:
 
 
 def pooled(rows: Sequence[Rounds]) -> list[int]:
-    """Return the rows to rank together: those with the most results in the rounds that all of them have.
+    """Return the rows to rank together: the rows that have the most results over the rounds that they all share.
 
-    Rows are ranked over common rounds. If a row has lost two of five rounds, ranking it would cost all other rows these rounds, so it is
-    left out. A row that has lost one of fifteen rounds is kept. With fewer than :data:`ROWS_MIN` rows, each pair uses its own rounds, and
-    all rows are kept.
+    Rows are ranked over common rounds. If a row has lost two of five rounds, ranking that row would cost all other rows these rounds, so
+    that row is left out. A row that has lost one of fifteen rounds is kept. With fewer than :data:`ROWS_MIN` rows, each pair uses its own
+    rounds, and all rows are kept.
     """
     everyone = list(range(len(rows)))
     if len(rows) < ROWS_MIN:
@@ -181,9 +182,9 @@ def moderated(logs: Floats) -> tuple[Floats, Floats]:
     - s₀² is the arithmetic mean, times :data:`CAUTION`. A noisy row that looks steady by chance must not get the variance of steady rows.
     - The variance of ln s² is increased by its standard error, which for k rows is √(2 / (k − 1)) times the variance.
     - d₀ is at most a quarter of (k − 2) d, because a few rows may look more similar than they are.
-    - A row that is noisier than the other rows by an F test keeps its own variance and doesn't count for s₀² and d₀. B. Phipson and others
-      do this gradually ("Robust hyperparameter estimation protects against hypervariable genes and improves power to detect differential
-      expression", Annals of Applied Statistics 10, 2016), which requires many rows.
+    - A row that is noisier than the other rows by an F test keeps its own variance and doesn't count toward s₀² and d₀. B. Phipson and
+      others do this gradually ("Robust hyperparameter estimation protects against hypervariable genes and improves power to detect
+      differential expression", Annals of Applied Statistics 10, 2016), which requires many rows.
     """
     from scipy.special import fdtrc, polygamma  # slow to import, and few commands need it
 

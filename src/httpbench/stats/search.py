@@ -1,14 +1,14 @@
 """Choose the next rate in a search for the highest rate that holds, even if trials at one rate disagree.
 
-The rules are those of MLRsearch (Multiple Loss Ratio Search, draft-ietf-bmwg-mlrsearch, IETF Benchmarking Methodology Working Group), with
-an exceed ratio of one half:
+A rate *holds* in a trial that meets the service level. The rules are those of MLRsearch (Multiple Loss Ratio Search,
+draft-ietf-bmwg-mlrsearch, IETF Benchmarking Methodology Working Group), with an exceed ratio of one half:
 
 - A rate is decided as soon as its remaining trials can't change the outcome. It is a *lower bound* if it holds in at least half of its
   trials even if all remaining trials fail, and an *upper bound* if it fails in more than half even if all remaining trials hold.
 - The result is the highest lower bound below the lowest upper bound. A rate that holds above a rate that fails (*loss inversion*) doesn't
   count, because a promise to hold a rate includes all lower rates.
-- When the interval is narrow, the search tries both ends again in turn, so that other trials lie between those at one end. All trials at an
-  end decide together. An upper bound that now holds is reopened, and the search continues above it.
+- When the interval is narrow enough, the search tries both ends again, alternating between them, so that trials at one end aren't
+  consecutive. All trials at an end are considered together. An upper bound that now holds is reopened, and the search continues above it.
 - If trials disagree over a range wider than the requested width, the search ends with that range instead of halving it further.
 - Short trials (*scouts*) come first and only show where to look. Each phase begins at the ends of the interval that the previous phase
   found. If the phase doesn't confirm an end, the search moves outward from that end, doubling its step each time.
@@ -21,7 +21,7 @@ Ends are tried again because two or three consecutive trials decide a rate, and 
 such a rate would remain an upper bound until the end of the search.
 
 A search for a width of 1% with three trials per rate needs about twenty trials that count. Because so few trials decide a rate, a rate that
-would hold in 40% of many trials becomes a lower bound in one of three searches. That error is about as large as the width.
+would hold in 40% of many trials becomes a lower bound in one of three searches. The resulting error is about as large as the width.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 EXCEED_RATIO = 0.5
-"""Maximum share of a rate's trials that may fail if the rate is a lower bound."""
+"""Maximum share of failed trials at a rate that is a lower bound."""
 
 RATE_MAX_RPS = 1e8
 """Highest rate that the load generator accepts."""
@@ -73,12 +73,12 @@ class SearchPhase:
     trials: int
     width: float
     duration_s: Callable[[float], float]
-    """Returns the duration of a trial at a given rate, in seconds."""
+    """Function that returns the duration of a trial at a given rate, in seconds."""
 
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """The next trial to make."""
+    """The next trial to run."""
 
     rate_rps: float
     duration_s: float
@@ -99,7 +99,7 @@ class Bounds:
 
 
 def place(held: Iterable[bool], trials: int) -> LimitSide:
-    """Classify a rate by its results so far, if it is to get ``trials`` trials."""
+    """Classify a rate that is to get ``trials`` trials by its results so far."""
     results = list(held)
     wanted = max(trials, len(results))
     failed, missing = results.count(False), wanted - len(results)
@@ -111,7 +111,7 @@ def place(held: Iterable[bool], trials: int) -> LimitSide:
 def retested_place(held: Sequence[bool], trials: int) -> LimitSide:
     """Classify an end of the interval by all its trials.
 
-    The end is decided when one result leads by more than ``trials``, or when it has the maximum number of trials, by majority.
+    The end is decided when one result leads by more than ``trials``, or by majority when the end has the maximum number of trials.
     """
     lead = 2 * sum(held) - len(held)
     if abs(lead) <= trials and len(held) < RETEST_TRIALS * trials + 1:
@@ -120,7 +120,7 @@ def retested_place(held: Sequence[bool], trials: int) -> LimitSide:
 
 
 def places(observations: Iterable[RateObservation], phase: SearchPhase) -> dict[float, LimitSide]:
-    """Classify each rate that was tried for long enough, ascending.
+    """Classify each rate that was tried for long enough, in ascending order.
 
     The decision from the first trials stands until a retest is decided.
     """
@@ -145,7 +145,8 @@ def _standing(held: Sequence[bool], trials: int) -> LimitSide:
 def settled(observations: Sequence[RateObservation], phase: SearchPhase) -> dict[float, LimitSide]:
     """Classify each rate at the end of a search, in ascending order.
 
-    Unlike :func:`places`, this classifies a decided rate by the majority of all its trials, because a retest may not have been decided.
+    Unlike :func:`places`, this function classifies a decided rate by the majority of all its trials, because a retest may not have been
+    decided.
     """
     results = _results(observations, phase)
     found = places(observations, phase)
@@ -162,7 +163,7 @@ def bounds(found: dict[float, LimitSide]) -> Bounds:
 def next_offer(
     observations: Sequence[RateObservation], phases: Sequence[SearchPhase], start_rps: float, rate_min_rps: float
 ) -> Offer | None:
-    """Return the next trial to make; ``None`` if the last phase is complete and the retest of its ends is done."""
+    """Return the next trial to run; ``None`` if the last phase is complete and the retest of its ends is done."""
     hints = [_rounded(min(max(start_rps, rate_min_rps), RATE_MAX_RPS))]
     for phase in phases:
         found = places(observations, phase)
@@ -175,9 +176,10 @@ def next_offer(
 
 
 def attainable_width(observations: Sequence[RateObservation], phase: SearchPhase) -> float:
-    """Return the width at which a phase ends: its own, or that of the range in which trials disagree.
+    """Return the width at which a phase ends: the phase's own width or, if wider, the range in which trials disagree.
 
-    At its low end, at least two trials failed, and at its high end, at least two held. Halving this range would take many more trials.
+    At or below the low end of this range, at least two trials failed; at or above its high end, at least two held. Halving this range would
+    take many more trials.
     """
     seen = [one for one in observations if one.duration_s >= phase.duration_s(one.rate_rps)]
     failed = sorted(one.rate_rps for one in seen if not one.held)[:AGREEING_MIN]
@@ -213,7 +215,7 @@ def _next_rate(found: dict[float, LimitSide], known: Bounds, hints: Sequence[flo
 
 
 def _stride(found: dict[float, LimitSide], kind: LimitSide, width: float) -> float:
-    """Return the next stride as a factor on the rate: the width, doubled for each rate of this kind after the first."""
+    """Return the next stride as a factor to apply to the rate: the width, doubled for each rate of this kind after the first."""
     doublings = sum(own is kind for own in found.values()) - 1
     return float((1 + width) ** 2 ** min(doublings, STRIDES_MAX))
 

@@ -1,8 +1,8 @@
 """Combine the observations of slices into those of a trial.
 
-Shares and rates are means weighted by the time that the target ran, counts are sums, and memory is a peak. While a target runs, it also
-responds to requests before and after the window of each slice. Its CPU time for these doesn't count. It is subtracted in proportion to the
-number of responses, which assumes that all responses cost the same.
+Shares and rates are means weighted by the time that the target ran, counts are sums, and peaks are maximums. While a target runs, it also
+responds to requests before and after the window of each slice. The CPU time for those requests doesn't count. It is subtracted in
+proportion to the number of responses, which assumes that all responses cost the same.
 """
 
 from __future__ import annotations
@@ -29,7 +29,8 @@ from httpbench.stats.disturbance import disturbances
 from httpbench.stats.evidence import Evidence
 
 PEAK_S = 0.95
-"""Minimum time over which a peak of CPU use is computed, in seconds. In a shorter time, ticks of 10 ms can make the CPU look busier."""
+"""Minimum time over which a peak of CPU use is computed, in seconds. Over a shorter time, ticks of 10 ms can make the CPU look busier than
+it was."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +39,7 @@ class Slice:
 
     observed: Observed
     ran_s: float
-    """Time that the target ran, in seconds: from its first request to its last response."""
+    """Time from the target's first request to its last response in the slice, in seconds."""
     counted_share: float
     """Share of the responses in that time that count, 0 to 1."""
 
@@ -171,7 +172,7 @@ def _network(found: Sequence[Network], slices: Sequence[Slice]) -> Network | Non
 
 
 def _link(links: Sequence[LinkUse], weights: Sequence[float]) -> LinkUse:
-    """Return the mean use of the fullest link, or its highest use if it wasn't always the same link."""
+    """Return the mean use of the fullest link, or the highest use of any link if different links were the fullest."""
     if len({link.name for link in links}) > 1:
         return max(links, key=lambda link: link.share)
     return links[0].model_copy(update={"bits_per_s": _weighted([link.bits_per_s for link in links], weights)})

@@ -1,8 +1,8 @@
 """Find stalls of a target that the p99 of a closed loop hides.
 
-While a target stands still, a closed loop sends nothing, so a stall of any length delays only one request per connection (*coordinated
-omission*). Users who keep sending requests would notice every stall: if a target stands still for 1% of the time, 1% of the requests that
-arrive at a steady rate wait, on average for half the length of a stall.
+While a target stalls, a closed loop sends nothing, so a stall of any length delays only one request per connection (*coordinated
+omission*). Users who keep sending requests would notice every stall: if a target stalls for 1% of the time, 1% of the requests that arrive
+at a steady rate wait, on average for half the length of a stall.
 """
 
 from __future__ import annotations

@@ -1,22 +1,22 @@
 """Decide when a warm-up is over, and whether throughput was steady while it was measured.
 
-A *warm-up* is examined while it runs, in windows of a tenth of a second. The two parts of its last half are compared by their means, as in
-J. Geweke's diagnostic ("Evaluating the accuracy of sampling-based approaches to the calculation of posterior moments", Bayesian Statistics
-4, 1992). The test is one of equivalence (D. J. Schuirmann, "A comparison of the two one-sided tests procedure and the power approach", J.
+A *warm-up* is examined while it runs, in windows of a tenth of a second. The means of the two parts of its last half are compared, as in J.
+Geweke's diagnostic ("Evaluating the accuracy of sampling-based approaches to the calculation of posterior moments", Bayesian Statistics 4,
+1992). The test is an equivalence test (D. J. Schuirmann, "A comparison of the two one-sided tests procedure and the power approach", J.
 Pharmacokinetics and Biopharmaceutics 15, 1987): the warm-up is over when the whole 95% interval of the change is within ± 2%. Noise widens
-the interval, so it can only make a warm-up longer. With more than about 3% of noise per window, ten seconds can't show that a target is
-steady, and the report mentions this. Because a narrow interval can occur by chance, it must be narrow five times in a row. In an open loop,
-the rate is known and has no noise, so each part must reach it.
+the interval, so it can only make a warm-up longer. With more than about 3% noise per window, ten seconds can't show that a target is
+steady, and the report mentions this. Because a narrow interval can occur by chance, the interval must be narrow five times in a row. In an
+open loop, the rate is known and has no noise, so each part must reach the rate.
 
-A *measurement* is examined as a whole with MSER, the marginal standard error rule: it drops the number of leading windows that minimizes
-the standard error of the mean of the rest. This finds the end of a step, curve or drift without a model of the noise (K. P. White, "An
-effective truncation heuristic for bias reduction in simulation output", Simulation 69, 1997; the best of 44 methods in K. Hoad, S.
+A *measurement* is examined as a whole with MSER, the marginal standard error rule. The rule drops as many leading windows as it takes to
+minimize the standard error of the mean of the rest. It finds the end of a step, curve or drift without a model of the noise (K. P. White,
+"An effective truncation heuristic for bias reduction in simulation output", Simulation 69, 1997; the best of 44 methods in K. Hoad, S.
 Robinson, R. Davies, "Automating warm-up length estimation", J. Operational Research Society 61, 2010). The measurement isn't steady if
-dropping that part changes its throughput by more than 2% and by more than three standard errors of the rest. Some programs never become
+dropping these windows changes its throughput by more than 2% and by more than three standard errors of the rest. Some programs never become
 steady, and a benchmark has to report that: E. Barrett et al., "Virtual machine warmup blows hot and cold", OOPSLA 2017.
 
-Neither check detects a change after the measurement, or a change of latency at constant throughput. In an open loop, they only
-detect a target that falls behind the rate.
+Neither check detects a change after the measurement, or a change of latency at constant throughput. In an open loop, the checks only detect
+a target that falls behind the rate.
 """
 
 from __future__ import annotations
@@ -32,23 +32,25 @@ from httpbench.stats.interval import Floats, quantile, standard_error
 from httpbench.stats.validity import EDGE_REQUESTS
 
 LOOKED_AT_MIN = 10
-"""Minimum number of warm-up windows to compare: five with five."""
+"""Minimum number of warm-up windows to compare: five earlier windows with five later windows."""
 
 LOOKS = 5
 """Number of consecutive checks that must pass."""
 
 SHIFT_MAX = 0.02
-"""Maximum relative change of throughput in a steady state. It is about the smallest difference that a careful comparison claims; confidence
-intervals cover smaller differences."""
+"""Maximum relative change of throughput in a steady state. This is about the smallest difference that a careful comparison claims;
+confidence intervals cover smaller differences."""
 
 SOUGHT_ERRORS_MAX = 3.0
-"""Maximum difference between parts of a measurement by chance, in standard errors, if the split with the largest difference is chosen."""
+"""Maximum difference between two parts of a measurement that chance can explain, in standard errors, when the split with the largest
+difference is chosen."""
 
 WINDOWS_MIN = 20
 """Minimum number of windows for deciding whether a measurement was steady."""
 
 REST_MIN = 5
-"""Minimum number of windows to keep. At least a third of all are kept, too. The variance of very few windows may be small by chance."""
+"""Minimum number of windows to keep, because the variance of very few windows may be small by chance. At least a third of all windows are
+kept, too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +141,7 @@ def changed(measurement: Measurement) -> Reason | None:
 def unsteady(trial: Trial) -> Reason | None:
     """Return why a trial isn't steady; ``None`` if it is steady, if that is unknown, or if the rate was meant to rise.
 
-    A warm-up that reached its time limit is a reason if throughput still changed by more than 2% and by more than the noise.
+    A warm-up that reached its time limit is a reason if throughput was still changing by more than 2% and by more than the noise.
     """
     if trial.measurement is None or trial.plan.load.rate_from_rps is not None:
         return None

@@ -1,6 +1,6 @@
 """Summarize the rounds of a cell: the median of each result over the valid rounds, and their spread.
 
-The unit of replication is the round, not the request. A million requests to one started process share its memory layout, its place in the
+The unit of replication is the round, not the request. A million requests to the same process share its memory layout, its place in the
 cache and the state of the machine, so an interval over requests would be narrow and wrong. Rounds that don't count (invalid, failed or
 disturbed) never enter a median; the summary contains the number of rounds that count. No result is the best of several rounds.
 """
@@ -57,7 +57,7 @@ class Estimate(Frozen):
     max: float
     """Highest value of a round."""
     spread: float | None
-    """(max − min) / 2 / median: the column Range. Null: a single round, or a median of 0."""
+    """(max − min) / 2 / median, shown in the column Range. Null: a single round, or a median of 0."""
     rounds: int
     """Number of rounds that have the result."""
     interval: ConfidenceInterval | None = None
@@ -87,7 +87,7 @@ class Latency(Frozen):
     stddev: OverRounds
     max: OverRounds
     tm99_9: OverRounds
-    """Mean without the lowest and the highest 0.1% of samples. Null: a round lacks it."""
+    """Mean without the lowest and the highest 0.1% of samples. Null: a round lacks this mean."""
     p25: OverRounds
     p50: OverRounds
     p75: OverRounds
@@ -116,15 +116,16 @@ class Summary(Frozen):
     load: Load
     """Load of the trials."""
     rounds: int
-    """Number of rounds made, whether they count or not."""
+    """Number of rounds that were run, whether they count or not."""
     rounds_counting: int
     """Number of rounds that count."""
     verdict: Verdict
-    """Most common verdict of the rounds that count, or ``generator`` or ``both`` if a round has it. If no round counts, the reason."""
+    """Most common verdict of the rounds that count, or ``generator`` or ``both`` if a round has it. If no round counts, the verdict says
+    why."""
     client: ClientSummary | None = None
     """Times of a client, in place of latencies. Null: the target isn't a client, or no round counts."""
     throughput_rps: Estimate | None
-    """Correct responses per second. For a rising rate, at the highest step; for a client, without its start-up."""
+    """Correct responses per second. If the rate rises, only the highest step counts. A client's start-up time is excluded."""
     bytes_per_s: Estimate | None
     """Bytes received per second, as the load generator counts them. Most load generators include headers."""
     requests: Estimate | None
@@ -134,16 +135,16 @@ class Summary(Frozen):
     service_time_us: Latency | None
     """Service times, in µs."""
     response_time_us: Latency | None
-    """Response times, in µs. For a rising rate, at the highest step. Null: closed loop."""
+    """Response times, in µs. If the rate rises, only the highest step counts. Null: closed loop."""
     rate_held_rps: Estimate | None = None
-    """Highest step of a rising rate that the target held, in requests/s. Includes rounds that don't count because the target missed the
-    last step. Null: the rate doesn't rise."""
+    """Highest step of a rising rate that the target held, in requests/s. This includes rounds that don't count because the target missed
+    the last step. Null: the rate doesn't rise."""
     cpu_cores: Estimate | None
     """Mean CPU use of the target's whole process tree, in cores."""
     cpu_cores_peak: Estimate | None
     """Highest CPU use of the target in one sample, in cores."""
     cpu_us_per_request: Estimate | None
-    """CPU time of the target per complete response, in µs. For a client, without its start-up."""
+    """CPU time of the target per complete response, in µs. A client's start-up is excluded."""
     generator_cpu_cores: Estimate | None
     """Mean CPU use of the load generator, in cores."""
     generator_cpu_us_per_request: Estimate | None = None
@@ -230,7 +231,7 @@ def summarize(trials: Sequence[Trial], *, invalid: bool = False) -> Summary:
 def with_merged(summary: Summary, trials: Sequence[Trial]) -> Summary:
     """Return the summary with the merged histograms of all rounds.
 
-    Merging takes milliseconds per summary, so call this only to show the merged histograms.
+    Merging takes milliseconds per summary, so call this function only to show the merged histograms.
     """
     counting = _counting(trials)
     update = {

@@ -2,13 +2,13 @@
 
 The rounds of two runs weren't interleaved, so they can't be paired. The result is the ratio of the geometric means. Its interval is Welch's
 t on the logarithms, which doesn't require equal variances (B. L. Welch, "The generalization of 'Student's' problem when several different
-population variances are involved", Biometrika 34, 1947; degrees of freedom after F. E. Satterthwaite, Biometrics Bulletin 2, 1946).
+population variances are involved", Biometrika 34, 1947; the degrees of freedom follow F. E. Satterthwaite, Biometrics Bulletin 2, 1946).
 
-As in a comparison within a run, the interval holds whichever seventh of the rounds of either run is left out: see
-:mod:`httpbench.stats.interval`.
+As in a comparison within a run, the interval holds whichever seventh of the rounds of either run is left out (see
+:mod:`httpbench.stats.interval`).
 
 Comparing runs has a large drawback that no formula removes. Any difference between the two runs (other programs, a colder room, another
-day) is part of the ratio, and the interval doesn't cover it. Only a comparison within one run avoids this.
+day) is part of the ratio, and the interval doesn't cover it. Only a comparison within one run avoids this problem.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class Change(Frozen):
     head: float
     ratio: float
     interval: ConfidenceInterval | None
-    """Interval of the ratio. The confidence that all intervals of the result hold is 95%. ``None``: fewer than three rounds."""
+    """Interval of the ratio. All intervals of the result hold together with a confidence of 95%. ``None``: fewer than three rounds."""
     rounds_base: int
     rounds_head: int
 
@@ -41,12 +41,12 @@ class Change(Frozen):
 
 
 def change(base: Sequence[float], head: Sequence[float], comparisons: int = 1, resolution: float = 0.0) -> Change | None:
-    """Return the change between two runs; ``None`` if either has no value above zero.
+    """Return the change between two runs; ``None`` if either run has no value above zero.
 
     Args:
         base: Values of the rounds of the first run.
         head: Values of the rounds of the second run.
-        comparisons: Number of intervals of this result. Bonferroni's correction widens each, so that all hold together.
+        comparisons: Number of intervals of this result. Bonferroni's correction widens each interval, so that all hold together.
         resolution: Relative step of the recorded values; no interval is narrower.
     """
     logs = [np.log(np.array([value for value in values if value > 0], dtype=np.float64)) for values in (base, head)]

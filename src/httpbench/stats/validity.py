@@ -1,4 +1,4 @@
-"""Rules that make a trial invalid. Each yields its reason."""
+"""Apply the rules that make a trial invalid. Each rule yields its reason."""
 
 from __future__ import annotations
 
@@ -10,12 +10,13 @@ from httpbench.model import Arrivals, Load, Measurement, Reason, ReasonKind, Ste
 from httpbench.stats.evidence import ERROR_SHARE_LIMIT, Evidence
 
 ACHIEVED_SHARE_MIN = 0.99
-"""Minimum ratio of the achieved to the offered rate. Below it, the target got fewer requests than the table claims. The missing 1% allows
-for requests in flight at the end. The native load generator waits for their responses, and a request without a response is an error."""
+"""Minimum ratio of the achieved to the offered rate. Below this ratio, the target got fewer requests than the table claims. The missing 1%
+allows for requests in flight at the end. The native load generator waits for their responses, and a request without a response is an
+error."""
 
 EDGE_REQUESTS = 2
-"""Number of requests that may fall outside the period of an offered rate or step: the first and the last. This matters if there are few
-requests."""
+"""Number of requests that may fall outside the period of an offered rate or step: the first and the last. The allowance matters only if
+there are few requests."""
 
 POISSON_DEVIATIONS = 3
 """Number of standard deviations by which the number of Poisson arrivals in a step may fall short by chance."""
@@ -26,11 +27,12 @@ L = λW", Operations Research 9, 1961) the ratio is 1 in a closed loop without p
 the mean omits requests. A ratio above 1 is impossible, so a clock, a counter or a duration is wrong; 1% covers rounding."""
 
 END_STALL_SHARE_MAX = 0.1
-"""Maximum length of a stall at the end of the period, as a share of it. A connection that gets no response at all stalls for longer."""
+"""Maximum length of a stall at the end of the measurement, as a share of the measurement. A connection that gets no response at all stalls
+for longer."""
 
 LITTLE_ROUND_TRIPS_MIN = 100
-"""Minimum number of requests per connection and pipeline slot for Little's law. With fewer, requests that are cut off at the start and the
-end exceed the tolerance."""
+"""Minimum number of requests per connection and pipeline slot for Little's law. With fewer requests, those that are cut off at the start
+and the end exceed the tolerance."""
 
 WRONG_RESPONSES = frozenset({"unexpected_status", "unexpected_body", "invalid_response", "unknown_status"})
 """Kinds of errors that are wrong responses. A single wrong response makes the trial invalid, because the target isn't correct."""
@@ -113,7 +115,7 @@ def response_size(workload: Workload, response_bytes: int | None = None) -> tupl
 
     Args:
         workload: The request and the correct response.
-        response_bytes: Size of a whole correct response, if all are alike and the generator counts headers. ``None`` compares bodies.
+        response_bytes: Size of a whole correct response, if all are alike and the generator counts headers. ``None``: compare bodies.
     """
     if workload.parts or workload.request.method == "HEAD":
         return None, "bodies"
@@ -154,7 +156,7 @@ def due_requests(measurement: Measurement, load: Load) -> float:
 def rate_held(steps: tuple[Step, ...], arrivals: Arrivals) -> float | None:
     """Return the rate in requests/s up to which the target held every step; ``None`` if it missed the first step.
 
-    The Poisson arrivals of a step aren't counted, so their number may fall short by chance.
+    The number of Poisson arrivals in a step isn't known and may fall short of the expected number by chance.
     """
     held = None
     for step in steps:
@@ -172,11 +174,12 @@ def _little(evidence: Evidence) -> Iterator[Reason]:
         return
     times, window_s = evidence.measurement.service_time_us, evidence.measurement.duration_s / evidence.windows
     # A request in flight at the start counts with its whole time, which is at most the longest time on each connection. A request in flight
-    # at the end doesn't count at all. The longest time may be that of a request that never ended, so a usual time limits this effect.
+    # at the end doesn't count at all. The longest time may be that of a request that never ended, so a usual time serves as the bound for
+    # this effect.
     usual_us = next((us for us in (times.p99, times.p90, times.max) if us is not None), 0.0) if times else 0.0
     longest_us = (times.max or 0.0) if times else 0.0
-    # In slices, the times are those of requests sent inside the window. A request in flight at its start doesn't count, however long it
-    # takes, and one in flight at its end counts with its whole time.
+    # In slices, the times are those of requests sent inside the window. A request in flight at the start of the window doesn't count,
+    # however long it takes. A request in flight at the end of the window counts with its whole time.
     missing_us = usual_us if evidence.windows == 1 else longest_us
     if ratio + _cut_off_by_the_end(evidence) < LITTLE_MIN - missing_us / 1e6 / window_s:
         yield Reason.of(ReasonKind.STALLED, little_ratio=ratio)
@@ -185,7 +188,7 @@ def _little(evidence: Evidence) -> Iterator[Reason]:
 
 
 def _cut_off_by_the_end(evidence: Evidence) -> float:
-    """Return by how much a stall at the end of the period lowers the ratio.
+    """Return by how much a stall at the end of the measurement lowers the ratio.
 
     The mean doesn't include the stalled requests, as it would if the stall had occurred earlier. Returns 0 if the requests in flight are so
     old that their connections may never get a response.
@@ -199,8 +202,8 @@ def _cut_off_by_the_end(evidence: Evidence) -> float:
 def little_ratio(evidence: Evidence) -> float | None:
     """Return throughput × mean service time / requests in flight; ``None`` if it need not be 1.
 
-    It need not be 1 in an open loop, without keep-alive (connecting and closing take time outside the service time), if the generator's
-    mean doesn't cover every request, or with few requests.
+    The ratio need not be 1 in an open loop, without keep-alive (connecting and closing take time outside the service time), if the
+    generator's mean doesn't cover every request, or with few requests.
     """
     measurement, load = evidence.measurement, evidence.load
     times = measurement.service_time_us

@@ -1,8 +1,8 @@
 """Decide what limited a trial, or why its results aren't valid.
 
-A rate means little without its limit: if the load generator ran out of CPU time, its requests per second describe the generator,
-not the server. The verdict depends only on CPU time and counters. It therefore costs nothing, works without root, and can be derived
-again from a stored trial. As a drawback, a limit that uses no CPU time (a disk, a lock) appears only as `idle`. Full links and lost packets
+Throughput means little if its limit is unknown: if the load generator ran out of CPU time, its requests per second describe the generator,
+not the server. The verdict depends only on CPU time and counters. It therefore costs nothing, works without root, and can be derived again
+from a stored trial. The drawback is that a limit that uses no CPU time (a disk, a lock) appears only as `idle`. Full links and lost packets
 show a network limit.
 
 Capacities are numbers of physical cores, so SMT siblings don't double the capacity of a program.
@@ -23,24 +23,25 @@ from httpbench.stats.validity import is_incorrect, untrue
 from httpbench.stats.withheld import withheld
 
 TARGET_BUSY = 0.90
-"""Minimum share of its cores that a busy target uses. It is below 1 because the kernel charges some interrupt and network work to no
+"""Minimum share of its cores that a busy target uses. The share is below 1 because the kernel charges some interrupt and network work to no
 process."""
 
 TARGET_FULL = 0.97
 """Minimum share of its cores at which the target is the limit even if the generator is nearly full, too. If a request costs the same under
-any load, such a target can do at most 3% more, and rounds differ by as much. That is an assumption: if more requests wait, a server may
-handle several at once at a lower cost. So if the generator is busy, even a full target isn't proven to be the only limit."""
+any load, such a target can do at most 3% more, and rounds differ by as much. That assumption can be wrong: if more requests wait, a server
+may handle several at once at a lower cost per request. So if the generator is busy, even a full target isn't proven to be the only
+limit."""
 
 BOTH_TARGET = 0.80
 """Minimum share of its cores at which a target counts as nearly full if the generator is nearly full, too. A target below this share could
 do a quarter more, so the generator alone is the limit."""
 
 MACHINE_BUSY = 0.95
-"""Minimum share of shared cores that their programs must use together for these cores to be the limit."""
+"""Minimum share of shared cores that the programs on them use together if these cores are the limit."""
 
 RETRANSMISSION_S = 0.2
-"""Minimum duration of a retransmission timeout on Linux (TCP_RTO_MIN), in seconds; RFC 6298 requires one second. Segments that a tail loss
-probe (RFC 8985) sends again earlier often weren't lost; only the acknowledgment was late."""
+"""Minimum duration of a retransmission timeout on Linux (TCP_RTO_MIN), in seconds; RFC 6298 requires one second. A tail loss probe (RFC
+8985) resends a segment earlier, but often that segment wasn't lost and only its acknowledgment was late."""
 
 LOST_SHARE_MIN = 0.05
 """Minimum share of the connections' time lost to retransmission timeouts at which the network may be the reason that neither side was busy.
@@ -48,14 +49,15 @@ Equal to the threshold for other programs."""
 
 LINK_FULL_MIN = 0.90
 """Minimum share of a link's capacity at which the link may be the reason that neither side was busy. Equal to the threshold for a busy
-target. The kernel's counters lack the headers of segments that the network device cuts from larger packets, about 4%."""
+target. The kernel's counters miss about 4% of the bytes: the headers that the network device adds when it splits large packets into
+segments."""
 
 POLLING_THREADS_MIN = 0.5
 """Minimum number of threads that are busy without requests in a target that polls. Threads that don't poll are hardly ever busy."""
 
 WAITING_SHARE_MIN = 0.05
-"""Minimum share of its cores' time that a target must wait for a CPU before the verdict mentions this. Waiting isn't a limit by itself,
-because threads of one program wait for each other."""
+"""Minimum share of its cores' time that a target must wait for a CPU before the verdict mentions the waiting. Waiting isn't a limit by
+itself, because threads of one program wait for each other."""
 
 
 UNJUDGED = Verdict(kind=VerdictKind.UNKNOWN)
@@ -76,7 +78,7 @@ FAILURES = frozenset(
         ReasonKind.NOT_STORED,
     )
 )
-"""Incidents with which a trial has failed if nothing was measured. With other incidents, a trial without a measurement is invalid."""
+"""Incidents after which a trial without a measurement counts as failed. After any other incident, such a trial is invalid."""
 
 AFTERWARDS = frozenset((ReasonKind.WRONG_AFTER_LOAD, ReasonKind.BYTES_MAY_BE_LOST, *ENDINGS))
 """Incidents that the verdict lists after the reasons from the measurement."""
@@ -85,7 +87,8 @@ HARMLESS = frozenset((ReasonKind.BYTES_MAY_BE_LOST, *ENDINGS))
 """Incidents that leave the results valid."""
 
 CLIENT_BUSY_SHARE = 0.5
-"""Minimum share of its wall time for which a busy client uses the CPU. Otherwise, it mostly waited for the server or to be woken up."""
+"""Minimum share of its wall time for which a busy client uses the CPU. A client below this share mostly waited for the server or to be
+woken up."""
 
 
 def judged(trial: Trial) -> Trial:
@@ -195,7 +198,7 @@ def _limit_of_polling(evidence: Evidence, programs: list[dict[str, Any]]) -> Ver
     """Return the verdict if the target may look full only because it polls, else ``None``.
 
     A server that checks its sockets or rings in a loop (``epoll_wait`` with a timeout of 0, a kernel thread of io_uring) uses a whole core
-    even when it has nothing to do. Each trial counts the threads that are busy without requests. This doesn't detect a server that
+    even when it has nothing to do. Each trial counts the threads that are busy without requests. This count doesn't detect a server that
     polls for a moment after each request and then sleeps.
     """
     busy = evidence.observed.target_polling_threads
@@ -225,7 +228,7 @@ def _full_links(evidence: Evidence) -> Iterator[Reason]:
 
 
 def _losses(evidence: Evidence) -> Iterator[Reason]:
-    """Yield a reason if connections waited for lost packets long enough for this to be the limit."""
+    """Yield a reason if connections waited for lost packets long enough that the network may have been the limit."""
     sides = (evidence.observed.network, evidence.observed.load_host.network if evidence.observed.load_host else None)
     timeouts = sum(side.retransmission_timeouts or 0 for side in sides if side)
     share = timeouts * RETRANSMISSION_S / (evidence.load.connections * evidence.measurement.duration_s)
@@ -292,7 +295,7 @@ def _together(evidence: Evidence, sharing: Sequence[_Program]) -> dict[str, Any]
 
 
 def _each(evidence: Evidence, target: Usage) -> list[dict[str, Any]]:
-    """Return how full the generator and the target were, as data of a reason."""
+    """Return how full the generator and the target were, as the data for a reason."""
     cores, capacity = evidence.target_fill(target)
     waited = target.cpu_wait_cores_mean or 0.0
     own = fill(

@@ -1,4 +1,4 @@
-"""Report CPU time that a quota or steal withheld from a trial, whatever its verdict.
+"""Report CPU time that a quota or steal withheld from a trial, whatever the trial's verdict.
 
 `disturbance.py` reports steal that disturbs a trial.
 """
@@ -19,7 +19,7 @@ WITHHELD = (ReasonKind.QUOTA_STOPPED_TARGET, ReasonKind.STEAL)
 """Kinds of the reasons that report withheld CPU time."""
 
 DISTURBING_STEAL = (ReasonKind.STOLEN, ReasonKind.STOLEN_ON_HOST)
-"""Kinds of the reasons that report steal as a disturbance. Steal isn't reported again with them."""
+"""Kinds of the reasons that report steal as a disturbance. If a trial has one of them, steal isn't reported again."""
 
 
 def withheld(evidence: Evidence) -> dict[ReasonKind, tuple[float, Reason]]:

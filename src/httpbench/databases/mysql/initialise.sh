@@ -1,5 +1,5 @@
 #!/bin/sh
-# Create a data folder with the tables, without starting a server. If run as root, MariaDB's own user creates it.
+# Create a data folder with the tables, without starting a server. If the script runs as root, MariaDB's own user creates the folder.
 # Usage: initialise.sh DATA
 set -eu
 data=$1

@@ -1,5 +1,6 @@
 #!/bin/sh
-# Create a data folder with the tables, without starting a server. PostgreSQL refuses to run as root, so its own user then creates it.
+# Create a data folder with the tables, without starting a server. PostgreSQL refuses to run as root, so if this script runs as root,
+# PostgreSQL's own user creates the folder.
 # Usage: initialise.sh DATA
 set -eu
 data=$1

@@ -35,7 +35,7 @@ def test_an_honest_server_is_labeled_a_server(probed: dict[str, Any]) -> None:
 def test_a_server_that_takes_bodies_for_requests_is_labeled_a_router(probed: dict[str, Any]) -> None:
     found = probed["test/misbehaving/takes-bodies"]
     assert found["label"] == "router"
-    assert "the body was taken for a request" in found["reasons"][0]
+    assert "the server mistook the body for a request" in found["reasons"][0]
 
 
 @pytest.mark.parametrize(
@@ -73,7 +73,7 @@ def test_the_table_shows_the_label_and_warns_about_a_wrong_category(harness: Har
     done = harness.run("probe", "--targets", str(TARGETS), f"{CHEATING}/any-bytes")
     row = next(line for line in done.stdout.splitlines() if line.startswith(CHEATING))
     assert row.split()[1:3] == ["platform", "loop"]
-    assert "warning: test/cheating/any-bytes is declared platform, but seen as loop" in done.stdout
+    assert "warning: test/cheating/any-bytes is declared platform, but behaves like loop" in done.stdout
 
 
 def test_details_show_requests_and_responses(harness: Harness) -> None:
@@ -92,7 +92,7 @@ def test_bench_probes_each_target_once_and_shows_the_label_with_its_results(harn
     loop = document["probes"][f"{CHEATING}/any-bytes"]
     assert loop["label"] in ("loop", None)  # on a very busy machine, the probe times out without a label
     if loop["label"]:
-        assert "warning: test/cheating/any-bytes is declared platform, but seen as loop" in " ".join(done.stderr.split())
+        assert "warning: test/cheating/any-bytes is declared platform, but behaves like loop" in " ".join(done.stderr.split())
 
 
 def test_a_server_given_by_url_gets_only_requests_of_the_load(harness: Harness) -> None:

@@ -114,7 +114,7 @@ FURTHER_BREACHES = {
     "ignores-sigterm": "did not end on SIGTERM",
     "length-too-large": "Content-Length says 14 bytes",
     "date-stands": "Date",
-    "takes-bodies": "the body was taken for a request",
+    "takes-bodies": "the server mistook the body for a request",
     "turns-500": "10,000 requests over 64 connections: ",
     "loses-one": "requests failed (timeout 1)",
     "leaves-children": "left processes running",

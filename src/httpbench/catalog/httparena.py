@@ -108,9 +108,9 @@ def _target(path: Path, mounts: dict[str, str]) -> Target:
 def _unsupported(folder: Path, meta: _Meta) -> str | None:
     """Return why httpbench can't measure a framework, or ``None`` if it can."""
     if not meta.enabled:
-        return f"{NAME} does not enable it"
+        return f"{NAME} disables this framework"
     if (folder / SCRIPT).is_file():
         return f"its image is built by {SCRIPT}: not supported"
     if not any(test in meta.tests for test in PATHS):
-        return f"httpbench has none of its tests: {', '.join(meta.tests)}"
+        return f"httpbench supports none of its tests: {', '.join(meta.tests)}"
     return None

@@ -40,7 +40,7 @@ def _target(framework: Path, dockerfile: Path | None) -> Target:
         name=f"{name}-{variant}" if variant else name,
         display_name=f"{framework.name} ({variant})" if variant else framework.name,
         webserver=variant,
-        unsupported=None if dockerfile else "it has no Dockerfile; run `rake config` in the clone, which writes it",
+        unsupported=None if dockerfile else "it has no Dockerfile; run `rake config` in the clone to create it",
         problems=tuple(dockerfile_problems(dockerfile)) if dockerfile else (),
     )
     return foreign_target(

@@ -57,7 +57,7 @@ def _mix(known: Mapping[str, Workload], name: str) -> Workload:
     parts = tuple(_part(known, text, name) for text in name.split(","))
     names = [part.name for part in parts]
     if len(parts) < 2 or len(set(names)) < len(names) or len(parts) > PARTS_MAX:
-        raise SelectionError(f'"{name}" is not a mix: it takes 2 to {PARTS_MAX} different workloads', hint=MIX_FORM)
+        raise SelectionError(f'"{name}" is not a mix: a mix takes 2 to {PARTS_MAX} different workloads', hint=MIX_FORM)
     return Workload(name=name, description=f"A mix of {_shares(parts)}", request=parts[0].request, expect=parts[0].expect, parts=parts)
 
 
@@ -68,7 +68,7 @@ def _part(known: Mapping[str, Workload], text: str, name: str) -> MixPart:
         raise SelectionError(f'"{name}" is not a mix: "{text}" is not NAME:WEIGHT, with a weight from 1 to {WEIGHT_MAX}', hint=MIX_FORM)
     workload = find(known, found[1])
     if workload.kind is not Kind.SERVER:
-        raise SelectionError(f'"{name}": {found[1]} is not for servers, and only they take a mix', hint=MIX_FORM)
+        raise SelectionError(f'"{name}": {found[1]} is not for servers, and only servers accept a mix', hint=MIX_FORM)
     return MixPart.of(weight, workload)
 
 

@@ -78,4 +78,4 @@ def _problem(server: Server, request: WithBody, *, pipelined: bool) -> str | Non
         if problem := server.problem(response):
             return f"the next response is wrong: {problem}"
         surplus = connection.rest(END_S)
-    return f"{len(surplus):,} bytes that nothing requested: the body was taken for a request" if surplus else None
+    return f"{len(surplus):,} bytes that nothing requested: the server mistook the body for a request" if surplus else None

@@ -177,7 +177,11 @@ async def _many(proxy: Proxy) -> str | None:
             correct = await asyncio.gather(*(echoes_its_own(number, *pair) for number, pair in enumerate(pairs)))
     except (TimeoutError, asyncio.IncompleteReadError, OSError) as error:
         count = sum(task.done() and not task.cancelled() and task.exception() is None for task in tasks)
-        return f"{count:,} of {CONNECTIONS:,} connections were set up ({type(error).__name__})" if count < CONNECTIONS else "one broke"
+        return (
+            f"{count:,} of {CONNECTIONS:,} connections were set up ({type(error).__name__})"
+            if count < CONNECTIONS
+            else "a connection broke"
+        )
     finally:
         for task in tasks:
             task.cancel()
@@ -191,7 +195,7 @@ def _echoes(proxy: Proxy) -> str | None:
     """Return a problem if the proxy no longer relays bytes after a reset, else ``None``."""
     with proxy.connect("echo after") as connection:
         connection.sendall(b"still there?")
-        return None if _receive(connection, 12) == b"still there?" else "afterwards it no longer relayed"
+        return None if _receive(connection, 12) == b"still there?" else "the proxy stopped relaying after the reset"
 
 
 def _send(connection: socket.socket, data: bytes) -> None:

@@ -138,7 +138,7 @@ def drawing_problem(ids: Sequence[int]) -> str | None:
     if len(ids) > 1 and different == 1:
         return f"{len(ids)} rows have the same id, {ids[0]:,}"
     if len(ids) - different > _repeats_max(len(ids)):
-        return f"only {different} different ids in {len(ids)} rows: they are not drawn from {ROWS:,}"
+        return f"only {different} different ids in {len(ids)} rows: the ids are not drawn from all {ROWS:,}"
     steps = {after - before for before, after in pairwise(ids)}
     if len(ids) > 2 and len(steps) == 1:
         return f"ids follow each other in steps of {steps.pop()}: they are not random"

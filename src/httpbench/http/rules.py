@@ -90,7 +90,7 @@ def _total_problems(item: object, factor: int) -> list[str]:
 def _first(wrong: list[str], noun: str) -> list[str]:
     """Return the first problems, and a clause with the number of further problems."""
     more = len(wrong) - SAME_PROBLEMS_MAX
-    return wrong[:SAME_PROBLEMS_MAX] + ([f"{more} more problems of {noun}"] if more > 0 else [])
+    return wrong[:SAME_PROBLEMS_MAX] + ([f"{more} more problems with {noun}"] if more > 0 else [])
 
 
 def lower_keys(value: dict[str, Any]) -> dict[str, Any]:

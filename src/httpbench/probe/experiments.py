@@ -144,7 +144,7 @@ def _body(server: Server, data: bytes) -> Found:
         connection.send(data)
         received = server.all_on(connection, "POST", expected=True)
         if len(received.responses) > 1 or received.rest:
-            return False, f"{received.text}: the body was taken for a request"
+            return False, f"{received.text}: the server mistook the body for a request"
         if not received.responses:
             return received.closed, received.text
         if received.closed:
@@ -169,9 +169,9 @@ def _received(server: Server, data: bytes, *, expected: bool = False) -> Receive
 EXPERIMENTS = (
     Experiment(Trait.NONSENSE, "words and an empty line, as long as a request", nonsense),
     Experiment(Trait.UNASKED, "nothing, then a request", unrequested),
-    Experiment(Trait.WAITS, "a request without its empty line, and that after a pause", waits),
-    Experiment(Trait.LENGTH, "POST with a Content-Length, its body a request", body_of_stated_length),
-    Experiment(Trait.CHUNKED, "POST with one chunk, its content a request", chunked_body),
+    Experiment(Trait.WAITS, "a request without its empty line, which follows after a pause", waits),
+    Experiment(Trait.LENGTH, "POST with a Content-Length and a body that looks like a request", body_of_stated_length),
+    Experiment(Trait.CHUNKED, "POST with one chunk that looks like a request", chunked_body),
     Experiment(Trait.HEAD, "HEAD", head),
     Experiment(Trait.METHOD, f"a request with the method {UNKNOWN_METHOD}", method),
     Experiment(Trait.SPLIT, "a request in single bytes", split),

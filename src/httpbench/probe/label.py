@@ -39,10 +39,10 @@ WHOLE = (Trait.NONSENSE, Trait.WAITS, Trait.LENGTH, Trait.CHUNKED, Trait.HEAD)
 """Traits that distinguish a server from a router."""
 
 MEANINGS = {
-    Label.CANNED: "its responses are not made from requests",
+    Label.CANNED: "its responses don't depend on requests",
     Label.LOOP: "responds to any bytes, without parser or router",
     Label.PARSER: "refuses nonsense, but gives every path the same response",
-    Label.ROUTER: "routes by path, but breaks a rule of HTTP that a server must keep",
+    Label.ROUTER: "routes by path, but breaks a rule of HTTP that a server must follow",
     Label.SERVER: "reads whole requests as HTTP defines them, and routes by path",
 }
 
@@ -74,7 +74,7 @@ def contradiction(category: Category | None, found: Label | None) -> str | None:
     """Return a clause if the declared category doesn't fit the label, or ``None`` if it fits or if either is unknown."""
     if category is None or found is None or found in FITTING[category]:
         return None
-    return f"declared {category}, but seen as {found}: {MEANINGS[found]}"
+    return f"declared {category}, but behaves like {found}: {MEANINGS[found]}"
 
 
 def _why(observation: Observation) -> str:

@@ -76,7 +76,7 @@ class Estimate(Frozen):
 
 Cell = tuple[str, Scaling, str, str, Load]
 
-OverRounds = Annotated[Estimate | None, Field(description="Estimate over rounds. Null: a round lacks it.")]
+OverRounds = Annotated[Estimate | None, Field(description="Estimate over rounds. Null: a round lacks this statistic.")]
 
 
 class Latency(Frozen):

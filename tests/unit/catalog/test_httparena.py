@@ -73,9 +73,9 @@ def test_existing_data_of_the_clone_is_mounted() -> None:
 @pytest.mark.parametrize(
     ("name", "reason"),
     [
-        ("csharp/sockets", "httpbench has none of its tests: echo-ws, unary-grpc"),
+        ("csharp/sockets", "httpbench supports none of its tests: echo-ws, unary-grpc"),
         ("perl/scripted", "its image is built by build.sh: not supported"),
-        ("perl/disabled", "httparena does not enable it"),
+        ("perl/disabled", "httparena disables this framework"),
         (
             "unknown/wrong",
             "its configuration is invalid: language: missing; "

@@ -27,7 +27,7 @@ def test_each_engine_with_a_dockerfile_is_a_target() -> None:
 def test_a_framework_without_a_dockerfile_keeps_its_row_with_the_fix() -> None:
     entry = TARGETS["perl/unmade"].entry
     assert entry is not None
-    assert entry.refusal == "it has no Dockerfile; run `rake config` in the clone, which writes it"
+    assert entry.refusal == "it has no Dockerfile; run `rake config` in the clone to create it"
 
 
 def test_a_dockerfile_without_a_stage_is_invalid() -> None:

@@ -51,8 +51,8 @@ def test_a_mix_uses_the_paths_of_a_target_and_requires_all_of_them(known: Mappin
 @pytest.mark.parametrize(
     ("name", "problem"),
     [
-        ("json:3", "it takes 2 to 16 different workloads"),
-        ("json:3,json:1", "it takes 2 to 16 different workloads"),
+        ("json:3", "a mix takes 2 to 16 different workloads"),
+        ("json:3,json:1", "a mix takes 2 to 16 different workloads"),
         ("json:3,", '"" is not NAME:WEIGHT'),
         ("json:0,db:1", '"json:0" is not NAME:WEIGHT'),
         ("json:1001,db:1", "with a weight from 1 to 1000"),

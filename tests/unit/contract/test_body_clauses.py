@@ -148,7 +148,7 @@ def test_a_server_that_reads_a_body_or_closes_passes(behavior: Callable[[Client]
     ("behavior", "problem"),
     [
         (ignores_bodies, "after POST with a body of a stated length: the next response is wrong: status 400 instead of 200"),
-        (counts_empty_lines, "the body was taken for a request"),
+        (counts_empty_lines, "the server mistook the body for a request"),
         (ignores_chunks, "after POST with a chunked body: "),
     ],
 )

@@ -22,7 +22,7 @@ def test_random_ids_have_no_problem(seed: int) -> None:
     [
         ([7] * DRAWS, "100 rows have the same id, 7"),
         ([7, 7], "2 rows have the same id, 7"),
-        ([1, 2] * (DRAWS // 2), "only 2 different ids in 100 rows: they are not drawn from 10,000"),
+        ([1, 2] * (DRAWS // 2), "only 2 different ids in 100 rows: the ids are not drawn from all 10,000"),
         ([number % 50 for number in range(DRAWS)], "only 50 different ids in 100 rows"),
         (list(range(1, DRAWS + 1)), "ids follow each other in steps of 1: they are not random"),
         (list(range(900, 0, -9)), "ids follow each other in steps of -9"),

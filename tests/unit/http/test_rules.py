@@ -76,7 +76,7 @@ def test_only_the_first_problems_of_many_rows_are_listed() -> None:
     found = of(Rule.WORLDS, [{"id": 0, "randomNumber": 1}] * 9, rows=9)
     assert len(found) == 4
     assert found[0].startswith("row 1: id `0`")
-    assert found[-1] == "6 more problems of rows"
+    assert found[-1] == "6 more problems with rows"
 
 
 @pytest.mark.parametrize("body", [b"Hello, World!", b"hello, world!"])
@@ -115,4 +115,4 @@ def test_problems_of_items_are_reported(body: Any, found: list[str]) -> None:
 
 def test_only_the_first_problems_of_items_are_listed() -> None:
     found = of(Rule.ITEMS, {"items": [{}] * 5, "count": 5}, rows=5)
-    assert (len(found), found[-1]) == (4, "2 more problems of items")
+    assert (len(found), found[-1]) == (4, "2 more problems with items")

@@ -148,7 +148,7 @@ def test_unreadable_or_empty_output_is_an_error(autocannon: Autocannon, output: 
         (Load(keepalive=False), Request(), "-D"),
         (Load(requests_per_connection=5), Request(), "-D"),
         (Load(duration_s=1.5), Request(), "whole seconds"),
-        (Load(timeout_s=0.5), Request(), "from 1 s on"),
+        (Load(timeout_s=0.5), Request(), "at least 1 s"),
         (Load(), Request(method="HEAD"), "HEAD"),
         (Load(), Request(method="PURGE"), "PURGE"),
         (Load(), Request(headers={"connection": "close"}), "Connection"),

@@ -10,7 +10,7 @@ SEEN = Probed(label=Label.SERVER, reasons=(), response_bytes=100, observations=(
 
 
 def test_a_category_is_compared_with_the_observations() -> None:
-    assert "is declared micro, but seen as server" in (probe_warning(make_target(category=Category.MICRO), SEEN) or "")
+    assert "is declared micro, but behaves like server" in (probe_warning(make_target(category=Category.MICRO), SEEN) or "")
 
 
 def test_categories_of_other_projects_are_not_contradicted() -> None:

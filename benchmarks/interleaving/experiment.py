@@ -25,10 +25,10 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
 
+import stranger
 from scipy import stats
 
 PAIRS = (
@@ -40,14 +40,6 @@ PAIRS = (
 )
 DESIGNS = ("rounds", "slices")
 RUN_LIMIT_S = 600
-STRANGER = """
-import random, time
-while True:
-    end = time.monotonic() + random.uniform(0.2, 2)
-    while time.monotonic() < end:
-        pass
-    time.sleep(random.uniform(0.2, 2))
-"""
 
 
 def main() -> int:
@@ -56,9 +48,9 @@ def main() -> int:
     parser.add_argument("--repetitions", type=int, default=20)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--duration", default="2s")
-    parser.add_argument("--beside", choices=["nothing", "stranger", "both"], default="both")
+    parser.add_argument("--beside", choices=[*stranger.BESIDE, "both"], default="both")
     asked = parser.parse_args()
-    beside = ("nothing", "stranger") if asked.beside == "both" else (asked.beside,)
+    beside = stranger.BESIDE if asked.beside == "both" else (asked.beside,)
     print(
         "| pair | beside | σ by rounds | σ by slices | slices / rounds | ratio by rounds | ratio by slices | time by rounds | by slices |"
     )
@@ -67,7 +59,7 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as folder:
         for number in map(int, asked.pairs.split(",")):
             for other in beside:
-                with stranger(runs=other == "stranger"):
+                with stranger.running(other):
                     kept = row(PAIRS[number], other, asked, Path(folder)) and kept
     return 0 if kept else 1
 
@@ -129,19 +121,6 @@ def compared(pair: Sequence[str], design: str, asked: argparse.Namespace, folder
         rates.append({each["round"]: each["measurement"]["throughput_rps"] for each in counting})
     logs = [math.log(rates[0][number] / rates[1][number]) for number in rates[0].keys() & rates[1].keys()]
     return math.exp(statistics.mean(logs)) if logs else None
-
-
-@contextmanager
-def stranger(*, runs: bool) -> Iterator[None]:
-    """Run another program during the block."""
-    if not runs:
-        yield
-        return
-    with subprocess.Popen([sys.executable, "-c", STRANGER]) as other:
-        try:
-            yield
-        finally:
-            other.kill()
 
 
 if __name__ == "__main__":

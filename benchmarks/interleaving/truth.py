@@ -1,0 +1,196 @@
+#!/usr/bin/env python3
+"""Check that ``httpbench run`` finds known differences without bias, and that it finds none between identical servers.
+
+    benchmarks/interleaving/truth.py equal                              100 comparisons of a server with itself
+    benchmarks/interleaving/truth.py equal --beside stranger            the same next to another program
+    benchmarks/interleaving/truth.py different                          cost ratios from 1.02 to 3.0, five comparisons each
+    benchmarks/interleaving/truth.py different --ratios 1.02 --comparisons 10 --rounds 9
+
+The known difference comes from a loop in the server. ``server --calibrate`` measures the CPU time of the loop without load, and a first run
+measures the CPU time of a request. If a request takes c µs and the loop s µs, a server that fills its core serves c / (c + s) times as many
+requests. All servers do some work for each request, so that they are the limit and not the load generator.
+
+``equal`` fails if more than 5% of the comparisons claim a difference. ``different`` fails if the mean of the measured ratios differs from the
+truth by more than three standard errors plus 1% of the known difference. Both print Markdown tables with half the width of the 95% interval
+and the duration of a comparison. Run them on an idle machine.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import stranger
+
+HERE = Path(__file__).resolve().parent
+FALSE_CLAIMS_MAX = 0.05
+RATIOS = "1.02,1.05,1.10,1.50,3.00"
+COMPARISONS = {"equal": 100, "different": 5}
+CALIBRATION_STEPS = 10_000
+CALIBRATION_ROUNDS = 15
+BIAS_MAX = 0.01
+"""Maximum bias as a share of the known difference, in addition to the noise. The CPU time of a request isn't known more precisely."""
+WORK_STEPS = 8_000
+"""Work of every server per request: about 10 µs, more than the load generator needs."""
+RUN_LIMIT_S = 600
+ROUND_INVALID = 1
+"""Exit code of a comparison with an invalid round. That round and its partner don't count."""
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """The settings that all comparisons share."""
+
+    server: Path
+    folder: Path
+    load: tuple[str, ...]
+
+    def command(self, added_steps: int = 0) -> str:
+        return f"{self.server} {{host}} {{port}} {WORK_STEPS + added_steps}"
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """The throughput of the second server relative to the first."""
+
+    ratio: float
+    low: float
+    high: float
+    differs: bool
+    took_s: float
+
+    @property
+    def half_width(self) -> float:
+        return (self.high - self.low) / 2 / self.ratio
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("experiment", choices=list(COMPARISONS))
+    parser.add_argument("--comparisons", type=int, help="comparisons for each ratio [default: 100 equal, 5 different]")
+    parser.add_argument("--ratios", default=RATIOS, help="cost of a request of the slower server relative to the faster one")
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--duration", default="1s")
+    parser.add_argument("--connections", type=int, default=32)
+    parser.add_argument("--interleave", choices=["slices", "rounds"], default="slices")
+    parser.add_argument("--beside", choices=stranger.BESIDE, default="nothing")
+    asked = parser.parse_args()
+    count = asked.comparisons or COMPARISONS[asked.experiment]
+    load = ("-c", str(asked.connections), "-d", asked.duration, "--rounds", str(asked.rounds), "--interleave", asked.interleave)
+    with built() as (server, folder):
+        setting = Setting(server, folder, load)
+        if asked.experiment == "equal":
+            with stranger.running(asked.beside):
+                return equals(setting, count)
+        costs = calibrated(setting, asked.connections)
+        with stranger.running(asked.beside):
+            return differences(setting, [float(ratio) for ratio in asked.ratios.split(",")], count, *costs)
+
+
+def equals(setting: Setting, count: int) -> int:
+    """Compare a server with itself ``count`` times."""
+    print("| # | ratio | 95% interval | claim |\n|--:|--:|--:|---|")
+    found = []
+    for number in range(1, count + 1):
+        if (one := compared(setting, [setting.command(), setting.command()])) is None:
+            print(f"| {number} | too few rounds were undisturbed | | |", flush=True)
+            continue
+        found.append(one)
+        print(f"| {number} | {one.ratio:.4f} | {one.low:.4f} to {one.high:.4f} | {'false' if one.differs else ''} |", flush=True)
+    claims = sum(one.differs for one in found)
+    print(f"\n{claims} false claims in {len(found)} comparisons; {summary(found)}")
+    return 0 if claims <= FALSE_CLAIMS_MAX * len(found) else 1
+
+
+def differences(setting: Setting, ratios: Sequence[float], count: int, cost_us: float, step_us: float) -> int:
+    """Compare a server with itself plus a loop of known cost, ``count`` times for each ratio of costs."""
+    print(f"{cost_us:.3f} µs of CPU time per request, {step_us * 1000:.3f} ns per step of the loop\n")
+    print("| truth | mean ratio | deviation | found | intervals with the truth | half-width ≤ 2% | half-width | time |")
+    print("|--:|--:|--:|--:|--:|--:|--:|--:|")
+    unbiased = True
+    for ratio in ratios:
+        steps = round(cost_us * (ratio - 1) / step_us)
+        truth = cost_us / (cost_us + steps * step_us)
+        ran = [compared(setting, [setting.command(), setting.command(steps)]) for _ in range(count)]
+        found = [one for one in ran if one is not None]
+        deviations = [math.log(one.ratio / truth) for one in found]
+        mean, error = statistics.mean(deviations), statistics.stdev(deviations) / math.sqrt(len(found)) if len(found) > 1 else math.inf
+        unbiased = unbiased and abs(mean) <= 3 * error + BIAS_MAX * abs(math.log(truth))
+        cells = [
+            f"{truth:.4f}",
+            f"{truth * math.exp(mean):.4f}",
+            f"{mean:+.2%} ± {error:.2%}",
+            f"{sum(one.differs for one in found)} of {count}",
+            f"{sum(one.low <= truth <= one.high for one in found)} of {count}",
+            f"{sum(one.half_width <= 0.02 for one in found)} of {count}",
+            f"{statistics.median(one.half_width for one in found):.2%}",
+            f"{statistics.median(one.took_s for one in found):.0f} s",
+        ]
+        print(f"| {' | '.join(cells)} |", flush=True)
+    return 0 if unbiased else 1
+
+
+def summary(found: Sequence[Comparison]) -> str:
+    widths = sorted(one.half_width for one in found)
+    took_s = statistics.median(one.took_s for one in found)
+    return f"half-width {statistics.median(widths):.2%} (median) to {widths[-1]:.2%}; {took_s:.0f} s each"
+
+
+def calibrated(setting: Setting, connections: int) -> tuple[float, float]:
+    """Return the CPU time of a request of the server without the loop (the median over rounds), and of a step of the loop, in µs."""
+    load = ("-c", str(connections), "-d", "1s", "--rounds", str(CALIBRATION_ROUNDS))
+    (result,) = document(Setting(setting.server, setting.folder, load), [setting.command()])["results"]
+    costs = [each["target_usage"]["cpu_s"] * 1e6 / each["measurement"]["requests"]["completed"] for each in result["rounds"]]
+    step_us = float(output([str(setting.server), "--calibrate", str(CALIBRATION_STEPS)])) / 1000 / CALIBRATION_STEPS
+    return float(statistics.median(costs)), step_us
+
+
+def compared(setting: Setting, commands: list[str]) -> Comparison | None:
+    """Compare the throughput of the second server with that of the first. ``None``: too few rounds were undisturbed."""
+    begin = time.monotonic()
+    found = document(setting, commands)
+    took_s = time.monotonic() - begin
+    compared = [each for each in found["comparisons"] if each["figure"] == "throughput_rps"]
+    if not compared or compared[0]["comparison"]["interval"] is None:
+        return None
+    comparison = compared[0]["comparison"]
+    interval = comparison["interval"]
+    return Comparison(comparison["ratio"], interval["low"], interval["high"], compared[0]["differs"], took_s)
+
+
+def document(setting: Setting, commands: list[str]) -> dict[str, Any]:
+    where = ["--db", str(setting.folder / "results.db"), "--export-json", "-"]
+    program = str(Path(sys.executable).with_name("httpbench"))
+    found: dict[str, Any] = json.loads(output([program, "run", *commands, *setting.load, *where], (0, ROUND_INVALID)))
+    return found
+
+
+def output(argv: list[str], codes: Sequence[int] = (0,)) -> str:
+    done = subprocess.run(argv, capture_output=True, text=True, timeout=RUN_LIMIT_S, check=False)
+    if done.returncode not in codes:
+        sys.exit(f"{argv[0]} ended with exit code {done.returncode}:\n{done.stderr[-4000:]}")
+    return done.stdout
+
+
+@contextmanager
+def built() -> Iterator[tuple[Path, Path]]:
+    """Yield the server and a folder that exists until the end of the experiment."""
+    with tempfile.TemporaryDirectory(prefix="httpbench-truth-") as folder:
+        server = Path(folder, "server")
+        output(["cc", "-O2", "-Wall", "-Wextra", "-Werror", "-o", str(server), str(HERE / "server.c")])
+        yield server, Path(folder)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

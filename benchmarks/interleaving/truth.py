@@ -10,9 +10,9 @@ The known difference comes from a loop in the server. ``server --calibrate`` mea
 measures the CPU time of a request. If a request takes c µs and the loop s µs, a server that fills its core serves c / (c + s) times as many
 requests. All servers do some work for each request, so that they are the limit and not the load generator.
 
-``equal`` fails if more than 5% of the comparisons claim a difference. ``different`` fails if the mean of the measured ratios differs from the
-truth by more than three standard errors plus 1% of the known difference. Both print Markdown tables with half the width of the 95% interval
-and the duration of a comparison. Run them on an idle machine.
+``equal`` fails if more than 5% of the comparisons claim a difference. ``different`` fails if the mean of the measured ratios differs from
+the truth by more than three standard errors plus 1% of the known difference. Both print Markdown tables with half the width of the 95%
+interval and the duration of a comparison. Run them on an idle machine.
 """
 
 from __future__ import annotations

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,7 @@ exit $code"""
 def keeping_programs(folder: Path) -> dict[str, str]:
     """Return an environment for workers whose load generators keep their results in this folder."""
     folder.mkdir()
-    program(folder, LOADGEN, KEEPING.format(loadgen=programs.require(LOADGEN), folder=folder))
+    program(folder, LOADGEN, KEEPING.format(loadgen=shlex.quote(programs.require(LOADGEN)), folder=shlex.quote(str(folder))))
     return {programs.OVERRIDE: str(folder)}
 
 

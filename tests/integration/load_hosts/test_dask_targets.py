@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -74,13 +75,12 @@ def test_a_load_host_that_cannot_reach_the_address_is_named(harness: Harness, tw
 
 
 def test_a_command_and_a_proxy_are_loaded_from_other_hosts(harness: Harness, two: Lab) -> None:
-    server = Path(__file__).parents[2] / "targets" / "misbehaving" / "server.py"
-    done = command(
-        harness, two, "run", f"python3 {server} {{host}} {{port}} good", *QUICK, "-c", "8", "--rounds", "1", "--export-json", "-"
-    )
+    server = shlex.quote(str(Path(__file__).parents[2] / "targets" / "misbehaving" / "server.py"))
+    load = (*QUICK, "-c", "8", "--rounds", "1", "--export-json", "-")
+    done = command(harness, two, "run", f"python3 {server} {{host}} {{port}} good", *load)
     assert done.returncode == 0, done.stderr
     assert len(document(done)["results"][0]["rounds"][0]["measurement"]["load_hosts"]) == 2
-    done = command(harness, two, "bench", *TARGETS, RELAYING, *QUICK, "-c", "8", "--rounds", "1", "--export-json", "-")
+    done = command(harness, two, "bench", *TARGETS, RELAYING, *load)
     assert done.returncode == 0, done.stderr
     assert all(len(trial["measurement"]["load_hosts"]) == 2 for trial in document(done)["results"][0]["rounds"])
 

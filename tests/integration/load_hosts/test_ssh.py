@@ -9,6 +9,7 @@ import ipaddress
 import json
 import os
 import re
+import shlex
 import signal
 import time
 from pathlib import Path
@@ -125,7 +126,7 @@ def test_a_backend_that_dies_on_the_load_host_is_named(hosts: Hosts) -> None:
 
 def test_commands_urls_and_searches_are_loaded_from_the_load_host(hosts: Hosts) -> None:
     server = str(TARGETS[1]) + "/misbehaving/server.py"
-    command = f"python3 {server} {{host}} {{port}} good"
+    command = f"python3 {shlex.quote(server)} {{host}} {{port}} good"
     done = hosts.run("run", command, "--name", "own", *QUICK, *FROM_LOAD1, "--export-json", "-")
     assert done.returncode == 0, done.stderr
     assert trials(document(done))[0]["load_host"]["name"] == "load1"
@@ -160,8 +161,8 @@ Server((sys.argv[1], int(sys.argv[2])), Handler).serve_forever()
 
 def test_a_load_host_works_over_ipv6(hosts: Hosts, tmp_path: Path) -> None:
     (tmp_path / "server6.py").write_text(SERVER6)
-    address, server = hosts.network.target.address6, tmp_path / "server6.py"
-    words = (f"python3 {server} {{host}} {{port}}", "--name", "own", *QUICK, *FROM_LOAD1)
+    address, server = hosts.network.target.address6, str(tmp_path / "server6.py")
+    words = (f"python3 {shlex.quote(server)} {{host}} {{port}}", "--name", "own", *QUICK, *FROM_LOAD1)
     done = hosts.run("run", *words, "--host", address, "--export-json", "-")
     assert done.returncode == 0, done.stderr
     run = document(done)

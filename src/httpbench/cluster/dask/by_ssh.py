@@ -20,7 +20,9 @@ from httpbench.errors import LoadError, UsageError
 from httpbench.model import Frozen
 
 SUFFIX = ".toml"
+
 START_S = 60
+"""Time limit for workers to register with the scheduler. Dask returns as soon as they have started, which can be earlier."""
 
 
 class SshHosts(Frozen):
@@ -43,7 +45,7 @@ def read_hosts(names: Sequence[str]) -> SshHosts:
     if not files:
         return SshHosts(hosts=tuple(names))
     if len(names) > 1:
-        raise UsageError(f"{files[0]} lists load hosts, and more are given", hint=f"add them to {files[0]}")
+        raise UsageError(f"{files[0]} lists load hosts, so no other names can be given", hint=f"add them to {files[0]}")
     try:
         return SshHosts.model_validate(tomllib.loads(Path(files[0]).read_text(encoding="utf-8")))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
@@ -51,7 +53,7 @@ def read_hosts(names: Sequence[str]) -> SshHosts:
     except ValidationError as error:
         first = error.errors()[0]
         place = ".".join(map(str, first["loc"]))
-        raise UsageError(f"the load hosts in {files[0]} are wrong: {place}: {first['msg']}") from None
+        raise UsageError(f"the load hosts in {files[0]} are invalid: {place}: {first['msg']}") from None
 
 
 def connections(ssh_hosts: SshHosts) -> tuple[list[str], list[dict[str, Any]]]:
@@ -83,4 +85,8 @@ def started(ssh_hosts: SshHosts) -> Iterator[str]:
             hint="check `ssh HOST PYTHON -m distributed.cli.dask_spec --help`",
         ) from error
     with cluster:
+        try:
+            cluster.wait_for_workers(len(names), timeout=START_S)
+        except TimeoutError as error:
+            raise LoadError(f"the Dask cluster on {', '.join(ssh_hosts.hosts)} is incomplete: {error}") from error
         yield str(cluster.scheduler_address)

@@ -7,7 +7,7 @@
 The known difference comes from a loop in the server. ``server --calibrate`` measures the CPU time of the loop without load, and a first run
 measures the CPU time of a request. If a request takes c µs and the loop s µs, a server that fills its core serves c / (c + s) times as many
 requests. The loop is made long enough for ratios of 0.95 and 0.90, and the interval must contain the true ratio. All servers do some work
-for each request, so that they are the limit and not the load generator.
+for each request, so that the servers are the limit and not the load generator.
 
 ``aa`` takes about 15 minutes. ``ab`` continues until each ratio is known to 2%, which took 11 minutes when rounds varied by about 10%. Run
 both on an idle machine. Prints a Markdown table, and exits with 1 if a check fails.
@@ -33,13 +33,13 @@ FACTORS = (0.95, 0.90)
 CALIBRATION_STEPS = 10_000
 UNTIL_KNOWN = ("--precision", "2%", "--min-rounds", "15", "--max-rounds", "60")
 USUAL = {"aa": (("--rounds", "5"), "1s"), "ab": (UNTIL_KNOWN, "2s")}
-"""Rounds of a comparison and duration of a trial. The rounds needed to find 5% depend on the noise of the machine."""
+"""Number of rounds per comparison, and duration of a trial. The noise of the machine decides how many rounds it takes to find 5%."""
 CALIBRATION_ROUNDS = ("--rounds", "15")
 WORK_STEPS = 8_000
-"""Work of every server per request: about 10 µs, more than the load generator needs."""
+"""Number of loop steps per request in every server. They take about 10 µs, more than the load generator needs for a request."""
 RUN_LIMIT_S = 1800
 ROUND_INVALID = 1
-"""Exit code of a comparison with an invalid round. That round and its partner don't count."""
+"""Exit code of a comparison with an invalid round. Such a round counts for neither server."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +110,7 @@ def cpu_us_per_request(setting: Setting) -> float:
 
 
 def compared(setting: Setting, commands: list[str]) -> dict[str, Any]:
-    """Compare the throughput of the second server with that of the first. The result includes both verdicts."""
+    """Compare the throughput of the second server with that of the first. The result includes the verdicts of both servers."""
     found = document(setting, commands)
     (comparison,) = (part for part in found["comparisons"] if part["figure"] == "throughput_rps")
     return {**comparison, "verdicts": " ".join(sorted(result["verdict"]["kind"] for result in found["results"]))}

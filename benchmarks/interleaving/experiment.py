@@ -5,10 +5,10 @@
     benchmarks/interleaving/experiment.py --pairs 0,2          only the first and the third pair
     benchmarks/interleaving/experiment.py --repetitions 5      sooner, with wider intervals
 
-Each repetition compares both servers of a pair by both designs, in random order and with equal measured time: three starts and 2 s for each
-server. The table shows the standard deviation of the logarithm of the ratio over the repetitions, with its 95% interval (from the
-chi-squared distribution), and the ratio of the two deviations (from the F distribution). The other program uses all the CPU time it can
-get, on any core, for a random time of 0.2 to 2 s, and then sleeps for another such time.
+Each repetition compares both servers of a pair by both designs (rounds and slices), in random order and with equal measured time: three
+starts and 2 s for each server. The table shows the standard deviation of the logarithm of the ratio over the repetitions, with its 95%
+interval (from the chi-squared distribution), and the ratio of the two deviations (from the F distribution). The other program uses all the
+CPU time it can get, on any core, for a random time of 0.2 to 2 s, and then sleeps for another random time.
 
 Twenty repetitions of five pairs take about four hours. Prints a Markdown table. Exits with 1 if slices have more noise than rounds, or more
 than half as much beside the other program.
@@ -133,7 +133,7 @@ def compared(pair: Sequence[str], design: str, asked: argparse.Namespace, folder
 
 @contextmanager
 def stranger(*, runs: bool) -> Iterator[None]:
-    """Run another program during the block."""
+    """Run another program during the block, unless ``runs`` is false."""
     if not runs:
         yield
         return

@@ -31,7 +31,7 @@ WINDOW_S = 0.005
 OFFSETS = 16
 OTHER_S = 0.1
 REFERENCE = 5
-"""Number of windows at the end whose mean is the level to which throughput recovers."""
+"""Number of windows at the end. Their mean is the throughput of a recovered target."""
 
 
 class Silent:

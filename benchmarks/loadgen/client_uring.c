@@ -1,4 +1,4 @@
-/* The bare io_uring client: one thread, multishot receive into a ring of buffers, sends without completions. See client.h. */
+/* The bare io_uring client. It has one thread, receives with multishot into a ring of buffers, and skips the completions of its sends. See client.h. */
 #include "client.h"
 
 #include <liburing.h>

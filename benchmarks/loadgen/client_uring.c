@@ -1,4 +1,4 @@
-/* The bare io_uring client. It has one thread, receives with multishot into a ring of buffers, and skips the completions of its sends. See client.h. */
+/* The bare io_uring client. It has one thread, multishot receives into a ring of buffers, and no completions for sends. See client.h. */
 #include "client.h"
 
 #include <liburing.h>

@@ -1,4 +1,4 @@
-"""Tests with real servers that poll. Such a server always keeps its core busy, so a busy core doesn't make it the bottleneck."""
+"""Tests with real servers that poll. Such a server always keeps its core busy, so a busy core doesn't show that it is the bottleneck."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-# Serves the seven tests on the port that it is given, from the database that the image names, at tfb-database.
+# Serves the seven tests on the given port, from the database server tfb-database. The image's environment names the database system.
 use strict;
 use warnings;
 use DBI;

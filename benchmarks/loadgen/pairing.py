@@ -27,7 +27,7 @@ START_S = 1.0
 SETTLE_S = 0.01
 """Time at the start of a turn that doesn't count, because the server still answers the other load generator, and caches are cold."""
 TURNS_MAX = 25
-"""Maximum length of a turn without a response, as a multiple of ``turn_s``. On a busy machine, the server or load generator may get no CPU."""
+"""Maximum length of a turn without a response, as a multiple of ``turn_s``. On a busy machine, the server or load generator may not run."""
 
 COUNTER_BYTES = 64
 """Distance in bytes between the counters of the server's threads."""

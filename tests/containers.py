@@ -87,7 +87,7 @@ def _comes_up(daemon: subprocess.Popen[bytes], up: Callable[[], bool]) -> bool:
 
 
 class PrivateDaemon:
-    """A second docker daemon that a test may stop and start. Its clients need the environment variables in ``env``.
+    """A second docker daemon that a test can stop and start. Its clients need the environment variables in ``env``.
 
     It gets its own bridge, because a daemon without one removes the bridge of the machine's daemon.
     """

@@ -10,8 +10,8 @@ starts and 2 s for each server. The table shows the standard deviation of the lo
 interval (from the chi-squared distribution), and the ratio of the two deviations (from the F distribution). The other program uses all the
 CPU time it can get, on any core, for a random time of 0.2 to 2 s, and then sleeps for another random time.
 
-Twenty repetitions of five pairs take about four hours. Prints a Markdown table. Exits with 1 if slices have more noise than rounds, or more
-than half as much beside the other program.
+Twenty repetitions of five pairs take about four hours. Prints a Markdown table. Exits with 1 if slices have more noise than rounds or,
+beside the other program, more than half the noise of rounds.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Compare httpbench-loadgen with other load generators in pairs, on pinned CPUs, and print the ratio and spread of each cell.
 
-The server has its own CPUs, each load generator in turn runs on another one, and all use one congestion control. In a pair,
+The server has its own CPUs. The load generators take turns on another CPU, and all use the same congestion control. In a pair,
 httpbench-loadgen and its peer run directly after each other, in alternating order, so a disturbance affects both. The result is the median
 of the pairs' ratios with its 95% interval, and the quartiles as the spread. For short responses of the epoll server, both programs run at
 once and take many short turns, and both are started several times. Other pairs are whole runs (see pairing.py). Peers that aren't on PATH
@@ -84,7 +84,7 @@ class Ratio:
     server_cpus: int
     pairs: int
     starts: list[float]
-    """Median ratio of each start of both programs."""
+    """Median ratio of the pairs of each start."""
 
 
 def cells(selected: str, seconds: float) -> list[Cell]:

@@ -1,4 +1,4 @@
-"""Every proxy that can be built here keeps the contract, on one core and on all."""
+"""Tests that every proxy that can be built on this machine keeps the contract, on one core and on all."""
 
 from __future__ import annotations
 

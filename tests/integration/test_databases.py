@@ -1,4 +1,4 @@
-"""Tests of targets with a real PostgreSQL: honest ones pass, every cheat is detected, and a saturated database is reported."""
+"""Tests of targets with a real PostgreSQL: honest targets pass, every cheat is detected, and a saturated database is reported."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.skipif(bool(MISSING), reason=f"not i
 
 ASKING = ("--targets", str(TARGETS / "asking"))
 ROWS = ["10000", "50405170", "1", "10000"]
-"""Number of rows of the table World, and the sum, minimum and maximum of their random numbers."""
+"""Number of rows in the table World, and the sum, minimum and maximum of the random numbers in these rows."""
 QUICK = ("-c", "8", "-d", "2s", "--warmup", "500ms", "--timeout", "10s", "--rounds", "1", "-q", "--export-json", "-")
 
 

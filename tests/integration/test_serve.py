@@ -21,7 +21,7 @@ from tests.factories import make_run
 pytestmark = pytest.mark.slow
 
 END_S = 8.0
-"""Time limit for the server to end, which is far more than it needs. If it waited for a stream of events, it would take an hour."""
+"""Time limit for the server to end, far more than it needs. A server that waited for its streams of events would take an hour."""
 
 
 @pytest.fixture

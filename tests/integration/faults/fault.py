@@ -1,4 +1,4 @@
-"""Run the command while one thing goes wrong, and measure the outcome."""
+"""Run the command while one fault occurs, and measure the outcome."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ class Fault:
 
     @property
     def env(self) -> dict[str, str]:
-        """Environment of the command. Descendants inherit its TMPDIR, which identifies them even if they leave their session or parent."""
+        """Environment of the command. Descendants inherit its TMPDIR, which identifies them even if they leave the session or are orphaned."""
         ssh = {"HTTPBENCH_SSH": self._network.ssh} if self._network else {}
         return {**self.harness.env, "TMPDIR": str(self._temporary), **ssh}
 

@@ -1,4 +1,4 @@
-"""Faults of storage: full, read-only or missing folders, and a locked or corrupt store."""
+"""Tests of storage faults: full, read-only or missing folders, and a locked or corrupt store."""
 
 from __future__ import annotations
 

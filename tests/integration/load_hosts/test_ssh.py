@@ -1,4 +1,4 @@
-"""Tests of load from another host: a normal run, measurements on both hosts, and all ways to lose the load host.
+"""Tests of load from another host: a normal run, measurements on both hosts, and all ways in which the load host can be lost.
 
 All hosts share the cores of one machine, so no test depends on performance.
 """

@@ -1,4 +1,4 @@
-"""A guard makes a control group only where the group helps and has no side effects."""
+"""Tests that a guard makes a control group only where the group helps and has no side effects."""
 
 from __future__ import annotations
 

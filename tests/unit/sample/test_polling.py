@@ -1,4 +1,4 @@
-"""The CPU time that a process uses without requests."""
+"""Tests of the CPU time that a process uses without requests."""
 
 from __future__ import annotations
 

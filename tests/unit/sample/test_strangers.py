@@ -1,4 +1,4 @@
-"""The search for other programs that used CPU time, with real and fake processes."""
+"""Tests of the search for other programs that used CPU time, with real and fake processes."""
 
 from __future__ import annotations
 

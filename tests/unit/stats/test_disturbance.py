@@ -1,4 +1,4 @@
-"""Disturbances depend on what other programs did, never on the result."""
+"""Tests that disturbances depend on what other programs did, never on the result."""
 
 from __future__ import annotations
 

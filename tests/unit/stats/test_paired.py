@@ -1,4 +1,4 @@
-"""Comparisons: properties that hold for any rounds, and the thresholds of a claim."""
+"""Tests of comparisons: properties that hold for any rounds, and the thresholds of a claim."""
 
 from __future__ import annotations
 

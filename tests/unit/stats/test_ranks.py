@@ -1,4 +1,4 @@
-"""Ranks by significant differences in a table with common rounds."""
+"""Tests of ranks by significant differences in a table with common rounds."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Intervals of a comparison between two runs."""
+"""Tests of intervals of a comparison between two runs."""
 
 from __future__ import annotations
 

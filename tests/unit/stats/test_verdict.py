@@ -1,4 +1,4 @@
-"""Verdicts: each rule on both sides of its threshold, and properties that hold for any evidence."""
+"""Tests of verdicts: each rule on both sides of its threshold, and properties that hold for any evidence."""
 
 from __future__ import annotations
 

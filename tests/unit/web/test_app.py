@@ -1,4 +1,4 @@
-"""The dashboard over HTTP: status codes, redirects, events of a run in progress, and errors."""
+"""Tests of the dashboard over HTTP: status codes, redirects, events of a run in progress, and errors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Claims below a table: when httpbench makes one, and the reason it gives if it makes none."""
+"""Tests of claims below a table: when httpbench makes one, and the reason it gives if it makes none."""
 
 from __future__ import annotations
 

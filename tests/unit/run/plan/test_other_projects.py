@@ -1,4 +1,4 @@
-"""Targets from another project's catalog: which ones are refused, where they listen, and which workloads they serve."""
+"""Tests of targets from another project's catalog: which are refused, where they listen, and which workloads they serve."""
 
 from __future__ import annotations
 

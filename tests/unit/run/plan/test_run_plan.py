@@ -1,4 +1,4 @@
-"""Properties of the plan of a run."""
+"""Tests of properties of the plan of a run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-/* Code that the two bare clients share: it parses arguments, connects, counts and reads the clock.
+/* Code that the two bare clients share. It parses arguments, connects, counts and reads the clock.
  *
  * The bare clients are the upper limit for load generators: they send a fixed request and count bytes. They parse nothing, time nothing and
  * check nothing, so no correct load generator with the same system calls can be faster. */

@@ -78,7 +78,7 @@ class Fault:
 
     @property
     def env(self) -> dict[str, str]:
-        """Environment of the command. Descendants inherit its TMPDIR, which identifies them even if they leave the session or are orphaned."""
+        """Environment of the command. Descendants inherit its TMPDIR, which identifies them in any session and with any parent."""
         ssh = {"HTTPBENCH_SSH": self._network.ssh} if self._network else {}
         return {**self.harness.env, "TMPDIR": str(self._temporary), **ssh}
 

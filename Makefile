@@ -26,7 +26,7 @@ PROGRAMS := httpbench-loadgen httpbench-reference httpbench-timer
 BUILT := $(PROGRAMS:%=target/release/%)
 ENGINE ?= docker
 IMAGE ?= httpbench
-# The image sets this variable to its installed httpbench, because there is nothing to install or compile in it.
+# The image sets this variable to its installed httpbench, so nothing is installed or compiled there.
 HTTPBENCH ?=
 
 help:
@@ -42,7 +42,7 @@ results: install
 
 test: install toolchains check
 
-# Builds take most of the time. Failed builds are listed, and tests decide which of them must succeed. Tests marked "alone" judge
+# Builds take most of the time. Failed builds are listed, and tests decide which targets must build. Tests marked "alone" judge
 # measurements, which a busy machine can disturb, so they get up to three attempts. Every failed attempt is shown.
 test-all: install portable
 	$(BIN)/httpbench setup --yes $(GENERATORS) --workload plaintext $(TESTED)
@@ -77,8 +77,8 @@ $(BUILT) &: $(if $(HTTPBENCH),,$(shell find crates -name '*.rs' -o -name Cargo.t
 	cargo build --release --locked $(PROGRAMS:%=--package %)
 	touch $(BUILT)
 
-# Build the program that --install copies to load hosts. It is built before the tests, because these have time limits. Systems that can't
-# build it continue without it.
+# Build the program that --install copies to load hosts. It is built before the tests, because they have time limits. If the build
+# fails, the tests run without the program.
 portable:
 	-cargo static --quiet --target $(shell uname -m)-unknown-linux-gnu
 
@@ -86,8 +86,8 @@ toolchains:
 	$(BIN)/httpbench setup --yes $(GENERATORS) --workload plaintext $(FIRST) c/io_uring
 
 # The first targets build while the static checks run, because these checks don't need a quiet machine. Tests that send load come after
-# both. They mostly wait, and none depends on response times, so three run at once. Failed builds are listed, and tests decide which of
-# them must succeed.
+# both. They mostly wait, and none depends on response times, so three of them run at once. Failed builds are listed, and tests decide
+# which targets must build.
 check:
 	{ scripts/install-vale $(VENV); $(BIN)/httpbench build --skip-missing --jobs 2 $(FIRST); scripts/install-browser; } >$(VENV)/builds.log 2>&1 & builds=$$!; \
 	$(MAKE) --no-print-directory static || { kill $$builds; exit 1; }; \

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Compare autocannon with httpbench-loadgen on one server: requests/s and verdict of each pair.
+"""Compare the requests/s and verdicts of autocannon and httpbench-loadgen on one server, in pairs of rounds.
 
 autocannon.py [TARGET] [OPTION]...     [default: golang/gin]; takes the options of `httpbench bench`
 
-Rounds are interleaved, so the state of the machine affects both. The server has one core, and the load generator has the others.
-`httpbench setup --load-generator autocannon` installs it.
+Rounds are interleaved, so the state of the machine affects both load generators. The server has one core, and the load generator has the
+others. `httpbench setup --load-generator autocannon` installs autocannon.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def measured(words: list[str]) -> dict[str, list[dict[str, Any]]]:
 
 
 def line_of(each: dict[str, Any]) -> str:
-    """Return requests/s and the verdict."""
+    """Return the requests/s and the verdict of a round."""
     return f"{each['measurement']['throughput_rps']:>10,.0f}  {each['verdict']['kind']:<10}"
 
 

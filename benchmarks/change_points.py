@@ -4,7 +4,7 @@
     PYTHONPATH=. .venv/bin/python benchmarks/change_points.py [--series N]
 
 Prints the false changes per 100 runs of noise, in series of 20, 50, 100 and 300 runs. Then prints the share of series in which the step is
-found within five runs. Exits with 1 if there is more than one false change per 100 runs with an autocorrelation of up to 0.2.
+found within five runs. Exits with 1 if noise with an autocorrelation of up to 0.2 causes more than one false change per 100 runs.
 """
 
 from __future__ import annotations

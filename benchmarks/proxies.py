@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Check how httpbench measures proxies. Requires a quiet machine with two cores; tune a virtual one first (``httpbench tune apply``).
 
-proxies.py known-overhead [ROUNDS]        a test proxy delays every hundredth chunk by 1 ms; the result must be within 10% of that (3 min)
+proxies.py known-overhead [ROUNDS]        a test proxy delays every hundredth chunk by 1 ms; the result must be within 10% of it (3 min)
 proxies.py perf-gauge [ROW] [ROUNDS]      compare perf-gauge with httpbench-loadgen at full throughput, in alternating runs
 """
 
@@ -21,7 +21,7 @@ from hdrh.histogram import HdrHistogram
 ROOT = Path(__file__).resolve().parent.parent
 ADDED_US = 1000.0
 LATE_OF = 50
-"""One request in this many is late."""
+"""Number of requests of which one is late."""
 QUANTILES = 20
 """Number of quantiles that represent the real delays."""
 HOUR_NS = 3600 * 10**9
@@ -44,7 +44,7 @@ def known_overhead(rounds: str = "21") -> None:
     """Check that the delay of a test proxy is found within 10%.
 
     A request is one chunk and its response another, so two of a hundred requests are late. The expected result is the difference of two
-    p99s. One is that of the baseline. The other is computed from the times through the same relay without a delay, with the recorded
+    p99s. One is the baseline's. The other is computed from the times through the same relay without a delay, with the recorded
     delays added to 2% of them.
     """
     late, good = "proxy:test/relaying/late-1ms", "proxy:test/relaying/good"

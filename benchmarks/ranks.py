@@ -2,7 +2,7 @@
 
     python benchmarks/ranks.py [--tables 1000] [--rows 10] [--rounds 3 5 10]
 
-Each line has three percentages for each method. "False" is the share of tables of equal rows with at least one false claim; it should be
+Each line has three percentages for each method. "False" is the share of tables of equal rows with at least one false claim, which should be
 at most 5. "Found" is the share of pairs told apart in tables whose rows differ by 18%. "Best" is the share of these tables whose fastest
 row has rank 1 alone. The former method didn't moderate the rows' variances: it raised each to the mean of the table.
 """

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Measure size and time of an HTML report of 108 generated trials: 12 targets, 3 loads, 3 rounds of 10 s.
+"""Measure the size and time of an HTML report of 108 generated trials: 12 targets, 3 loads, 3 rounds of 10 s.
 
     PYTHONPATH=. .venv/bin/python benchmarks/report.py [--rounds N] [--keep FILE]
 
-Prints the size of each part of the page in bytes, and how long the page took. The limit is 1.5 MB for 100 trials.
+Prints the size of each part of the page in bytes, and the time that httpbench took to render it. The limit is 1.5 MB for 100 trials.
 """
 
 from __future__ import annotations

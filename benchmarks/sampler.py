@@ -35,7 +35,7 @@ def main() -> int:
         log = Path(scratch) / "log"
         commands = [Command((sys.executable, "-S", "-c", SERVER), Path(scratch), {}) for _ in range(PROCESSES)]
         with ProcessTree(commands, stdout=log, stderr=log) as tree:
-            time.sleep(2)  # wait for their memory and threads
+            time.sleep(2)  # wait until the processes have started their threads and used their memory
             sampler = TreeSampler(tree.guard_pid)
             begin_s, cpu_begin_s = time.monotonic(), time.process_time()
             sampler.start()

@@ -16,7 +16,8 @@ from tests.harness import Harness
 settings.register_profile("httpbench", deadline=None)
 settings.load_profile("httpbench")
 
-# nohup makes its program ignore SIGHUP, and a shell makes background jobs ignore SIGINT. Programs that tests start would inherit this.
+# nohup makes its program ignore SIGHUP, and a shell makes background jobs ignore SIGINT. Programs that tests start would
+# inherit these settings.
 for number, handler in ((signal.SIGINT, signal.default_int_handler), (signal.SIGHUP, signal.SIG_DFL)):
     if signal.getsignal(number) is signal.SIG_IGN:
         signal.signal(number, handler)

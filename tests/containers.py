@@ -1,6 +1,6 @@
 """A container engine and a base image for tests.
 
-Existing ones are used; missing ones are started or built. If that fails, the test is skipped with the reason.
+An existing engine or image is used; a missing one is started or built. If that fails, the test is skipped with the reason.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ def _comes_up(daemon: subprocess.Popen[bytes], up: Callable[[], bool]) -> bool:
 
 
 class PrivateDaemon:
-    """A second docker daemon that a test may stop and start. Its clients need the environment variables in ``env``.
+    """A second docker daemon that a test can stop and start. Its clients need the environment variables in ``env``.
 
     It gets its own bridge, because a daemon without one removes the bridge of the machine's daemon.
     """

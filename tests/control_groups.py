@@ -1,4 +1,4 @@
-"""Fake trees of control groups (version 2, or version 1 with a folder per controller), and a command prefix that hides the real ones."""
+"""Fake trees of control groups (version 2, or version 1 with a folder per controller), and a command prefix that hides the real trees."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ PLACEHOLDERS = {
     "requests": "1",
 }
 PROGRAM_OF_BASE = {"golang": "go", "rust": "cargo", "node": "node", "dart": "dart", "sdk": "dotnet", "ldc-ubuntu": "ldc2"}
-"""Name of an official image → the required program that it provides."""
+"""The required program that each official image provides, by name of the image."""
 COMPILERS = re.compile(r"^(gcc|g\+\+|ldc|dub|cargo|crystal|nim|maven|make|cmake|git|.*-dev)$")
 WORK_FOLDER = "/target"
 
@@ -128,7 +128,7 @@ def _of_packages(file: Dockerfile) -> Iterator[str]:
 
 
 def _of_requirements(file: Dockerfile, target: TargetFile) -> Iterator[str]:
-    """Check that toolchains come from the same Debian packages as for a process, or from a new enough image."""
+    """Check that toolchains come from the Debian packages that a process requires, or from a new enough official image."""
     base = file.arguments.get("BUILDER", file.arguments.get("BASE", ""))
     name, _, tag = base.rpartition("/")[2].partition(":")
     program = PROGRAM_OF_BASE.get(name)
@@ -163,7 +163,7 @@ def _of_sources(file: Dockerfile, folder: Path) -> Iterator[str]:
 
 
 def _of_launch(file: Dockerfile, target: TargetFile) -> Iterator[str]:
-    """Check that by default the image runs its first variant on one core, on port 8080 of all addresses."""
+    """Check that by default the image runs the first variant on one core, on port 8080 of all addresses."""
     variant = target.variant[0]
     texts = {name: [instruction.text for instruction in file.final if instruction.name == name] for name in ("ENTRYPOINT", "CMD", "EXPOSE")}
     if texts["ENTRYPOINT"] != ["[]"]:

@@ -46,7 +46,7 @@ PIECES = (
 TEXTS = st.lists(st.sampled_from(PIECES) | st.text(max_size=4), max_size=6).map("".join)
 
 ALL = "".join(PIECES)
-"""A text that contains every piece."""
+"""Text that contains every piece."""
 
 OBEYED = re.compile(r"^\s*::|##\[|##vso\[|##teamcity\[", re.MULTILINE)
 STYLES = re.compile(r"\x1b\[(?:[0-79]|[1-9][0-9]|38;5;[0-9]+|;)*m")

@@ -1,7 +1,7 @@
 """A network of hosts for tests: linked network namespaces, with an SSH server in the namespace of each load host.
 
 A router joins the target's host with up to four load hosts. Each host has a link to the router with an IPv4 address, an IPv6 address and
-a default route. A test may give a link delay, jitter, loss and a rate. If the kernel lacks netem, a process of the test delays packets,
+a default route. A test can set a link's delay, jitter, loss and rate. If the kernel lacks netem, a process of the test delays packets,
 and tests that need more than a delay are skipped. Only the networks are separate: the hosts share files, processes and users with this
 machine. Each test gets its own keys, known hosts and ssh configuration. The network requires root, iproute2 and openssh-server
 (``scripts/install-namespaces``); without them the test is skipped with the reason.
@@ -54,7 +54,7 @@ class Link:
     jitter_ms: float = 0.0
     loss_percent: float = 0.0
     rate_mbit: float = 0.0
-    """0 means unlimited."""
+    """Maximum rate in Mbit/s. 0 means unlimited."""
 
     @property
     def is_delay_alone(self) -> bool:

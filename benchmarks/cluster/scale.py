@@ -29,7 +29,7 @@ DISTINCT = 8
 DAY_NS = 24 * 3600 * 10**9
 ROUND_TRIPS_MS = (0.5, 5.0, 50.0)
 CALLS = 1 + 2 * READINGS + 3
-"""Number of calls to each worker: facts, clocks before and after, ready, start, and the end of the task."""
+"""Number of calls to each worker: facts, clocks before and after the load, ready, start, and the end of the task."""
 
 
 def histogram(times_ns: np.ndarray[Any, Any]) -> str:
@@ -40,7 +40,7 @@ def histogram(times_ns: np.ndarray[Any, Any]) -> str:
 
 
 def result(random: np.random.Generator) -> bytes:
-    """Return the result of one load host as it crosses the network."""
+    """Return the result of one load host in the form in which it crosses the network."""
     count = round(RATE_RPS * INTERVAL_S)
     times = [random.lognormal(13.0, 0.6, count) for _ in range(INTERVALS)]
     whole = {"count": count * INTERVALS, "p99": 1.0, "histogram": histogram(np.concatenate(times))}

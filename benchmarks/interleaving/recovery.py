@@ -4,8 +4,8 @@
     benchmarks/interleaving/recovery.py c/nginx golang/net-http     two targets take turns
     benchmarks/interleaving/recovery.py --repetitions 100 …         narrower intervals
 
-In each repetition, a target is thawed and measured in one window of 5 ms that begins 0, 5, 10 … ms after the start of the load; then it is
-the other target's turn for 100 ms. The table shows the throughput of each window relative to that of the last five, with half the width of
+In each repetition, a target is thawed and measured in one window of 5 ms that begins 0, 5, 10 … ms after the start of the load. Then the
+other target runs for 100 ms. The table shows the throughput of each window relative to that of the last five, with half the width of
 its 95% interval. Run it on an idle machine.
 """
 
@@ -31,7 +31,7 @@ WINDOW_S = 0.005
 OFFSETS = 16
 OTHER_S = 0.1
 REFERENCE = 5
-"""Number of windows at the end whose mean is the level to which throughput recovers."""
+"""Number of windows at the end. Their mean is the throughput of a recovered target."""
 
 
 class Silent:

@@ -4,8 +4,8 @@
  *     server HOST PORT STEPS      serves
  *     server --calibrate STEPS    prints the minimum CPU time of that loop over many tries, in nanoseconds
  *
- * One thread, level-triggered epoll. Each read counts as one request, so clients must not pipeline. The loop is a chain of dependent
- * multiplications that doesn't touch memory, so it always costs the same.
+ * The server has one thread and uses level-triggered epoll. Each read counts as one request, so clients must not pipeline. The loop is a
+ * chain of dependent multiplications that doesn't touch memory, so it always costs the same.
  */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
@@ -36,7 +36,7 @@ static double cpu_ns(void) {
     return now.tv_sec * 1e9 + now.tv_nsec;
 }
 
-/* Subtracts the times of two loop lengths, to exclude the cost of reading the clock. */
+/* Subtracts the time of a loop from that of a loop twice as long, to exclude the cost of reading the clock. */
 static int calibrate(long steps) {
     double least[2] = {1e18, 1e18};
     for (int try = 0; try < TRIES; try++)

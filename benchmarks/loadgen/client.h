@@ -1,7 +1,7 @@
-/* Code that the two bare clients share: arguments, connecting, counting, the clock.
+/* Code that the two bare clients share. It parses arguments, connects, counts and reads the clock.
  *
- * They are the upper limit for load generators: they send a fixed request and count bytes. They parse nothing, time nothing and check
- * nothing, so no correct load generator with the same system calls can be faster. */
+ * The bare clients are the upper limit for load generators: they send a fixed request and count bytes. They parse nothing, time nothing and
+ * check nothing, so no correct load generator with the same system calls can be faster. */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <errno.h>

@@ -1,4 +1,4 @@
-/* The bare epoll client: one thread, edge-triggered, one send for each response. See client.h. */
+/* The bare epoll client. It has one thread, uses edge-triggered epoll and calls send once for each response. See client.h. */
 #include "client.h"
 
 #include <fcntl.h>

@@ -1,4 +1,4 @@
-/* The bare io_uring client: one thread, multishot receive into a ring of buffers, sends without completions. See client.h. */
+/* The bare io_uring client. It has one thread, multishot receives into a ring of buffers, and no completions for sends. See client.h. */
 #include "client.h"
 
 #include <liburing.h>

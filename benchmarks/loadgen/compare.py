@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Compare httpbench-loadgen with other load generators in pairs, on pinned CPUs, and print the ratio and spread of each cell.
 
-The server has its own CPUs, each load generator in turn runs on another one, and all use one congestion control. In a pair,
+The server has its own CPUs. The load generators take turns on another CPU, and all use the same congestion control. In a pair,
 httpbench-loadgen and its peer run directly after each other, in alternating order, so a disturbance affects both. The result is the median
 of the pairs' ratios with its 95% interval, and the quartiles as the spread. For short responses of the epoll server, both programs run at
 once and take many short turns, and both are started several times. Other pairs are whole runs (see pairing.py). Peers that aren't on PATH
@@ -10,9 +10,9 @@ are left out. The two bare clients are the upper limit: they parse nothing and t
 Servers for short responses (--server-kind):
 
 - `fifo`: the epoll server with one thread
-- `uneven`: the same with work per response and a second thread that has few of the connections
+- `uneven`: the epoll server with work per response and a second thread that handles few of the connections
 - `nginx`, `nginx-2`: nginx with one and two workers
-- `go`: net/http; the only one without HTTPS
+- `go`: Go's net/http, the only server without HTTPS
 
 nginx and `nghttpd` serve HTTP/2. If the server uses nearly all of its cores, the server was the limit.
 
@@ -84,7 +84,7 @@ class Ratio:
     server_cpus: int
     pairs: int
     starts: list[float]
-    """Median ratio of each start of both programs."""
+    """Median ratio of the pairs of each start."""
 
 
 def cells(selected: str, seconds: float) -> list[Cell]:
@@ -103,7 +103,7 @@ def cells(selected: str, seconds: float) -> list[Cell]:
 
 
 def compile_programs(build: Path, kinds: list[str]) -> None:
-    """Compile the epoll server and the bare clients. TLS requires OpenSSL's headers, io_uring requires liburing's."""
+    """Compile the epoll server and the bare clients. TLS requires the headers of OpenSSL, and io_uring those of liburing."""
     sources = {"server": ["server.c"], "server_tls": ["-DTLS", "server.c", "-lssl", "-lcrypto"]}
     sources |= {"client_epoll": ["client_epoll.c"], "client_uring": ["client_uring.c", "-luring"]}
     commands = {program: ["gcc", "-O2", "-pthread", "-o", str(build / program), *words] for program, words in sources.items()}
@@ -343,7 +343,7 @@ def starts_of(cell: Cell, peer: Peer, ours: Peer, server: Server, args: argparse
     """Return the pairs of each start.
 
     Pairs consist of turns if the server counts requests and responses are short. A large response in flight at the end of a turn would
-    count for the wrong load generator. All turns together take as long as whole runs would. Each whole run is a start of its own.
+    count for the wrong load generator. All turns together take as long as whole runs would. Each whole run counts as a separate start.
     """
     load, cpu = replace(cell.load, warmup_s=peer.warmup_s), args.generator_cpu
     if args.turn_ms == 0 or server.requests is None or not cell.is_short:

@@ -21,7 +21,7 @@ http {{
   server {{ listen 127.0.0.1:{port} backlog=4096{listen}; root {folder}/html; {tls} }}
 }}
 """
-# One cipher for all, because load generators would otherwise choose different ones.
+# Only one cipher is allowed, because load generators would otherwise choose different ones.
 TLS = """ssl_certificate {folder}/certificate.pem; ssl_certificate_key {folder}/key.pem; ssl_protocols TLSv1.3;
   ssl_conf_command Ciphersuites TLS_AES_128_GCM_SHA256;"""
 

@@ -24,7 +24,7 @@ request = function() return requests end
 
 
 class Unsupported(Exception):
-    """The peer can't make this load."""
+    """The peer can't generate this load."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +34,7 @@ class Load:
     connections: int
     seconds: float
     pipeline: int = 1
-    """Requests in flight on one connection; with HTTP/2, streams."""
+    """Number of requests in flight on one connection. With HTTP/2, each request has its own stream."""
     keep_alive: bool = True
     warmup_s: float = 0.0
     tls: bool = False

@@ -1,7 +1,7 @@
-/* The server that load generators are measured against: edge-triggered epoll, a fixed response per request.
+/* The server that load generators are measured against. It uses edge-triggered epoll and a fixed response.
  *
- * It does as little as possible, so that the load generator is the limit. It detects requests only by their empty line. Requests that
- * arrive together get their responses together.
+ * It does as little as possible, so that the load generator is the limit. It recognizes a request only by the empty line at its end.
+ * Requests that arrive together get their responses together.
  *
  * With one thread, it answers requests in order of arrival. With `-u`, a second thread handles every EVERY-th connection. The first thread
  * then has many connections and the second has few, so their response times differ a lot, as with uneven workers.
@@ -13,7 +13,7 @@
  *   -c          close each connection after its first response, with `Connection: close`
  *   -u EVERY    give every EVERY-th connection to a second thread
  *   -w US       work for this many microseconds before each response
- *   -t FOLDER   TLS: where certificate.pem and key.pem are */
+ *   -t FOLDER   folder of certificate.pem and key.pem, for TLS */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <errno.h>

@@ -79,7 +79,7 @@ def tls_is_missing(build: Path) -> str | None:
 def uneven_options(load: Load, few: int, work_us: int) -> tuple[str, ...]:
     """Return the options for a second thread with ``few`` of the connections, and for work per response.
 
-    The second thread gets connections at regular intervals, so each of two load generators that run at once has its share of them.
+    The second thread gets connections at regular intervals, so two load generators that run at once get equal shares of its connections.
     """
     return "-u", str(load.connections // few), "-w", str(work_us)
 

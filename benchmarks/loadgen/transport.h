@@ -15,7 +15,7 @@ enum { FDS_MAX = 65536 };
 static SSL_CTX *tls;
 static SSL *sessions[FDS_MAX];
 
-/* The cipher is the same as nginx's, read_ahead reads a record in one system call, and keep-alive connections need no tickets. */
+/* The cipher is the same as nginx's. read_ahead reads a record in one system call. Keep-alive connections need no tickets. */
 static void set_up_transport(const char *folder) {
     tls = SSL_CTX_new(TLS_server_method());
     if (!tls || !folder || chdir(folder) || !SSL_CTX_set_min_proto_version(tls, TLS1_3_VERSION) ||

@@ -7,7 +7,8 @@
  * no matter when the process actually runs. So the capacity is 1,000,000 / SERVICE_US requests per second, as accurate as the machine's
  * clock. A late wake-up delays only single responses.
  *
- * One thread, epoll, and a timer for the head of the queue. Each read counts as one request, so clients must not pipeline or send bodies.
+ * The server has one thread, which uses epoll and a timer for the head of the queue. Each read counts as one request, so clients must not
+ * pipeline or send bodies.
  */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
@@ -65,7 +66,7 @@ static void drop(int fd) {
 }
 
 static void arm(int timer) {
-    struct itimerspec when = {0}; /* all zero: off */
+    struct itimerspec when = {0}; /* all zeros turn the timer off */
     if (head != tail) {
         uint64_t due_ns = queue[head % QUEUE].due_ns;
         when.it_value.tv_sec = due_ns / 1000000000;

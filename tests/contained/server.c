@@ -1,5 +1,6 @@
-/* A server for tests: responds to HTTP/1.1 GET over kept connections, and keeps memory
-   with each request: server ADDRESS PORT [KILOBYTES]. */
+/* A server for tests that responds to HTTP/1.1 GET over persistent connections, and leaks the given amount of memory with each request.
+
+   Usage: server ADDRESS PORT [KILOBYTES] */
 #include <arpa/inet.h>
 #include <poll.h>
 #include <signal.h>
@@ -10,7 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
-static char *volatile last; /* or the compiler leaves the memory out */
+static char *volatile last; /* volatile, because the compiler would otherwise omit the allocation */
 
 static size_t kept_bytes;
 

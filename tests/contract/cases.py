@@ -27,7 +27,7 @@ cpp/asio dlang/std-net-curl dlang/requests dlang/vibe-http dlang/arsd-http2
 FOREIGN_REGISTRY = {"dlang": "dub's registry", "elixir": "hex", "nim": "nimble's registry", "dotnet": "NuGet", "dart": "pub.dev"}
 
 NO_LIBRARY = ("epoll", "std-net-curl")
-"""Frameworks of these languages that need only the compiler."""
+"""Frameworks of the languages in ``FOREIGN_REGISTRY`` that need only the compiler."""
 
 
 def case(target: Target, *scaling: Scaling) -> pytest.ParameterSet:

@@ -1,4 +1,4 @@
-"""Every proxy that can be built here keeps the contract, on one core and on all."""
+"""Tests that every proxy that can be built on this machine keeps the contract, on one core and on all."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.contract.cases import case
 
 # No package contains these proxies, so a test machine may lack them.
 BY_HAND = {
-    "proxy:cpp/draft-http-tunnel": "is built by hand from its sources",  # it also loses bytes if the reader is slow, see its notes
+    "proxy:cpp/draft-http-tunnel": "is built by hand from its sources",  # it also loses bytes if the reader is slow: see its target.toml
 }
 
 CATALOG = catalog.load()

@@ -1,4 +1,4 @@
-"""Every suite has the expected targets and loads."""
+"""Tests that every suite has the expected targets and loads."""
 
 from __future__ import annotations
 

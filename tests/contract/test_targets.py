@@ -1,4 +1,4 @@
-"""The catalog contains every system that the project wants to measure."""
+"""Tests that the catalog contains every system that the project wants to measure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tests of targets with a real PostgreSQL: honest ones pass, every cheat is detected, and a saturated database is reported."""
+"""Tests of targets with a real PostgreSQL: honest targets pass, every cheat is detected, and a saturated database is reported."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ pytestmark = [pytest.mark.slow, pytest.mark.skipif(bool(MISSING), reason=f"not i
 
 ASKING = ("--targets", str(TARGETS / "asking"))
 ROWS = ["10000", "50405170", "1", "10000"]
-"""Number of rows of the table World, and the sum, minimum and maximum of their random numbers."""
+"""Number of rows in the table World, and the sum, minimum and maximum of the random numbers in these rows."""
 QUICK = ("-c", "8", "-d", "2s", "--warmup", "500ms", "--timeout", "10s", "--rounds", "1", "-q", "--export-json", "-")
 
 
 @pytest.fixture(autouse=True)
 def _nothing_is_left_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Check that no database is left. The test's own temporary folder tells its databases from those of tests that run in parallel."""
+    """Check that no database is left. The test has its own temporary folder, which separates its databases from those of parallel tests."""
     before = _segments()
     with tempfile.TemporaryDirectory(prefix="rooms-") as rooms:
         Path(rooms).chmod(0o1777)  # Like /tmp, because root's databases run as another user.
@@ -49,12 +49,12 @@ def _commands() -> list[str]:
 
 
 def _segments() -> set[str]:
-    """Return PostgreSQL's shared memory segments. They stay if a server is killed before it removes them."""
+    """Return PostgreSQL's shared memory segments. Segments stay if a server is killed before it removes them."""
     return {str(path) for path in Path("/dev/shm").iterdir() if path.name.startswith("PostgreSQL")}
 
 
 def _unused(segments: set[str]) -> set[str]:
-    """Return those of the segments that no process has mapped."""
+    """Return the segments that no process has mapped."""
     for maps in Path("/proc").glob("[0-9]*/maps"):
         with contextlib.suppress(OSError):  # The process has ended.
             text = maps.read_text()
@@ -121,7 +121,7 @@ def test_the_databases_row_count_reveals_a_cache(harness: Harness) -> None:
 
 @pytest.mark.parametrize("warmup", [("--warmup-max", "4s"), ("--warmup", "2s")], ids=["until steady", "fixed"])
 def test_rows_of_the_warm_up_do_not_hide_a_cache(harness: Harness, warmup: tuple[str, ...]) -> None:
-    """The warm-up is as long as the measurement, so its rows would be enough for half of the responses."""
+    """The warm-up is as long as the measurement. If its rows counted, they would hide that half of the responses are cached."""
     trial = bench(harness, "half", "db", *warmup, "-d", "1s")
     assert trial["verdict"]["kind"] == "invalid"
     assert "the target did not ask it each time" in trial["verdict"]["reasons"][0]

@@ -1,4 +1,4 @@
-"""Tests with real processes that a frozen tree doesn't run, goes on after a thaw, and always ends."""
+"""Tests that a frozen tree of real processes doesn't run, continues after a thaw, and always ends."""
 
 from __future__ import annotations
 

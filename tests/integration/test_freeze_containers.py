@@ -1,4 +1,4 @@
-"""Tests that a frozen container doesn't run, goes on after a thaw, and is always removed."""
+"""Tests that a frozen container doesn't run, continues after a thaw, and is always removed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tests with real processes that no process survives if the guard lacks permissions or is stopped or killed."""
+"""Tests that no real process survives if its guard lacks permissions, is stopped or is killed."""
 
 from __future__ import annotations
 
@@ -127,7 +127,7 @@ def test_the_keeper_is_not_part_of_the_measured_tree(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(os.geteuid() != 0 or shutil.which("setpriv") is None, reason="requires root and setpriv")
 def test_a_set_uid_target_does_not_kill_the_guard(tmp_path: Path) -> None:
-    """Like a set-uid program, the target runs as a user whose processes the harness may not signal.
+    """Like a set-uid program, the target runs as a user whose processes the harness isn't allowed to signal.
 
     The test hides control groups, because killing the target's group would work.
     """

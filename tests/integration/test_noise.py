@@ -1,4 +1,4 @@
-"""Tests of ``httpbench noise``: the result is stored, shown below later tables, and outdated under another kernel."""
+"""Tests of ``httpbench noise``: the result is stored, is shown below later tables, and is outdated under another kernel."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tests with real servers that poll. Such a server always keeps its core busy, so a busy core doesn't make it the bottleneck."""
+"""Tests with real servers that poll. Such a server always keeps its core busy, so a busy core doesn't show that it is the bottleneck."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def test_a_busy_core_does_not_make_a_polling_server_the_bottleneck(harness: Harn
     trial = measured(harness, "polls")
     assert trial["facts"]["target_polling_threads"] == 1
     assert trial["verdict"]["kind"] != "target"
-    if trial["facts"]["target_cores"] >= 0.8 and trial["verdict"]["kind"] != "disturbed":  # on a busy machine, the server may get less
+    if trial["facts"]["target_cores"] >= 0.8 and trial["verdict"]["kind"] != "disturbed":  # on a busy machine, the server may get less time
         assert trial["verdict"]["kind"] in ("unknown", "both"), trial["verdict"]
         assert "the target polls (" in trial["reasons"]
         assert "its CPU time does not show whether it is full" in trial["reasons"]

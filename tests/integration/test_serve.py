@@ -21,12 +21,12 @@ from tests.factories import make_run
 pytestmark = pytest.mark.slow
 
 END_S = 8.0
-"""Time limit for the server to end, which is far more than it needs. If it waited for a stream of events, it would take an hour."""
+"""Time limit for the server to end, far more than it needs. A server that waited for its streams of events would take an hour."""
 
 
 @pytest.fixture
 def db(tmp_path: Path) -> Path:
-    """Make a results database in which this process seems to be making a run."""
+    """Make a results database with a run that this process seems to be executing."""
     trials = make_rounds_of("c/a", "c/b")
     add_run(tmp_path / "results.db", make_run(trials, id="r", status=RunStatus.RUNNING), trials[:2])
     return tmp_path / "results.db"

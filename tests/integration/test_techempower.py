@@ -20,7 +20,7 @@ BASE = "httpbench.test/perl:5"
 """Base image that the Dockerfiles name. The test gives this name to a minimal Debian, which includes Perl."""
 
 REGISTRY = "httpbench.database"
-"""Registry of the database's base image. No real image has this registry."""
+"""Registry of the database's base image. No real image comes from this registry."""
 QUICK = ("-c", "8", "-d", "500ms", "--warmup", "200ms", "--rounds", "1", "-q", "--export-json", "-")
 
 

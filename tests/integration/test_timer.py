@@ -1,4 +1,4 @@
-"""Tests of our timer with programs of known cost. Measurements that depend on how busy the machine is have only one limit."""
+"""Tests of our timer with programs of known cost. Upper limits are generous, because the machine may be busy."""
 
 from __future__ import annotations
 

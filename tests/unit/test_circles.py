@@ -1,4 +1,4 @@
-"""No two files import each other, not even for types or inside functions."""
+"""Tests that no two files import each other, not even for types or inside functions."""
 
 from __future__ import annotations
 

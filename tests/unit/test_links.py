@@ -1,4 +1,4 @@
-"""Links between pages lead to pages and headings that exist."""
+"""Tests that links between pages lead to pages and headings that exist."""
 
 from __future__ import annotations
 

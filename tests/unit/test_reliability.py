@@ -1,4 +1,4 @@
-"""docs/reliability.md lists exactly the faults that the tests cause."""
+"""Tests that docs/reliability.md lists exactly the faults that the tests cause."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Run the command while one thing goes wrong, and measure the outcome."""
+"""Run the command while one fault occurs, and measure the outcome."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ FINISHED = re.compile(r"^\[\d+/\d+\] ", re.MULTILINE)  # a progress line, printe
 WRAPPED = re.compile(r" *\n  (?=\S)")  # a line break within a note below a table
 TRACEBACK = re.compile(
     r"^Traceback \(most recent call last\)", re.MULTILINE
-)  # at the start of a line: the indented log of a target may contain one
+)  # only at the start of a line, because the indented log of a target may contain a traceback
 
 
 Planned = tuple[str, int, int]
@@ -78,7 +78,7 @@ class Fault:
 
     @property
     def env(self) -> dict[str, str]:
-        """Environment of the command. Descendants inherit its TMPDIR, which identifies them even if they leave the session or parent."""
+        """Environment of the command. Descendants inherit its TMPDIR, which identifies them in any session and with any parent."""
         ssh = {"HTTPBENCH_SSH": self._network.ssh} if self._network else {}
         return {**self.harness.env, "TMPDIR": str(self._temporary), **ssh}
 
@@ -165,7 +165,7 @@ class Fault:
         return any(" server.py " in name for name in self.processes().values())
 
     def processes(self) -> dict[int, str]:
-        """Return the command lines of processes with our TMPDIR and of our processes on load hosts, by id. Zombies have no environment."""
+        """Return the command lines of processes with our TMPDIR and of our processes on load hosts, by id, without zombies."""
         mark = f"TMPDIR={self._temporary}".encode()
         found = {}
         for folder in Path("/proc").iterdir():

@@ -1,4 +1,4 @@
-"""Faults of builds."""
+"""Tests of faults in builds."""
 
 from __future__ import annotations
 

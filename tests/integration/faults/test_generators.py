@@ -1,4 +1,4 @@
-"""Faults of the load generator."""
+"""Tests of faults in the load generator."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Faults of a load host and of the connection to it, in network namespaces, which require root."""
+"""Tests of faults of a load host and of the connection to it, in network namespaces, which require root."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Faults of storage: full, read-only or missing folders, and a locked or corrupt store."""
+"""Tests of storage faults: full, read-only or missing folders, and a locked or corrupt store."""
 
 from __future__ import annotations
 
@@ -49,8 +49,8 @@ def test_no_home(fault: Fault) -> None:
 def keep_read_access() -> list[str]:
     """Return options of setpriv that let the new user read every file.
 
-    Without them this user can't import the package from a checkout in a private folder. A default container lacks ``dac_read_search``,
-    so ``dac_override`` replaces it there.
+    Without them this user can't import the package from a checkout in a private folder. Containers lack ``dac_read_search`` by default,
+    so they use ``dac_override`` instead.
     """
     status = Path("/proc/self/status").read_text()
     held = int(re.findall(r"^CapPrm:\s*(\w+)$", status, re.MULTILINE)[0], 16)

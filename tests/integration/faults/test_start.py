@@ -1,4 +1,4 @@
-"""Faults of targets that start incorrectly or fail later."""
+"""Tests of targets that start incorrectly or fail later."""
 
 from __future__ import annotations
 

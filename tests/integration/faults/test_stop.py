@@ -1,4 +1,4 @@
-"""Faults of targets that don't stop cleanly. Their results still count."""
+"""Tests of targets that don't stop cleanly. Their results still count."""
 
 from __future__ import annotations
 

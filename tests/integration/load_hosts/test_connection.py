@@ -84,7 +84,7 @@ def test_a_lost_connection_is_restored(connection: SshConnection) -> None:
 
 def test_a_connection_that_cannot_be_restored_is_lost(tmp_path: Path, connection: SshConnection, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ssh, "AGAIN_LIMIT_S", 0.5)
-    refusing_ssh(tmp_path, "ssh: connect to host load1 port 22: Connection refused")  # replaces the ssh that could connect
+    refusing_ssh(tmp_path, "ssh: connect to host load1 port 22: Connection refused")  # replaces the fake ssh that could connect
     connection.drop()
     with pytest.raises(LostHostError, match=r"cannot connect to load host load1 again: .*Connection refused"):
         connection.require()

@@ -1,4 +1,4 @@
-"""Tests of a fault of one of several load hosts: the current trial is invalid and names the host, and the other trials are kept."""
+"""Tests that a fault of one of several load hosts makes the current trial invalid and names the host. Other trials are kept."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def servers() -> Iterator[tuple[Server, Server]]:
 
 @pytest.fixture
 def one(tmp_path: Path) -> Iterator[Cluster]:
-    """Start a cluster of one load host; tests add another one that has a fault."""
+    """Start a cluster with one load host. Tests add another load host, which has a fault."""
     with cluster(tmp_path / "dask", "load1") as made:
         yield made
 

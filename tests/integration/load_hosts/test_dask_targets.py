@@ -86,7 +86,7 @@ def test_a_command_and_a_proxy_are_loaded_from_other_hosts(harness: Harness, two
 
 
 def test_a_search_uses_load_from_other_hosts(harness: Harness, two: Lab) -> None:
-    """The search may not find a rate, because other programs may disturb all of its trials."""
+    """The search might find no rate, because other programs may disturb all of its trials."""
     search = ("--slo", "p99<900ms", "--width", "50%", "--trials", "1", "--max-trials", "3", "-c", "8")
     done = command(harness, two, "saturate", *TARGETS, GOOD, *search, *QUICK, "--export-json", "-")
     trials = [trial for result in document(done)["results"] for trial in result["rounds"]]

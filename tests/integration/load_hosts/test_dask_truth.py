@@ -23,8 +23,8 @@ pytestmark = [pytest.mark.slow, pytest.mark.alone, pytest.mark.timeout(600)]
 
 REQUESTS_PER_PERIOD, CONNECTIONS, PERIODS = 2000, 600, 8
 PERIODS_S = (4.0, 8.0)
-"""Periods to try in turn. The server needs 5 to 10 ms for the requests that waited, and other programs cause delays. Neither grows with the
-period, so a longer period reduces their share of the response times. It doesn't reduce the share of a measurement error."""
+"""Periods to try in turn. The server needs 5 to 10 ms for the requests that waited, and other programs cause delays. Neither time
+grows with the period, so a longer period reduces their share of the response times. It doesn't reduce the share of a measurement error."""
 PERCENTILES = {"p50": 0.5, "p90": 0.9, "p99": 0.99, "p99_9": 0.999}
 ERROR_MAX = 0.02
 

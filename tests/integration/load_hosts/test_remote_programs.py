@@ -1,4 +1,4 @@
-"""Tests of the load generators on a load host: ours must have the same version or be copied, and other generators must be installed."""
+"""Tests of the load generators on a load host: httpbench copies its own if the version differs, and others must be installed."""
 
 from __future__ import annotations
 

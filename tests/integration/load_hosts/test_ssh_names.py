@@ -74,7 +74,7 @@ def test_a_host_behind_a_jump_host_is_reached_through_it(hosts: Hosts) -> None:
 
 
 def test_a_host_behind_a_jump_host_requires_the_address_of_this_machine(hosts: Hosts) -> None:
-    """There is no route to this host, so httpbench can't find the address at which the host reaches this machine."""
+    """There is no route to load3, so httpbench can't find the address at which load3 reaches this machine."""
     done = bench(hosts, "behind")
     assert done.returncode == 2
     assert done.stderr.splitlines()[0] == f"error: no route from this machine to {INNER}"

@@ -1,4 +1,4 @@
-"""A small HTTP server: an honest mode, and five cheating ones that look the same to a benchmark.
+"""A small HTTP server with an honest mode, and with five cheating modes that look the same to a benchmark.
 
 Usage: server.py HOST PORT honest|length|position|any-bytes|frozen|ahead
 
@@ -89,7 +89,7 @@ def honest(client: Client, date: str | None) -> None:
 
 
 def by_length(client: Client) -> None:
-    """Recognize the harness's requests by their lengths: the usual one, HEAD, and the one with ``Connection: close``."""
+    """Recognize the harness's requests by their lengths: the usual request, HEAD, and the request with ``Connection: close``."""
     usual = len(f"GET / HTTP/1.1\r\nHost: 127.0.0.1:{sys.argv[2]}")
     for head in client.heads():
         closing = len(head) == usual + len("\r\nConnection: close")
@@ -100,7 +100,7 @@ def by_length(client: Client) -> None:
 
 
 def by_position(client: Client) -> None:
-    """Answer the first requests correctly, then every other one."""
+    """Answer the first requests correctly, and after that only every second request."""
     for _ in client.heads():
         number = next(numbers)
         client.connection.sendall(answer() if number < 4 or number % 2 else answer(*NOT_FOUND))

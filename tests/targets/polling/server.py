@@ -66,7 +66,7 @@ def serve(port: int, mode: str) -> None:
 
 
 def start_up() -> None:
-    """Work in a thread of its own, like a compiler's background thread."""
+    """Work in a separate thread, like a compiler's background thread."""
     import threading
 
     threading.Thread(target=work, args=(WORK_S,), daemon=True).start()

@@ -1,4 +1,4 @@
-"""Changes from one run to another: cells, verdicts, environments and gates, including runs that were read from an export."""
+"""Tests of changes from one run to another: cells, verdicts, environments and gates, including runs that were read from an export."""
 
 from __future__ import annotations
 

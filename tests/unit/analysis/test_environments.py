@@ -1,4 +1,4 @@
-"""Properties of the environment that must match before two runs are compared."""
+"""Tests of the properties of the environment that must match before two runs are compared."""
 
 from __future__ import annotations
 

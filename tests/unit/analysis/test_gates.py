@@ -1,4 +1,4 @@
-"""Gates within one run: a row that failed or was not measured passes no gate."""
+"""Tests of gates within one run: a row that failed or was not measured passes no gate."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rows and groups: which rows are compared, their order, and their marks."""
+"""Tests of rows and groups: which rows are compared, their order, and their marks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One target in many runs: points, series by environment, changes, and the commits between runs."""
+"""Tests of one target in many runs: points, series by environment, changes, and the commits between runs."""
 
 from __future__ import annotations
 

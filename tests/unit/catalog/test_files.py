@@ -1,4 +1,4 @@
-"""Errors for invalid files."""
+"""Tests of errors for invalid files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reading a clone of HttpArena. The folder ``tests/targets/httparena`` has the same layout."""
+"""Tests of reading a clone of HttpArena. The folder ``tests/targets/httparena`` has the same layout."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The record of verified targets is sorted and current, and can be read back."""
+"""Tests that the record of verified targets is sorted and current, and can be read back."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Selecting targets by words."""
+"""Tests of selecting targets by words."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Everything that a built-in target downloads is pinned by a lock file or a hash, and its build enforces that."""
+"""Tests that everything that a built-in target downloads is pinned by a lock file or a hash, and its build enforces that."""
 
 from __future__ import annotations
 

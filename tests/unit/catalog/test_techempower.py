@@ -1,4 +1,4 @@
-"""Reading a clone of TechEmpower's FrameworkBenchmarks. The folder ``tests/targets/techempower`` has the same layout."""
+"""Tests of reading a clone of TechEmpower's FrameworkBenchmarks. The folder ``tests/targets/techempower`` has the same layout."""
 
 from __future__ import annotations
 

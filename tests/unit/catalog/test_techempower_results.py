@@ -1,4 +1,4 @@
-"""Reading a published ``results.json`` as a run."""
+"""Tests of reading a published ``results.json`` as a run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Names of workloads: files, other numbers of rows, and mixes."""
+"""Tests of names of workloads: files, other numbers of rows, and mixes."""
 
 from __future__ import annotations
 

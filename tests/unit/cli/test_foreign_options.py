@@ -1,4 +1,4 @@
-"""Tests that the error for another tool's option suggests ours."""
+"""Tests that the error for another tool's option suggests httpbench's own option."""
 
 from __future__ import annotations
 

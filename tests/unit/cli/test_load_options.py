@@ -1,4 +1,4 @@
-"""Options that change the loads of a suite."""
+"""Tests of options that change the loads of a suite."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tests of impossible options of the measuring verbs, and of the plans they show for valid ones."""
+"""Tests of impossible options of the measuring verbs, and of the plans that these verbs show for valid options."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ ROUTE = "192.0.2.1 from 192.0.2.7 via 192.0.2.9 dev eth7 uid 0"
 
 
 class There:
-    """A connection to a host on which ``ethtool`` prints this text. The text is empty if ``ethtool`` isn't installed."""
+    """A connection to a host on which ``ethtool`` prints the given text. The text is empty if ``ethtool`` isn't installed."""
 
     def __init__(self, printed: str = ""):
         self._printed = printed

@@ -1,4 +1,4 @@
-"""Tests of a request with a body followed by a GET, against servers that do and don't tell them apart."""
+"""Tests of a request with a body followed by a GET, against servers that tell the two apart and servers that don't."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Results of a clause for a target that declares a limit."""
+"""Tests of results of a clause for a target that declares a limit."""
 
 from __future__ import annotations
 

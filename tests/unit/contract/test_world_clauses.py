@@ -1,4 +1,4 @@
-"""Servers of TechEmpower's table World that keep the rules, and one for each way to cheat."""
+"""Tests with servers of TechEmpower's table World that keep the rules, and one server for each way to cheat."""
 
 from __future__ import annotations
 

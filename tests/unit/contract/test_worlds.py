@@ -1,4 +1,4 @@
-"""Rows over several responses: random ones, cached ones, and updates that were never written."""
+"""Tests of rows in several responses: random rows, cached rows, and updates that were never written."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A database's counters, compared with what the responses require."""
+"""Tests of a database's counters, compared with what the responses require."""
 
 from __future__ import annotations
 

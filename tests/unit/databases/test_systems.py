@@ -1,4 +1,4 @@
-"""The folders of the database systems: scripts, tables, and the data built from them."""
+"""Tests of the folders of the database systems: scripts, tables, and the data built from them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Control groups and their files, for both versions of the interface."""
+"""Tests of control groups and their files, for both versions of the interface."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The environment variables that programs inherit from the harness."""
+"""Tests of the environment variables that programs inherit from the harness."""
 
 from __future__ import annotations
 

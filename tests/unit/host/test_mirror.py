@@ -1,4 +1,4 @@
-"""The functions that read this machine's files can also read another host's."""
+"""Tests that the functions that read this machine's files can also read another host's."""
 
 from __future__ import annotations
 

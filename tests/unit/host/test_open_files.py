@@ -1,4 +1,4 @@
-"""Limits on open files: the machine's maximum, the limit of started programs and the harness's own."""
+"""Tests of limits on open files: the machine's maximum, the limit of started programs and the harness's own."""
 
 from __future__ import annotations
 

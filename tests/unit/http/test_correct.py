@@ -1,4 +1,4 @@
-"""Problems found in a response."""
+"""Tests of the problems found in a response."""
 
 from __future__ import annotations
 

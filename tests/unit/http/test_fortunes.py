@@ -1,4 +1,4 @@
-"""The page of fortunes: correct pages, and cheats that are detected."""
+"""Tests of the page of fortunes: correct pages pass, and cheats are detected."""
 
 from __future__ import annotations
 

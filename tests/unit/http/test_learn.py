@@ -1,4 +1,4 @@
-"""Learning the correct response from three responses."""
+"""Tests of learning the correct response from three responses."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ BEFORE = Learned(status=200, content_type="text/plain", body_bytes=1, body_sha25
 
 @contextmanager
 def serving(bodies: Sequence[bytes], status: int = 200) -> Iterator[int]:
-    """Return a server that sends these bodies in turn, and then repeats the last one."""
+    """Start a server that sends these bodies in turn and then repeats the last one. Yield its port."""
     left = chain(bodies, repeat(bodies[-1]))
 
     class Handler(http.server.BaseHTTPRequestHandler):

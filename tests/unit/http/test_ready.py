@@ -1,4 +1,4 @@
-"""The moment at which a server begins to respond correctly."""
+"""Tests of the moment at which a server begins to respond correctly."""
 
 from __future__ import annotations
 

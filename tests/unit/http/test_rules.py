@@ -1,4 +1,4 @@
-"""Checks of bodies against the published rules of TechEmpower and HttpArena."""
+"""Tests of checking bodies against the published rules of TechEmpower and HttpArena."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A container that doesn't start reports why."""
+"""Tests that a container that doesn't start reports why."""
 
 from __future__ import annotations
 

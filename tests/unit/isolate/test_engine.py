@@ -1,4 +1,4 @@
-"""An absent, stopped or forbidden engine gives a clear error with a hint."""
+"""Tests that an absent, stopped or forbidden engine gives a clear error with a hint."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The freezer of a control group on a fake tree, for both versions of the interface, and the fallbacks without a group."""
+"""Tests of the freezer of a control group on a fake tree, for both versions of the interface, and the fallbacks without a group."""
 
 from __future__ import annotations
 

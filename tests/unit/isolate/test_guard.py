@@ -1,4 +1,4 @@
-"""A guard makes a control group only where the group helps and has no side effects."""
+"""Tests that a guard makes a control group only where the group helps and has no side effects."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def test_without_a_mounted_hierarchy_there_is_no_group(own: Path, monkeypatch: p
 
 
 def test_a_group_that_passes_on_controllers_gets_no_other_below_it(own: Path) -> None:
-    """In a group below it, the commands together would get no more CPU time than one process of the group."""
+    """In a subgroup, all commands together would get no more CPU time than one process of the parent group."""
     fake.write(own, "cgroup.subtree_control", "cpu memory\n")
     assert guard.make_group() is None
     assert groups(own) == []

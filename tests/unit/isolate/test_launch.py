@@ -1,4 +1,4 @@
-"""Users can paste the command line of a container."""
+"""Tests that users can paste the command line of a container."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Limits that aren't in force are reported."""
+"""Tests that limits that aren't in force are reported."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Marks record which engines may have containers of a killed harness, without asking an engine."""
+"""Tests that marks record which engines may have containers of a killed harness, without asking an engine."""
 
 from __future__ import annotations
 

@@ -114,7 +114,7 @@ def test_the_command_line(native: Native, tmp_path: Path) -> None:
 
 def test_a_connection_per_request_excludes_pipelining(native: Native, tmp_path: Path) -> None:
     argv = native.argv(job(Load(keepalive=False), scratch=tmp_path), warmup=False)
-    assert "--no-keepalive" in argv and "--pipeline" not in argv  # the two exclude each other, even if the depth is 1
+    assert "--no-keepalive" in argv and "--pipeline" not in argv  # the two options exclude each other, even if the depth is 1
 
 
 def test_it_refuses_to_pipeline_on_closing_connections(native: Native) -> None:

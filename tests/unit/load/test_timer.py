@@ -1,4 +1,4 @@
-"""Parsing reports of timers, and errors for reports that can't be used."""
+"""Tests of parsing reports of timers, and errors for reports that can't be used."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The path that a workload requests from a target."""
+"""Tests of the path that a workload requests from a target."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The cause of a server's responses: the request, its length, or its position."""
+"""Tests of finding the cause of a server's responses: the request, its length, or its position."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A server may refuse or read a body, but must never mistake it for a request."""
+"""Tests that a server may refuse or read a body, but must never mistake it for a request."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Deriving one label from observations."""
+"""Tests of deriving one label from observations."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A probe ends in time whatever a server does, and treats missing observations as unknown."""
+"""Tests that a probe ends in time whatever a server does, and treats missing observations as unknown."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The wall clock, and whether it was set back."""
+"""Tests of the wall clock, and of whether it was set back."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The signals that end a run."""
+"""Tests of the signals that end a run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The length of a listening socket's queue, as the kernel reports it."""
+"""Tests of the length of a listening socket's queue, as the kernel reports it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A container's CPU time, memory and throttling come from its control groups."""
+"""Tests that a container's CPU time, memory and throttling come from its control groups."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The live display while a program runs."""
+"""Tests of the live display while a program runs."""
 
 from __future__ import annotations
 

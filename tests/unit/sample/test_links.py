@@ -1,4 +1,4 @@
-"""The use of network links, from the kernel's counters and the output of ``tc``."""
+"""Tests of the use of network links, from the kernel's counters and the output of ``tc``."""
 
 from __future__ import annotations
 

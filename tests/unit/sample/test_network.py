@@ -1,4 +1,4 @@
-"""The network stack's counters, from the kernel's files."""
+"""Tests of the network stack's counters, from the kernel's files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The occupancy of cores, from the kernel's table."""
+"""Tests of the occupancy of cores, from the kernel's table."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The CPU time that a process uses without requests."""
+"""Tests of the CPU time that a process uses without requests."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def running(folder: Path, program: str, copies: int = 1) -> Iterator[int]:
 
 
 def test_a_spinning_program_is_busy_at_every_look(tmp_path: Path) -> None:
-    """This holds even on a busy machine, because a program that is ready to run counts as busy."""
+    """A busy machine doesn't change the result, because a program that is ready to run counts as busy."""
     with running(tmp_path, SPINS) as parent:
         assert polling_threads(parent) == 1
 

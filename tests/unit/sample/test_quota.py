@@ -1,4 +1,4 @@
-"""The share of periods in which a quota stopped a program, from the kernel's counters."""
+"""Tests of the share of periods in which a quota stopped a program, from the kernel's counters."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An agent's samples from another host give the same statistics as samples of a local load generator."""
+"""Tests that an agent's samples from another host give the same statistics as samples of a local load generator."""
 
 from __future__ import annotations
 

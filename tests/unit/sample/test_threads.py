@@ -1,4 +1,4 @@
-"""The time that threads ran, and the time that they waited for a CPU."""
+"""Tests of the time that threads ran, and the time that they waited for a CPU."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Several attempts at one trial."""
+"""Tests of several attempts at one trial."""
 
 from __future__ import annotations
 

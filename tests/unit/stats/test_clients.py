@@ -1,4 +1,4 @@
-"""Statistics of clients."""
+"""Tests of statistics of clients."""
 
 from __future__ import annotations
 

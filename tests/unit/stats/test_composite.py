@@ -1,4 +1,4 @@
-"""Properties of a composite score."""
+"""Tests of properties of a composite score."""
 
 from __future__ import annotations
 

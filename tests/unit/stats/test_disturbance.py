@@ -1,4 +1,4 @@
-"""Disturbances depend on what other programs did, never on the result."""
+"""Tests that disturbances depend on what other programs did, never on the result."""
 
 from __future__ import annotations
 
@@ -206,7 +206,7 @@ def test_the_targets_own_quota_does_not_disturb() -> None:
 @pytest.mark.parametrize(
     ("quota", "said"),
     [
-        (SharedQuota(throttled_share=0.3, used_cores=1.8), None),  # all of it used by target, load generator and httpbench
+        (SharedQuota(throttled_share=0.3, used_cores=1.8), None),  # target, load generator and httpbench used all of it
         (SharedQuota(throttled_share=0.04, used_cores=2.2), None),
         (SharedQuota(throttled_share=0.3, used_cores=2.2), "0.45 of the 2.20 cores of a CPU quota, which stopped all of them in 30%"),
     ],
@@ -277,7 +277,7 @@ def test_disturbers_count_once_per_trial() -> None:
     [
         ((0.85,), 0.0, 0.0, None),
         ((0.88,), 0.0, 0.0, None),
-        ((1.0,), 0.0, 0.0, None),  # by programs that ran while the load generator slept
+        ((1.0,), 0.0, 0.0, None),  # other programs ran, but only while the load generator slept
         ((1.0,), 0.3, 0.0, "other programs took 0.15 of the core of load host load1"),
         ((1.0,), None, 0.0, "other programs took 0.15 of the core of load host load1"),
         ((0.85, 0.5), 0.6, 0.0, "other programs took 0.50 of the 2 cores of load host load1"),

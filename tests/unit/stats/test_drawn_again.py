@@ -1,4 +1,4 @@
-"""Deriving verdicts again from stored trials gives the same verdicts."""
+"""Tests that deriving verdicts again from stored trials gives the same verdicts."""
 
 from __future__ import annotations
 

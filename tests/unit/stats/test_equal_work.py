@@ -1,4 +1,4 @@
-"""Clients whose work differs from the required work are detected."""
+"""Tests that clients whose work differs from the required work are detected."""
 
 from __future__ import annotations
 

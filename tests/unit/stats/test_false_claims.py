@@ -18,7 +18,7 @@ simulations (5,000 runs of three and five rounds, 3,000 of ten, 1,500 of twenty 
     ==========  =================  ===========
 
 At least 99% of the rounds counted, and repeats added 8 to 13% more trials. Without repeats, a quarter of the runs of three rounds had too
-few undisturbed rounds for a claim; with repeats, 4%.
+few undisturbed rounds for a claim; with repeats, 4% had too few.
 """
 
 from __future__ import annotations
@@ -123,7 +123,7 @@ def test_finds_a_10_percent_difference_despite_another_program() -> None:
 
 
 def test_simulated_trials_are_judged_like_stored_ones() -> None:
-    """This ensures that the simulation uses the functions for real trials."""
+    """Check that the simulation uses the functions for real trials."""
     machine = Machine(np.random.default_rng(1), frozenset())
     machine._stranger = 0.3
     evidence = machine._evidence(make_plan())

@@ -1,4 +1,4 @@
-"""Gates that noise can't break."""
+"""Tests of gates, which noise alone must not breach."""
 
 from __future__ import annotations
 

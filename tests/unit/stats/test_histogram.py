@@ -1,4 +1,4 @@
-"""Merged histograms compared with their samples."""
+"""Tests of merged histograms, compared with their samples."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Detection of runs whose later rounds would only repeat the failures of the first."""
+"""Tests of detection of runs whose later rounds would only repeat the failures of the first."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Intervals over rounds: their properties, and values checked against textbooks and scipy."""
+"""Tests of intervals over rounds: their properties, and values checked against textbooks and scipy."""
 
 from __future__ import annotations
 

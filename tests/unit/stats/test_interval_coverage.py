@@ -1,7 +1,7 @@
 """Simulate the error rates of intervals with fixed seeds: equal servers differ in about 5% of runs, whatever the noise.
 
-For a true rate of 5%, 2,000 runs give between 4% and 6% (± 2 standard errors); the bound is 6.5%. Fewer false claims than 5% are fine:
-Student's t is cautious with heavy tails.
+For a true rate of 5%, 2,000 runs give between 4% and 6% (± 2 standard errors); the bound is 6.5%. A rate below 5% is fine,
+because Student's t is cautious with heavy tails.
 """
 
 from __future__ import annotations
@@ -204,7 +204,7 @@ def test_merged_percentile_intervals_contain_the_true_value() -> None:
 
 
 def test_stopping_at_a_narrow_interval_lowers_its_coverage() -> None:
-    """At least 92% of the final intervals contain the true value; with ± 2 standard errors for 2,000 runs, 9.2% may miss it."""
+    """At least 92% of the final intervals must contain the true value. With two standard errors for 2,000 runs, up to 9.2% may miss it."""
     random = np.random.default_rng(7)
     for deviation in (0.012, 0.02, 0.03, 0.05):
         missed = 0

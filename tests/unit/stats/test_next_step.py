@@ -1,4 +1,4 @@
-"""Suggestions for invalid rounds."""
+"""Tests of suggestions for invalid rounds."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The noise floor has the promised error rate, and uses only pairs that count."""
+"""Tests that the noise floor has the promised error rate, and uses only pairs that count."""
 
 from __future__ import annotations
 

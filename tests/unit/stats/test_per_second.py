@@ -1,4 +1,4 @@
-"""Responses and bytes per second, from intervals of any length that divides a second evenly."""
+"""Tests of responses and bytes per second, from intervals of any length that divides a second evenly."""
 
 from __future__ import annotations
 

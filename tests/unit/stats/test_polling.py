@@ -1,4 +1,4 @@
-"""A full core doesn't show that a target is at its limit if its threads are busy without requests."""
+"""Tests that a full core doesn't show that a target is at its limit if its threads are busy without requests."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The interval that decides whether a run has enough rounds."""
+"""Tests of the interval that decides whether a run has enough rounds."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Properties of Spearman's rank correlation."""
+"""Tests of properties of Spearman's rank correlation."""
 
 from __future__ import annotations
 

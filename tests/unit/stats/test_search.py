@@ -1,4 +1,4 @@
-"""The search for the highest rate, against simulated servers that are exact, noisy or inconsistent."""
+"""Tests of the search for the highest rate, against simulated servers that are exact, noisy or inconsistent."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The combination of observations from several slices."""
+"""Tests of the combination of observations from several slices."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Verdicts: each rule on both sides of its threshold, and properties that hold for any evidence."""
+"""Tests of verdicts: each rule on both sides of its threshold, and properties that hold for any evidence."""
 
 from __future__ import annotations
 
@@ -349,7 +349,7 @@ def verdict(target_cores: float = 0.4, generator_cores: float = 0.2, **changes: 
 
 
 BY_A_QUOTA = {"throttled_share": 0.9}
-"""Reason why the generator waited. Without a quota, other programs must have had its CPU, and the trial would be disturbed."""
+"""Usage that shows why the generator waited. Without a quota, other programs must have used its CPU, which would disturb the trial."""
 
 
 @pytest.mark.parametrize(("waited", "kind"), [(0.24, VerdictKind.IDLE), (0.26, VerdictKind.GENERATOR), (None, VerdictKind.IDLE)])
@@ -714,7 +714,7 @@ def test_losses_on_the_load_host_count() -> None:
 
 
 def on_load_hosts(*full: float, target_cores: float = 0.5) -> Evidence:
-    """Return evidence with one load host per number, which is the busy share of its fullest thread."""
+    """Return evidence with one load host per number in ``full``. Each number is the busy share of a host's fullest thread."""
     hosts = tuple(make_host_share(f"load{number}", busy=busy) for number, busy in enumerate(full, 1))
     return make_evidence(target_cores, 0.02, measurement=make_measurement(load_hosts=hosts))
 
@@ -774,7 +774,7 @@ def test_a_generator_kept_waiting_by_the_backend_is_not_the_limit() -> None:
 
 @pytest.mark.parametrize(("database", "kind"), [(0.5, VerdictKind.SHARED), (0.2, VerdictKind.IDLE)])
 def test_three_programs_together_can_fill_shared_cores(database: float, kind: VerdictKind) -> None:
-    """No program waits for the others, but the third uses the time that two of them seem to have left."""
+    """No program waits for the others, but the third uses the CPU time that the first two seem to leave idle."""
     cores = Cores(target=(0, 1), generator=(0, 1), harness=(0,), database=(0, 1), shared=True)
     verdict = judge(make_evidence(1.2, 0.3, cores=cores, database_usage=make_usage(database)))
     assert verdict.kind is kind

@@ -1,4 +1,4 @@
-"""Lists of runs and targets: filters, pages, and queries that read no documents."""
+"""Tests of lists of runs and targets: filters, pages, and queries that read no documents."""
 
 from __future__ import annotations
 

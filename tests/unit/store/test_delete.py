@@ -1,4 +1,4 @@
-"""Deletion of runs, and the sizes of runs."""
+"""Tests of deletion of runs, and the sizes of runs."""
 
 from __future__ import annotations
 

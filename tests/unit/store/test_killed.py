@@ -1,4 +1,4 @@
-"""A killed writer loses nothing that it reported as stored."""
+"""Tests that a killed writer loses nothing that it reported as stored."""
 
 from __future__ import annotations
 

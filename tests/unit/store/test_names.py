@@ -1,4 +1,4 @@
-"""Words that select a run."""
+"""Tests of words that select a run."""
 
 from __future__ import annotations
 

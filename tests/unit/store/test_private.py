@@ -1,4 +1,4 @@
-"""Permissions of the results database."""
+"""Tests of permissions of the results database."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The results database."""
+"""Tests of the results database."""
 
 from __future__ import annotations
 

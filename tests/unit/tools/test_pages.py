@@ -1,4 +1,4 @@
-"""Generated pages are current and explain every verb, option and target."""
+"""Tests that generated pages are current and explain every verb, option and target."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The committed schemas match the models."""
+"""Tests that the committed schemas match the models."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The static copy is complete, has no broken links, and needs no server."""
+"""Tests that the static copy is complete, has no broken links, and needs no server."""
 
 from __future__ import annotations
 

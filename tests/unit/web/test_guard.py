@@ -1,4 +1,4 @@
-"""Requests are checked by method, Host header and token, and every response has security headers."""
+"""Tests that requests are checked by method, Host header and token, and every response has security headers."""
 
 from __future__ import annotations
 

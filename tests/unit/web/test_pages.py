@@ -1,4 +1,4 @@
-"""The pages: their content, working links, and escaped text."""
+"""Tests of the pages: their content, working links, and escaped text."""
 
 from __future__ import annotations
 

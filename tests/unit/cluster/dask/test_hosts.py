@@ -1,4 +1,4 @@
-"""Tests that load hosts have the names their users know, and that errors name the load host."""
+"""Tests that load hosts have names that the user knows, and that errors name the load host."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One run at a time on each core, tested with real locks in the test's own folder."""
+"""Tests that each core is used by one run at a time, with real locks in the test's own folder."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The list of commits between two runs."""
+"""Tests of the list of commits between two runs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""However and whenever ``apply`` or ``reset`` is interrupted, the next ``reset`` restores everything. Uses a fake machine."""
+"""Tests that ``reset`` restores a fake machine, however and whenever ``apply`` or an earlier ``reset`` was interrupted."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The script that installs packages, run with an apt-get that only records its arguments."""
+"""Tests of the script that installs packages, run with an apt-get that only records its arguments."""
 
 from __future__ import annotations
 

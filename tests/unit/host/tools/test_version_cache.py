@@ -1,4 +1,4 @@
-"""The cache that keeps the versions of programs between commands."""
+"""Tests of the cache that keeps the versions of programs between commands."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Box plots of clients contain the same data as their tables. Their appearance is checked by eye."""
+"""Tests that box plots of clients contain the same data as their tables. Their appearance is checked by eye."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The chart of a history contains the same data as its table. Its appearance is checked by eye."""
+"""Tests that the chart of a history contains the same data as its table. Its appearance is checked by eye."""
 
 from __future__ import annotations
 

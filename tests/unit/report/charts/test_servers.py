@@ -1,4 +1,4 @@
-"""Charts of servers and of searches contain the measurements. Their appearance is checked by eye."""
+"""Tests that charts of servers and of searches contain the measurements. Their appearance is checked by eye."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tables in autocannon's format: identical to its own text for runs of autocannon, and the same layout for other load generators."""
+"""Tests of tables in autocannon's format: identical to autocannon's own, and in the same layout for other load generators."""
 
 from __future__ import annotations
 

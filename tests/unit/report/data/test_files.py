@@ -1,4 +1,4 @@
-"""Formats for files: Markdown, CSV and JSON."""
+"""Tests of formats for files: Markdown, CSV and JSON."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""JUnit XML has what a CI pipeline needs, in the form that test report readers accept."""
+"""Tests that JUnit XML has what a CI pipeline needs, in the form that test report readers accept."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""OpenMetrics text can be read by the official parser and by the parser of the older format."""
+"""Tests that OpenMetrics text can be read by the official parser and by the parser of the older format."""
 
 from __future__ import annotations
 

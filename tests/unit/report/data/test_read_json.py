@@ -1,4 +1,4 @@
-"""Runs are read back from their JSON exports."""
+"""Tests that runs are read back from their JSON exports."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The HTML report is complete, has no scripts or requests, and escapes all text. Its appearance is checked by eye and by browser tests."""
+"""Tests that the HTML report is complete, has no scripts or requests, and escapes all text. Browser tests check the rest."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The Markdown page of all targets."""
+"""Tests of the Markdown page of all targets."""
 
 from __future__ import annotations
 

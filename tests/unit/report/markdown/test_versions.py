@@ -1,4 +1,4 @@
-"""Versions of programs as a Markdown table."""
+"""Tests of versions of programs as a Markdown table."""
 
 from __future__ import annotations
 

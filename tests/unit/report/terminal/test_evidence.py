@@ -1,4 +1,4 @@
-"""The facts behind verdicts fit every terminal."""
+"""Tests that the facts behind verdicts fit every terminal."""
 
 from __future__ import annotations
 

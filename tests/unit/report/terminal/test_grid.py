@@ -1,4 +1,4 @@
-"""Tables are fitted to the width of a terminal."""
+"""Tests that tables are fitted to the width of a terminal."""
 
 from __future__ import annotations
 

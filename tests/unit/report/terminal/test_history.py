@@ -1,4 +1,4 @@
-"""The history of a target on a terminal of 80 columns."""
+"""Tests of the history of a target on a terminal of 80 columns."""
 
 from __future__ import annotations
 

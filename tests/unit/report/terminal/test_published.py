@@ -1,4 +1,4 @@
-"""Published results beside our own."""
+"""Tests of published results beside our own."""
 
 from __future__ import annotations
 

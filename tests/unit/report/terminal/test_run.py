@@ -1,4 +1,4 @@
-"""Tables in terminals of several widths."""
+"""Tests of tables in terminals of several widths."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A search for the highest rate in terminals of several widths."""
+"""Tests of a search for the highest rate in terminals of several widths."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The first lines below a table: which target is fastest, and by how much."""
+"""Tests of the first lines below a table: which target is fastest, and by how much."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The columns that a terminal shows."""
+"""Tests of the columns that a terminal shows."""
 
 from __future__ import annotations
 

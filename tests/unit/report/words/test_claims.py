@@ -1,4 +1,4 @@
-"""Claims below a table: when httpbench makes one, and the reason it gives if it makes none."""
+"""Tests of claims below a table: when httpbench makes one, and the reason it gives if it makes none."""
 
 from __future__ import annotations
 
@@ -198,7 +198,7 @@ def test_a_proxy_faster_than_no_proxy_needs_a_proof(handled: int | None, claim: 
 
 
 def test_latencies_of_a_lower_bound_are_upper_bounds() -> None:
-    """They include waiting for whatever limited the row. Without that wait, the p99 may be lower, but not higher."""
+    """Such latencies include waiting for whatever limited the row. Without that wait, the p99 could be lower, but not higher."""
     slower = [rate / 2 for rate in STEADY]
     (line,) = said([*make_rounds(NEW, STEADY, verdict=GENERATOR), *make_rounds(OLD, slower)])
     assert line.startswith("new serves at least 2.00 ± 0.00 times the requests of old; p99 is at most 0.5000"), line

@@ -1,4 +1,4 @@
-"""A suite selects the kind of table, and all formats show its columns."""
+"""Tests that a suite selects the kind of table, and all formats show its columns."""
 
 from __future__ import annotations
 

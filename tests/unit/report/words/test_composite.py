@@ -1,4 +1,4 @@
-"""The composite ranking below the tables."""
+"""Tests of the composite ranking below the tables."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Notes on containers: their limits, how these were checked, and the counters of the control groups."""
+"""Tests of notes on containers: their limits, how these were checked, and the counters of the control groups."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Disturbed trials in reports: repeated trials count once, and their disturbers are listed once."""
+"""Tests of disturbed trials in reports: repeated trials count once, and their disturbers are listed once."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Notes below tables state each fact once."""
+"""Tests that notes below tables state each fact once."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Numbers as text."""
+"""Tests of formatting numbers as text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Similar sentences from several rounds are joined into one."""
+"""Tests that similar sentences from several rounds are joined into one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The table of the parts of a mix, below the main table."""
+"""Tests of the table of the parts of a mix, below the main table."""
 
 from __future__ import annotations
 

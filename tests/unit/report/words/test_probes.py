@@ -1,4 +1,4 @@
-"""Warnings from probes."""
+"""Tests of warnings from probes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Words for the proof that a target works."""
+"""Tests of words for the proof that a target works."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sentences for the reasons of verdicts."""
+"""Tests of sentences for the reasons of verdicts."""
 
 from __future__ import annotations
 

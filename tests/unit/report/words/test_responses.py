@@ -1,4 +1,4 @@
-"""Sampled responses of targets as text."""
+"""Tests of sampled responses of targets as text."""
 
 from __future__ import annotations
 

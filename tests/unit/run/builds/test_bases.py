@@ -1,4 +1,4 @@
-"""The base images of a Dockerfile, and the errors for unavailable ones."""
+"""Tests of the base images of a Dockerfile, and of the errors for unavailable images."""
 
 from __future__ import annotations
 

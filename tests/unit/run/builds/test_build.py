@@ -1,4 +1,4 @@
-"""Builds and their receipts."""
+"""Tests of builds and their receipts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The stages of a Dockerfile, and the images that a build requires."""
+"""Tests of the stages of a Dockerfile, and the images that a build requires."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Images are named after their sources and built with the arguments that the Dockerfile declares."""
+"""Tests that images are named after their sources and built with the arguments that the Dockerfile declares."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Records of whether a target was verified on this machine."""
+"""Tests of the records of whether a target was verified on this machine."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The choice of a target's database, and how the target finds it."""
+"""Tests of the choice of a target's database, and how the target finds it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Progress reports while a load generator runs."""
+"""Tests of progress reports while a load generator runs."""
 
 from __future__ import annotations
 

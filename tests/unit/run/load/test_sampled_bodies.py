@@ -1,4 +1,4 @@
-"""Whole responses of a load, checked against the rules of their workloads."""
+"""Tests of whole responses of a load, checked against the rules of their workloads."""
 
 from __future__ import annotations
 

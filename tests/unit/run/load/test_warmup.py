@@ -1,4 +1,4 @@
-"""The end of a warm-up. The load generator is a real process, but reports given rates at once."""
+"""Tests of the end of a warm-up. The load generator is a real process, but reports given rates at once."""
 
 from __future__ import annotations
 

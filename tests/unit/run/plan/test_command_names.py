@@ -1,4 +1,4 @@
-"""Commands are named after their script, not their interpreter."""
+"""Tests that commands are named after their script, not their interpreter."""
 
 from __future__ import annotations
 

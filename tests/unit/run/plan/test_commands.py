@@ -1,4 +1,4 @@
-"""Targets from the command line: distinct names, words split as in a shell, and errors for mistakes."""
+"""Tests of targets from the command line: distinct names, words split as in a shell, and errors for mistakes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Targets from another project's catalog: which ones are refused, where they listen, and which workloads they serve."""
+"""Tests of targets from another project's catalog: which are refused, where they listen, and which workloads they serve."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ TARGETS = {target.id: target for target in techempower.read(CLONE)}
 CORES = Cores(target=(0,), generator=(1,), harness=(1,), shared=False)
 DOCKER = Isolation(engine=Engine.DOCKER)
 SILENT = cast("Observer", None)
-"""No observer, because the refusal of a target isn't reported as a build."""
+"""``None`` in place of an observer, because httpbench doesn't report the refusal of a target as a build."""
 HINT = "add --isolate docker to bench, saturate, up or verify"
 PLACE = StartContext(Path("/build"), Path("/scratch"), ((0,),), port=7000)
 

@@ -1,4 +1,4 @@
-"""Checks of a whole run before anything is built."""
+"""Tests of the checks of a whole run before anything is built."""
 
 from __future__ import annotations
 

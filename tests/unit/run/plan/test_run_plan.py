@@ -1,4 +1,4 @@
-"""Properties of the plan of a run."""
+"""Tests of properties of the plan of a run."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def test_a_target_without_the_requested_scaling_is_skipped_with_a_reason() -> No
 
 @given(st.integers(1, 6), st.integers(1, 5), st.integers())
 def test_a_baseline_is_in_every_round_under_every_load_once(targets: int, rounds: int, seed: int) -> None:
-    """The loads include those of targets that have lower rates of their own."""
+    """The loads include those that only some targets have, such as lower rates."""
     own_matrix = matrix(targets, [8], rounds)
     less = Load(connections=8, rate_rps=100)
     own_matrix = replace(own_matrix, own_loads={TARGETS[0].id: [less]}, baseline=BASELINE)

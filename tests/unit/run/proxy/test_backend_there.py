@@ -1,4 +1,4 @@
-"""A backend on another host behaves like a target running on this machine."""
+"""Tests that a backend on another host behaves like a target running on this machine."""
 
 from __future__ import annotations
 

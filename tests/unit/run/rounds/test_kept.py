@@ -1,4 +1,4 @@
-"""Runs are stored without secrets and without long bodies."""
+"""Tests that runs are stored without secrets and without long bodies."""
 
 from __future__ import annotations
 

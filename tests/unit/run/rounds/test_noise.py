@@ -1,4 +1,4 @@
-"""The known noise of this machine: the measurement that applies to a run, and whether it is still valid."""
+"""Tests of the known noise of this machine: the measurement that applies to a run, and whether it is still valid."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The record of a run whose store fails, and later works again."""
+"""Tests of the record of a run whose store fails, and later works again."""
 
 from __future__ import annotations
 

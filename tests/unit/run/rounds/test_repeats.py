@@ -1,4 +1,4 @@
-"""The choice of trials to repeat, without running any."""
+"""Tests of the choice of trials to repeat, without running any."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The choice of a search's next trial, without running any."""
+"""Tests of the choice of a search's next trial, without running any."""
 
 from __future__ import annotations
 

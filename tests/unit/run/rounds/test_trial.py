@@ -1,4 +1,4 @@
-"""Errors during a trial become a verdict with the reason."""
+"""Tests that errors during a trial become a verdict with the reason."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The order of the targets in each cycle."""
+"""Tests of the order of the targets in each cycle."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The commands that start a target, and their cores."""
+"""Tests of the commands that start a target, and their cores."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Verdicts take the counters of a container's control groups into account."""
+"""Tests that verdicts take the counters of a container's control groups into account."""
 
 from __future__ import annotations
 

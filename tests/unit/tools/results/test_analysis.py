@@ -1,4 +1,4 @@
-"""The analysis page: a generated part, and a hand-written part below it."""
+"""Tests of the analysis page: a generated part, and a hand-written part below it."""
 
 from __future__ import annotations
 

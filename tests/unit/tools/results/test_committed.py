@@ -1,4 +1,4 @@
-"""The committed results: their pages follow from their data, and ranks and sentences agree."""
+"""Tests of the committed results: their pages follow from their data, and ranks and sentences agree."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The folder of a run in ``results``."""
+"""Tests of the folder of a run in ``results``."""
 
 from __future__ import annotations
 

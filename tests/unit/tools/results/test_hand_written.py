@@ -1,4 +1,4 @@
-"""Figures that the hand-written part of a page quotes."""
+"""Tests of figures that the hand-written part of a page quotes."""
 
 from __future__ import annotations
 

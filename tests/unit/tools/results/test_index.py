@@ -1,4 +1,4 @@
-"""The index of all results."""
+"""Tests of the index of all results."""
 
 from __future__ import annotations
 

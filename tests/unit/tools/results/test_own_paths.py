@@ -1,4 +1,4 @@
-"""Published data doesn't contain the user's own folders."""
+"""Tests that published data doesn't contain the user's own folders."""
 
 from __future__ import annotations
 

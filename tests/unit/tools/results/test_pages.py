@@ -1,4 +1,4 @@
-"""The pages that quote results."""
+"""Tests of the pages that quote results."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Published results with our own beside them."""
+"""Tests of published results with our own beside them."""
 
 from __future__ import annotations
 

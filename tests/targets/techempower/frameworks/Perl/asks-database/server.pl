@@ -1,4 +1,4 @@
-# Serves the seven tests on the port that it is given, from the database that the image names, at tfb-database.
+# Serves the seven tests on the given port, from the database server tfb-database. The image names the database system in DATABASE.
 use strict;
 use warnings;
 use DBI;

@@ -1,7 +1,7 @@
-"""Collect samples of a process tree over a measured window: peaks, means and totals of all, and at most 600 samples for charts.
+"""Collect samples of a process tree over a measured window: peaks, means and totals of all samples, and at most 600 samples for charts.
 
-When there are 600, neighboring samples are merged in pairs (times add up, the larger memory stays). An hour therefore takes as much memory
-as a minute, at a lower resolution. The CPU peak is over a whole second, as in ``top``: the kernel counts in ticks of 10 ms, which can make
+At 600 samples, neighboring samples are merged in pairs: their times add up, and the larger memory is kept. An hour therefore takes as much
+memory as a minute, at a lower resolution. The CPU peak is over a whole second, as in ``top``: the kernel counts in ticks of 10 ms, which can make
 a tenth of a second look a fifth busier than it was.
 """
 
@@ -43,7 +43,7 @@ class _Slice:
 
 
 class SampleSeries:
-    """The samples of a window that began at ``begin_s`` of a monotonic clock."""
+    """The samples of a window that began at ``begin_s`` on a monotonic clock."""
 
     def __init__(self, begin_s: float):
         self._begin_s = begin_s

@@ -40,7 +40,7 @@ def _below(root_pid: int, children_of: Callable[[int], list[int] | None]) -> lis
 
 
 def children_by_parent() -> dict[int, list[int]]:
-    """Return the children of every process, by parent. Takes a few milliseconds on a machine with a thousand processes."""
+    """Return the children of every process, by parent. This takes a few milliseconds on a machine with a thousand processes."""
     found: dict[int, list[int]] = {}
     for pid in numbers("/proc"):
         if stat := content(f"/proc/{pid}/stat"):
@@ -76,7 +76,7 @@ class Counters:
     """The contents of ``/proc/PID/stat`` for a process at one moment."""
 
     own_ticks: float
-    """User and system time of all its threads, including ended ones. With one thread, exact to the nanosecond; otherwise whole ticks."""
+    """User and system time of all its threads, including ended ones. Exact to the ns with one thread, else in whole ticks."""
     reaped_ticks: int
     """User and system time of ended descendants that were waited for."""
     rss_bytes: int
@@ -111,9 +111,9 @@ class Process:
         )
 
     def memory(self) -> tuple[int, int]:
-        """Return RSS and PSS in bytes, counted page by page. Raises ``PermissionError`` if the kernel hides them.
+        """Return RSS and PSS in bytes, counted page by page. Raise ``PermissionError`` if the kernel hides them.
 
-        While the kernel counts, about 0.1 ms per 10 MB, the process can't map or unmap memory.
+        Counting takes the kernel about 0.1 ms per 10 MB. In the meantime, the process can't map or unmap memory.
         """
         with open(f"/proc/{self.pid}/smaps_rollup", "rb", buffering=0) as file:  # noqa: PTH123  (half the time of Path)
             lines = file.read(ROLLUP_BYTES).splitlines()
@@ -155,7 +155,7 @@ class Tree:
                 self.known[pid] = process
 
     def read(self) -> Reading:
-        """Return a consistent reading. Retries if a process ended, because its time may have moved to a parent that was already read."""
+        """Return a consistent reading. Retry if a process ended, because its time may have moved to a parent that was already read."""
         for _ in range(ATTEMPTS):
             ticks: float = self._ticks_of_root()
             rss_bytes = processes = 0

@@ -54,11 +54,11 @@ class Unmet:
 
     reason: str
     fix: str
-    """The command that installs it, or a web address if there is no command."""
+    """The command that meets the requirement, or a web address if there is no command."""
 
 
 def check(requirement: Requirement) -> Met | Unmet:
-    """Check a requirement. Cached for each PATH."""
+    """Check a requirement. Results are cached for each PATH."""
     return _check(requirement, os.environ.get("PATH", os.defpath))
 
 
@@ -99,7 +99,7 @@ def debian_packages(requirement: Requirement) -> tuple[str, ...]:
     if not _has_package_lists():
         return requirement.apt
     candidates = _candidates(requirement.apt)
-    # A default- package has its own version: 1.17 installs Java 17.
+    # Packages such as default-jdk have their own versions: version 1.17 installs Java 17.
     version = None if requirement.apt[0].startswith("default-") else requirement.version
     if not candidates or (version and is_older(_newest(candidates), version)):
         return ()
@@ -210,7 +210,7 @@ def _keep(file: Path, versions: dict[VersionCall, tuple[str, float]]) -> None:
         draft.write_text(json.dumps(entries), encoding="utf-8")
         draft.replace(file)
     except OSError:
-        return  # without the cache, the next list just takes a second longer
+        return  # without the cache, the next listing just takes a second longer
 
 
 def _identity(path: str) -> list[int]:

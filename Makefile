@@ -26,7 +26,7 @@ PROGRAMS := httpbench-loadgen httpbench-reference httpbench-timer
 BUILT := $(PROGRAMS:%=target/release/%)
 ENGINE ?= docker
 IMAGE ?= httpbench
-# The image sets this variable to its installed httpbench, because there is nothing to install or compile in it.
+# The image sets this variable to its installed httpbench, because there is nothing to install or compile in the image.
 HTTPBENCH ?=
 
 help:
@@ -77,8 +77,8 @@ $(BUILT) &: $(if $(HTTPBENCH),,$(shell find crates -name '*.rs' -o -name Cargo.t
 	cargo build --release --locked $(PROGRAMS:%=--package %)
 	touch $(BUILT)
 
-# Build the program that --install copies to load hosts. It is built before the tests, because these have time limits. Systems that can't
-# build it continue without it.
+# Build the program that --install copies to load hosts. It is built before the tests, which have time limits. If the build fails, make
+# continues without the program.
 portable:
 	-cargo static --quiet --target $(shell uname -m)-unknown-linux-gnu
 

@@ -3,8 +3,8 @@
 
 autocannon.py [TARGET] [OPTION]...     [default: golang/gin]; takes the options of `httpbench bench`
 
-Rounds are interleaved, so the state of the machine affects both. The server has one core, and the load generator has the others.
-`httpbench setup --load-generator autocannon` installs it.
+Rounds are interleaved, so the state of the machine affects both load generators. The server has one core, and the load generator has the
+others. `httpbench setup --load-generator autocannon` installs autocannon.
 """
 
 from __future__ import annotations

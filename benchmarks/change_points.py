@@ -3,8 +3,9 @@
 
     PYTHONPATH=. .venv/bin/python benchmarks/change_points.py [--series N]
 
-Prints the false changes per 100 runs of noise, in series of 20, 50, 100 and 300 runs. Then prints the share of series in which the step is
-found within five runs. Exits with 1 if there is more than one false change per 100 runs with an autocorrelation of up to 0.2.
+The first table shows the false changes per 100 runs of noise, in series of 20, 50, 100 and 300 runs. The second shows the share of series
+in which the step is found within five runs. The exit code is 1 if there is more than one false change per 100 runs with an autocorrelation
+of up to 0.2.
 """
 
 from __future__ import annotations

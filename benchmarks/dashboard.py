@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Measure time and size of the dashboard's pages, with generated stores of 10,000 and 100,000 trials in runs of 108.
+"""Measure the time and size of the dashboard's pages, with generated stores of 10,000 and 100,000 trials in runs of 108 trials.
 
     PYTHONPATH=. .venv/bin/python benchmarks/dashboard.py [--trials N]… [--keep DIR]
 
-Each page is made three times, after the first chart has loaded its library. The table shows the median time and the median CPU time, which
-is less sensitive to other programs. Pages of a run come from three different runs, so that none is cached. Limits: 200 kB per page, and
-300 ms with 10,000 trials or 1 s with 100,000. Charts and reports load later, from addresses of their own, so they have no limit.
+Each page is rendered three times, after the first chart has loaded its library. The table shows the median time and the median CPU time,
+which is less sensitive to other programs. Pages of a run come from three different runs, so that none is cached. The limits are 200 kB per
+page, and 300 ms with 10,000 trials or 1 s with 100,000. Charts and reports load later, from their own addresses, so they have no limit.
 """
 
 from __future__ import annotations

@@ -21,7 +21,7 @@ from hdrh.histogram import HdrHistogram
 ROOT = Path(__file__).resolve().parent.parent
 ADDED_US = 1000.0
 LATE_OF = 50
-"""One request in this many is late."""
+"""One in this many requests is late."""
 QUANTILES = 20
 """Number of quantiles that represent the real delays."""
 HOUR_NS = 3600 * 10**9
@@ -44,8 +44,8 @@ def known_overhead(rounds: str = "21") -> None:
     """Check that the delay of a test proxy is found within 10%.
 
     A request is one chunk and its response another, so two of a hundred requests are late. The expected result is the difference of two
-    p99s. One is that of the baseline. The other is computed from the times through the same relay without a delay, with the recorded
-    delays added to 2% of them.
+    p99s. One is the p99 of the baseline. The other is computed from the times through the same relay without a delay, after the recorded
+    delays have been added to 2% of these times.
     """
     late, good = "proxy:test/relaying/late-1ms", "proxy:test/relaying/good"
     load = ("--workload", "proxy-hello", "-c", "16", "--rate", "2000", "-d", "2s", "--warmup", "300ms", "--rounds", rounds)

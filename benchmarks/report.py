@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Measure size and time of an HTML report of 108 generated trials: 12 targets, 3 loads, 3 rounds of 10 s.
+"""Measure the size of an HTML report of 108 generated trials, and the time to render it: 12 targets, 3 loads, 3 rounds of 10 s.
 
     PYTHONPATH=. .venv/bin/python benchmarks/report.py [--rounds N] [--keep FILE]
 
-Prints the size of each part of the page in bytes, and how long the page took. The limit is 1.5 MB for 100 trials.
+The output is the size of each part of the page in bytes, and the time that the page took. The limit is 1.5 MB for 100 trials.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Measure the share of a core that ``TreeSampler`` needs for ten processes at its default interval.
 
 Each process has 4 threads and 30 MB of memory in use, like a small server. The cost is the CPU time of this program while only the sampler
-runs. Prints one line, and fails if the share is 1% or more.
+runs. The program prints one line, and fails if the share is 1% or more.
 
     python benchmarks/sampler.py [seconds]
 """
@@ -35,7 +35,7 @@ def main() -> int:
         log = Path(scratch) / "log"
         commands = [Command((sys.executable, "-S", "-c", SERVER), Path(scratch), {}) for _ in range(PROCESSES)]
         with ProcessTree(commands, stdout=log, stderr=log) as tree:
-            time.sleep(2)  # wait for their memory and threads
+            time.sleep(2)  # until the processes have allocated memory and started threads
             sampler = TreeSampler(tree.guard_pid)
             begin_s, cpu_begin_s = time.monotonic(), time.process_time()
             sampler.start()

@@ -1,7 +1,7 @@
 """A link that delays each packet by a fixed time, for kernels without netem.
 
 ``python tests/delayed_link.py DELAY_MS NAME NAME`` makes two network devices in its own namespace and moves packets between them until it
-ends. It prints a line when the devices exist; one of them can then be moved to another namespace. The delay is accurate to about 0.1 ms
+ends. It prints a line when the devices exist. One device can then be moved to another namespace. The delay is accurate to about 0.1 ms
 unless the machine is busy.
 """
 
@@ -18,7 +18,7 @@ from collections import deque
 TUN, TUNSETIFF = "/dev/net/tun", 0x400454CA
 IP_PACKETS_ALONE = 0x0001 | 0x1000  # IFF_TUN | IFF_NO_PI
 PACKET_MAX = 65_536
-QUEUE_MAX = 100_000  # maximum number of packets in flight; further ones are dropped, as on a real link
+QUEUE_MAX = 100_000  # maximum number of packets in flight; further packets are dropped, as on a real link
 
 
 def device(name: str) -> int:

@@ -23,7 +23,7 @@ PLACEHOLDERS = {
     "requests": "1",
 }
 PROGRAM_OF_BASE = {"golang": "go", "rust": "cargo", "node": "node", "dart": "dart", "sdk": "dotnet", "ldc-ubuntu": "ldc2"}
-"""Name of an official image → the required program that it provides."""
+"""Required program that each official image provides, by the image's name."""
 COMPILERS = re.compile(r"^(gcc|g\+\+|ldc|dub|cargo|crystal|nim|maven|make|cmake|git|.*-dev)$")
 WORK_FOLDER = "/target"
 

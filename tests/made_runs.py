@@ -1,4 +1,4 @@
-"""Synthetic runs as large as real ones, with noise, time series and full histograms. Used for pages and their tests."""
+"""Synthetic runs as large as real ones, with noise, time series and full histograms, for pages and their tests."""
 
 from __future__ import annotations
 

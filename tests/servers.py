@@ -26,7 +26,7 @@ class Mode(StrEnum):
 
 
 class Server:
-    """A server for a block: ``with Server(Mode.OK) as server: … server.url``. Requests must have no body and may be pipelined."""
+    """A server that runs during a block: ``with Server(Mode.OK) as server:``. Requests must have no body and may be pipelined."""
 
     def __init__(self, mode: Mode, *, delay_s: float = 0.1):
         self.mode = mode

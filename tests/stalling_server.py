@@ -1,7 +1,7 @@
 """A server that stalls on a known schedule, and the response times that follow from the schedule.
 
 ``python tests/stalling_server.py ADDRESS PORT PERIOD_S`` serves until it is killed. It sends no response during the first fifth of each
-period, and each request takes a twentieth of a period. The response times of an open loop can be computed from that.
+period, and each request takes a twentieth of a period. The response times of an open loop can be computed from this schedule.
 """
 
 from __future__ import annotations

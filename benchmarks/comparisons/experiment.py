@@ -2,15 +2,15 @@
 """Check that ``httpbench run`` finds known differences and doesn't find any between identical servers.
 
     benchmarks/comparisons/experiment.py aa                  40 comparisons of a server with itself: at most 3 false claims
-    benchmarks/comparisons/experiment.py ab                  the same server with 5% and 10% less throughput: both found
+    benchmarks/comparisons/experiment.py ab                  the same server with 5% and 10% less throughput: both must be found
 
 The known difference comes from a loop in the server. ``server --calibrate`` measures the CPU time of the loop without load, and a first run
 measures the CPU time of a request. If a request takes c µs and the loop s µs, a server that fills its core serves c / (c + s) times as many
 requests. The loop is made long enough for ratios of 0.95 and 0.90, and the interval must contain the true ratio. All servers do some work
 for each request, so that they are the limit and not the load generator.
 
-``aa`` takes about 15 minutes. ``ab`` continues until each ratio is known to 2%, which took 11 minutes when rounds varied by about 10%. Run
-both on an idle machine. Prints a Markdown table, and exits with 1 if a check fails.
+``aa`` takes about 15 minutes. ``ab`` continues until each ratio is known to within 2%, which took 11 minutes when rounds varied by about
+10%. Run both on an idle machine. The output is a Markdown table. The exit code is 1 if a check fails.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ USUAL = {"aa": (("--rounds", "5"), "1s"), "ab": (UNTIL_KNOWN, "2s")}
 """Rounds of a comparison and duration of a trial. The rounds needed to find 5% depend on the noise of the machine."""
 CALIBRATION_ROUNDS = ("--rounds", "15")
 WORK_STEPS = 8_000
-"""Work of every server per request: about 10 µs, more than the load generator needs."""
+"""Number of steps that every server takes per request: about 10 µs, which is more than the load generator needs."""
 RUN_LIMIT_S = 1800
 ROUND_INVALID = 1
 """Exit code of a comparison with an invalid round. That round and its partner don't count."""

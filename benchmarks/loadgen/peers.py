@@ -24,7 +24,7 @@ request = function() return requests end
 
 
 class Unsupported(Exception):
-    """The peer can't make this load."""
+    """Error for a load that the peer can't generate."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@
  *   -c          close each connection after its first response, with `Connection: close`
  *   -u EVERY    give every EVERY-th connection to a second thread
  *   -w US       work for this many microseconds before each response
- *   -t FOLDER   TLS: where certificate.pem and key.pem are */
+ *   -t FOLDER   TLS: folder of certificate.pem and key.pem */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <errno.h>

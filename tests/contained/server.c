@@ -1,5 +1,5 @@
-/* A server for tests: responds to HTTP/1.1 GET over kept connections, and keeps memory
-   with each request: server ADDRESS PORT [KILOBYTES]. */
+/* A server for tests. It responds to HTTP/1.1 GET over keep-alive connections, and leaks memory
+   with each request. Usage: server ADDRESS PORT [KILOBYTES] */
 #include <arpa/inet.h>
 #include <poll.h>
 #include <signal.h>
@@ -10,7 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
-static char *volatile last; /* or the compiler leaves the memory out */
+static char *volatile last; /* otherwise, the compiler removes the allocation */
 
 static size_t kept_bytes;
 

@@ -54,7 +54,7 @@ def _segments() -> set[str]:
 
 
 def _unused(segments: set[str]) -> set[str]:
-    """Return those of the segments that no process has mapped."""
+    """Return the segments that no process has mapped."""
     for maps in Path("/proc").glob("[0-9]*/maps"):
         with contextlib.suppress(OSError):  # The process has ended.
             text = maps.read_text()

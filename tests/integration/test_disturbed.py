@@ -145,7 +145,7 @@ def test_a_disturbance_in_round_2_is_reported_and_round_2_is_repeated(harness: H
     if any(result["summary"]["rounds_counting"] < 3 for result in results):
         pytest.skip(f"other programs disturbed all {retries + 1} attempts at a trial")
     assert process.returncode == 0, progress.lines
-    # Ranks are of no use here: on some machines, the load generator is as busy as the fast targets, which then have no rank.
+    # This test can't use ranks. On some machines, the load generator is as busy as the fast targets, which then have no rank.
     medians = {result["target"]: result["summary"]["throughput_rps"]["median"] for result in results}
     assert min(medians[name] for name in FAST) > medians[GOOD], medians
     said = " ".join(harness.run("report", "--explain").stdout.split())
@@ -155,7 +155,7 @@ def test_a_disturbance_in_round_2_is_reported_and_round_2_is_repeated(harness: H
 @pytest.mark.alone
 @two_cores
 def test_a_background_job_does_not_disturb_slow_starts_more_than_fast_ones(harness: Harness) -> None:
-    """The job takes the idle time of a slow target, but not of a fast one. If that counted, slow starts would be repeated until a fast one.
+    """The job takes the idle time of a slow target, but not of a fast one. If that counted, slow starts would be repeated.
 
     The random target may start slow or fast, so each of its attempts must count.
     """

@@ -1,4 +1,4 @@
-"""Tests that a frozen container doesn't run, goes on after a thaw, and is always removed."""
+"""Tests that a frozen container doesn't run, continues after a thaw, and is always removed."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def cpu_s(container: Container) -> float:
 def is_still(container: Container) -> None:
     used_s = cpu_s(container)
     time.sleep(FROZEN_S)
-    assert cpu_s(container) - used_s < 0.001  # the freeze may have waited for the end of a tick
+    assert cpu_s(container) - used_s < 0.001  # the kernel may have finished a tick before the freeze
 
 
 def test_a_busy_container_stands_still_until_it_is_thawed(container: Container) -> None:

@@ -26,7 +26,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_the_capacity_is_found_stored_plotted_and_exported(harness: Harness, server: Path) -> None:
-    """The rate found can't exceed the capacity, because the server must achieve a rate to hold it. Its shortfall depends on the machine."""
+    """The rate found can't exceed the capacity, because the server must achieve a rate to hold it. How far it falls short varies."""
     command = f"{server} {{host}} {{port}} {SERVICE_US}"
     asked = ("--slo", "p90<300ms", "--width", "10%", "--trials", "1", "-d", "2s", "--warmup", "0s", "--name", "known")
     done = harness.run("saturate", command, *asked, "--export-json", "-")

@@ -26,7 +26,7 @@ END_S = 8.0
 
 @pytest.fixture
 def db(tmp_path: Path) -> Path:
-    """Make a results database in which this process seems to be making a run."""
+    """Make a results database in which this process seems to have a run in progress."""
     trials = make_rounds_of("c/a", "c/b")
     add_run(tmp_path / "results.db", make_run(trials, id="r", status=RunStatus.RUNNING), trials[:2])
     return tmp_path / "results.db"

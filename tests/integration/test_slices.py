@@ -53,7 +53,7 @@ def test_a_target_does_not_run_during_the_slices_of_another(harness: Harness, tm
     done = run(harness, *programs, "--rounds", "1", "--export-json", "-", *SLICES, duration="1s")
     assert done.returncode == 0, done.stderr
     ran = [[float(line) for line in (tmp_path / name).read_text().split()] for name in ("one", "two")]
-    begin = max(times[0] for times in ran) + 1.0  # both have started and are warm
+    begin = max(times[0] for times in ran) + 1.0  # both servers have started and are warm
     gaps = [max(later - earlier for earlier, later in pairwise(times) if earlier > begin) for times in ran]
     assert min(gaps) > 0.2, "each one stood still for the other's slice at least once"
 

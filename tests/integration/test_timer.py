@@ -1,4 +1,4 @@
-"""Tests of our timer with programs of known cost. Measurements that depend on how busy the machine is have only one limit."""
+"""Tests of our timer with programs of known cost. Values that depend on how busy the machine is are checked on one side only."""
 
 from __future__ import annotations
 

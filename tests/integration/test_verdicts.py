@@ -48,7 +48,7 @@ def test_a_weak_generator_is_reported_as_the_bottleneck(harness: Harness, tmp_pa
 
 
 def test_a_target_that_stands_still_does_not_win_by_its_p99(harness: Harness) -> None:
-    """The target stands still for 12% of the time. The p99 of a closed loop hides that; with a rate, the p99 shows it."""
+    """The target stalls for 12% of the time. The p99 of a closed loop hides the stalls; with a rate, the p99 shows them."""
     targets = ("test/varying/stalls", "test/varying/slow", "--targets", str(TARGETS))
     load = ("-c", "16", "-d", "2s", "--warmup", "500ms", "--rounds", "3", "--retries", "0")
     said = " ".join(harness.run("bench", *targets, *load).stdout.split())

@@ -135,8 +135,8 @@ def _printed(connection: SshConnection, argv: tuple[str, ...]) -> str:
 def portable(program: Path, machine: str, say: Callable[[str], None]) -> Path:
     """Return the file to copy to a host with a given architecture.
 
-    In a checkout, this function builds the file. An installed package includes it. Otherwise, the file is ``program`` itself, which requires
-    the C library of this machine.
+    In a checkout, this function builds the file. An installed package includes it. Otherwise, the file is ``program`` itself, which
+    requires the C library of this machine.
 
     Args:
         program: The native load generator of this machine.

@@ -1,4 +1,7 @@
-"""Check whether the process that created a run still exists. Its boot id and start ticks identify it, as clocks can be adjusted."""
+"""Check whether the process that created a run or container still exists.
+
+The boot id and the start ticks identify the process, because clocks can be adjusted.
+"""
 
 from __future__ import annotations
 

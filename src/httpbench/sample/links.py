@@ -1,6 +1,7 @@
 """Compute how full the machine's network links were: their traffic relative to their speed or to a rate limit of ``tc``.
 
-Behind a full link, every program looks idle. Loopback and other virtual links have no speed, so they are full only if they reach a rate limit.
+Behind a full link, every program looks idle. Loopback and other virtual links have no speed, so they are full only if they reach a rate
+limit.
 """
 
 from __future__ import annotations

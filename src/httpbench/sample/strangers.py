@@ -20,7 +20,7 @@ from httpbench.sample.tree import TICKS_PER_S, content, numbers
 
 PROC = "/proc"
 USED_TICKS_MIN = 2
-"""Minimum number of ticks for a process to be reported. A process that ran for a hundredth of a tick can be charged a whole one."""
+"""Minimum number of ticks for a process to be reported. The kernel can charge a whole tick for a hundredth of one."""
 THREADS_MAX = 64
 """Maximum number of threads per process to look up CPUs for."""
 OWN_GENERATIONS = 2

@@ -49,8 +49,8 @@ def test_no_home(fault: Fault) -> None:
 def keep_read_access() -> list[str]:
     """Return options of setpriv that let the new user read every file.
 
-    Without them this user can't import the package from a checkout in a private folder. A default container lacks ``dac_read_search``,
-    so ``dac_override`` replaces it there.
+    Without these options, this user can't import the package from a checkout in a private folder. In a default container, which lacks
+    ``dac_read_search``, ``dac_override`` replaces it.
     """
     status = Path("/proc/self/status").read_text()
     held = int(re.findall(r"^CapPrm:\s*(\w+)$", status, re.MULTILINE)[0], 16)

@@ -31,7 +31,7 @@ pytestmark = pytest.mark.slow
 LOAD = ("-c", "11", "-d", "1s", "--warmup", "300ms", "--rounds", "1", "--timeout", "1s")
 WORKLOAD = Workload(name="test", description="a test's", expect=Expectation(body="Hello, World!"))
 GONE_S = 5.0
-"""Time limit for the end of a load generator: 2 s, and time for a busy machine to notice."""
+"""Time limit for a load generator to end, in seconds: 2 s, plus the time that a busy machine needs."""
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""Tests of a fault of one of several load hosts: the current trial is invalid and names the host, and the other trials are kept."""
+"""Tests of a fault on one of several load hosts: the current trial is invalid and names the host, and the other trials are kept."""
 
 from __future__ import annotations
 

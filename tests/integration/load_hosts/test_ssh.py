@@ -73,7 +73,7 @@ def test_a_warm_up_until_steady_also_uses_the_load_host(hosts: Hosts) -> None:
 
 
 def test_a_proxy_and_its_baseline_are_loaded_from_the_load_host(hosts: Hosts) -> None:
-    """The backend runs on this host, even for the baseline. All load therefore takes the same network, and its CPU time is known."""
+    """The backend runs on this host, even for the baseline, so all load crosses the same network and the backend's CPU time is known."""
     done = hosts.run("bench", *TARGETS, RELAYING, *QUICK, *FROM_LOAD1, "--workload", "proxy-hello", "--export-json", "-")
     assert done.returncode == 0, done.stderr
     found = {result["target"]: result["rounds"][0] for result in document(done)["results"]}

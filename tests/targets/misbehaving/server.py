@@ -18,7 +18,7 @@ from email.utils import formatdate
 
 GOOD_BODY = b"Hello, World!"
 LOADED_AFTER = 200  # number of responses that only a load reaches, never a probe
-LEFT_OF = 150  # one request in 150 is never answered; a rate may miss more than that
+LEFT_OF = 150  # one request in 150 is never answered, which is fewer than a held rate may miss
 RESET_ON_CLOSE = struct.pack("ii", 1, 0)  # SO_LINGER with a timeout of 0: closing sends RST
 IDLE_AFTER = 100  # number of responses on one connection that a probe never reaches
 

@@ -1,17 +1,17 @@
-/* A small TCP proxy that keeps the contract, or breaks it in one chosen way.
+/* A small TCP proxy that keeps the contract or, depending on the mode, breaks it in one way.
 
    Usage: relay HOST PORT BACKEND_HOST BACKEND_PORT MODE
 
    good         relays
    drops        loses one byte in a million
    invents      sends one byte in a million twice
-   late MS      holds up every hundredth chunk for so many milliseconds, whichever way it goes
+   late MS      holds up every hundredth chunk in either direction for MS milliseconds
    deaf         stops relaying once a connection has carried a megabyte
    renames      after a thousand chunks, changes the reason phrase and the name of the server
 
-   With RELAY_HELD_UP=FILE in the environment it writes there for how many nanoseconds each late chunk was really held up.
+   With RELAY_HELD_UP=FILE in the environment, it writes the actual delay of each late chunk to FILE, in nanoseconds.
 
-   Two threads for each connection, one for each direction, which block: a chunk that is held up holds up nothing else. */
+   Each connection has two blocking threads, one for each direction, so a late chunk delays only its own direction. */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <netinet/tcp.h>
@@ -47,7 +47,7 @@ struct direction {
     int from, to;
 };
 
-/* Where in a chunk the next millionth byte lies, counted over all connections; -1: not in this one. */
+/* Returns the index of the next millionth byte in a chunk, counted over all connections, or -1 if this chunk doesn't contain it. */
 static ssize_t millionth(ssize_t size) {
     uint64_t before = atomic_fetch_add(&bytes, (uint64_t)size);
     uint64_t next = (before / MILLION + 1) * MILLION;
@@ -69,8 +69,8 @@ static int64_t now_ns(void) {
     return now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
-/* Sleeps, and never spins: where proxies have one core, that would hold up the other chunks too. Timers fire late,
-   so how long it really was is returned. */
+/* Sleeps instead of spinning, because spinning on the only core of a proxy would delay other chunks too. Timers fire late,
+   so this returns the actual duration. */
 static int64_t hold_up(void) {
     int64_t start = now_ns();
     nanosleep(&(struct timespec){delay_ns / 1000000000, delay_ns % 1000000000}, NULL);

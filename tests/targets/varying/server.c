@@ -1,6 +1,6 @@
-/* A server on one thread with a pace that is decided when it starts: server HOST PORT PACE.
-   PACE is "fast", "slow" (half a millisecond of sleep before each batch of responses), "random" (one of these), or "stalls" (fast, but it
-   stands still for 60 ms twice a second). */
+/* A single-threaded server whose pace is decided when it starts. Usage: server HOST PORT PACE
+   PACE is "fast", "slow" (sleeps for half a millisecond before each batch of responses), "random" (one of these), or "stalls" (fast, but
+   stalls for 60 ms twice a second). */
 #include <arpa/inet.h>
 #include <poll.h>
 #include <signal.h>

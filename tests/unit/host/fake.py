@@ -1,4 +1,4 @@
-"""A fake machine: a folder that stands for ``/``."""
+"""A fake machine: a folder that takes the place of ``/``."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ DISTURBED = {
     "closed-connections": {"proc/sys/net/ipv4/tcp_tw_reuse": "0"},
     "tracked-connections": {"proc/sys/net/netfilter/nf_conntrack_max": "65536"},
 }
-"""Knob → files of a machine on which that knob isn't set as recommended."""
+"""Files of a machine on which one knob isn't set as recommended, by the name of that knob."""
 
 
 def quiet(root: Path) -> Path:

@@ -1,4 +1,4 @@
-"""The check whether the process of a run still exists, which doesn't depend on the wall clock."""
+"""Whether the process of a run still exists is determined without the wall clock."""
 
 from __future__ import annotations
 

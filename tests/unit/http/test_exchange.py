@@ -20,7 +20,7 @@ from httpbench.model import Request
 
 @contextmanager
 def server(*pieces: bytes, close: bool = True, pause_s: float = 0.0) -> Iterator[int]:
-    """Send these pieces on one connection, each in a segment of its own."""
+    """Send these pieces on one connection, each in its own segment."""
     listener = socket.create_server(("127.0.0.1", 0))
 
     def run() -> None:

@@ -35,7 +35,7 @@ def test_without_a_mounted_hierarchy_there_is_no_group(own: Path, monkeypatch: p
 
 
 def test_a_group_that_passes_on_controllers_gets_no_other_below_it(own: Path) -> None:
-    """In a group below it, the commands together would get no more CPU time than one process of the group."""
+    """Commands in a child group would together get no more CPU time than a single process in the parent group."""
     fake.write(own, "cgroup.subtree_control", "cpu memory\n")
     assert guard.make_group() is None
     assert groups(own) == []

@@ -1,6 +1,6 @@
 """Simulate the error rates of change point detection with fixed seeds. ``benchmarks/change_points.py`` runs longer simulations.
 
-Required are at most one false change in 100 runs of noise, and a step of 5% found within five runs.
+At most one false change per 100 runs of noise is allowed, and a step of 5% must be found within five runs.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Simulate the error rates of intervals with fixed seeds: equal servers differ in about 5% of runs, whatever the noise.
 
-For a true rate of 5%, 2,000 runs give between 4% and 6% (± 2 standard errors); the bound is 6.5%. Fewer false claims than 5% are fine:
+For a true rate of 5%, 2,000 runs give between 4% and 6% (± 2 standard errors); the bound is 6.5%. Less than 5% is fine, because
 Student's t is cautious with heavy tails.
 """
 

@@ -50,7 +50,7 @@ MAXIMUM = 100
 
 
 def ends(windows: Sequence[float], rate_rps: float | None = None) -> int:
-    """Return the number of windows after which a warm-up is over, or one more than there are if it never is."""
+    """Return the number of windows after which a warm-up is over, or the number of all windows plus one if it never is."""
     counts = range(len(windows) + 1)
     return next((count for count in counts if is_warm(windows[:count], WINDOW_S, rate_rps)), len(windows) + 1)
 

@@ -349,7 +349,7 @@ def verdict(target_cores: float = 0.4, generator_cores: float = 0.2, **changes: 
 
 
 BY_A_QUOTA = {"throttled_share": 0.9}
-"""Reason why the generator waited. Without a quota, other programs must have had its CPU, and the trial would be disturbed."""
+"""Reason why the generator waited. Without a quota, other programs must have used its CPU, and the trial would be disturbed."""
 
 
 @pytest.mark.parametrize(("waited", "kind"), [(0.24, VerdictKind.IDLE), (0.26, VerdictKind.GENERATOR), (None, VerdictKind.IDLE)])
@@ -774,7 +774,7 @@ def test_a_generator_kept_waiting_by_the_backend_is_not_the_limit() -> None:
 
 @pytest.mark.parametrize(("database", "kind"), [(0.5, VerdictKind.SHARED), (0.2, VerdictKind.IDLE)])
 def test_three_programs_together_can_fill_shared_cores(database: float, kind: VerdictKind) -> None:
-    """No program waits for the others, but the third uses the time that two of them seem to have left."""
+    """No program waits for the others, but the third program uses the time that the other two seem to leave unused."""
     cores = Cores(target=(0, 1), generator=(0, 1), harness=(0,), database=(0, 1), shared=True)
     verdict = judge(make_evidence(1.2, 0.3, cores=cores, database_usage=make_usage(database)))
     assert verdict.kind is kind

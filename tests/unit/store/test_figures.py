@@ -1,4 +1,4 @@
-"""Results of a target over many runs, read without documents, also from stores that lacked the table."""
+"""Results of a target over many runs, read without documents, even from stores created before the table existed."""
 
 from __future__ import annotations
 

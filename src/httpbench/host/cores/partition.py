@@ -10,8 +10,8 @@ different programs never get siblings of one core. If there are too few cores, t
    them.
 4. On a machine with one core, all programs share it.
 
-From step 3 on, ``shared`` is set and every table reports shared cores. The target gets cores from the end of the topology's order: the fastest kind,
-on one NUMA node if possible, and away from CPU 0, where most kernels handle timers and interrupts.
+From step 3 on, ``shared`` is set and every table reports shared cores. The target gets cores from the end of the topology's order: the
+fastest kind, on one NUMA node if possible, and away from CPU 0, where most kernels handle timers and interrupts.
 
 A proxy is measured between its backend and the generator. The baseline is the same backend and generator without
 the proxy, so both must have the same cores with and without a proxy. The order is therefore different:
@@ -60,7 +60,7 @@ def partition(topology: Topology, scaling: Scaling, for_target: int | None = Non
 
 
 def partition_for_proxy(topology: Topology, scaling: Scaling, for_target: int | None = None) -> Cores:
-    """Divide the physical cores into three parts. With ``single``, the proxy gets one; with ``multi`` and ``prefork``, a third, like the backend.
+    """Divide the physical cores into three parts. A ``single`` proxy gets one core; other proxies get a third, like the backend.
 
     ``for_target`` overrides the proxy's number of cores. If the proxy gets all cores, the other programs share them.
     """

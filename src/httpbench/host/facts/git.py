@@ -26,8 +26,8 @@ def git_commit(folder: Path) -> str | None:
 def commits_between(folder: Path, before: str, after: str) -> list[str]:
     """Return the commits after ``before`` up to ``after``, newest first, each as a line with the short id and the subject.
 
-    At most ``COMMITS_MAX`` commits are returned; if there are more, an extra line contains the command that lists them. The list is empty if both commits are the same,
-    or if the folder, git or one of the commits is missing. ``+changes`` at the end of a commit is ignored.
+    At most ``COMMITS_MAX`` commits are returned; if there are more, an extra line contains the command that lists them. The list is empty
+    if both commits are the same, or if the folder, git or one of the commits is missing. ``+changes`` at the end of a commit is ignored.
     """
     matches = [COMMIT.fullmatch(name) for name in (before, after)]
     first, last = (match[1] if match else None for match in matches)

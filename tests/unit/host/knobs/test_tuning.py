@@ -1,4 +1,4 @@
-"""However and whenever ``apply`` or ``reset`` is interrupted, the next ``reset`` restores everything. Uses a fake machine."""
+"""However and whenever ``apply`` or ``reset`` is interrupted, the next ``reset`` restores everything. The machine is fake."""
 
 from __future__ import annotations
 

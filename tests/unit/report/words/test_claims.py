@@ -198,7 +198,7 @@ def test_a_proxy_faster_than_no_proxy_needs_a_proof(handled: int | None, claim: 
 
 
 def test_latencies_of_a_lower_bound_are_upper_bounds() -> None:
-    """They include waiting for whatever limited the row. Without that wait, the p99 may be lower, but not higher."""
+    """The latencies include waiting for whatever limited the row. Without that wait, the p99 could be lower, but not higher."""
     slower = [rate / 2 for rate in STEADY]
     (line,) = said([*make_rounds(NEW, STEADY, verdict=GENERATOR), *make_rounds(OLD, slower)])
     assert line.startswith("new serves at least 2.00 ± 0.00 times the requests of old; p99 is at most 0.5000"), line
@@ -208,7 +208,7 @@ def test_latencies_of_a_lower_bound_are_upper_bounds() -> None:
 
 
 def test_no_target_wins_by_a_p99_that_hides_stalls() -> None:
-    """The target stood still for 6% of the time, but only one request per connection noticed each stall."""
+    """The target stalled for 6% of the time, but only one request per connection noticed each stall."""
     stalls = Stalls(count=5, longest_us=104_000, total_us=600_000)
 
     def rounds(name: str, rates: Sequence[float], p99_us: float, **changes: Any) -> list[Trial]:

@@ -1,4 +1,4 @@
-# Adds two numbers at /baseline11, says ok at /pipeline, and lists items with their totals at /json/COUNT.
+# Adds two numbers at /baseline11, responds with "ok" at /pipeline, and lists items with their totals at /json/COUNT.
 use strict;
 use warnings;
 use IO::Select;

@@ -1,4 +1,4 @@
-# Serves the seven tests on the port that it is given, from the database that the image names, at tfb-database.
+# Serves the seven tests on the given port, from the database that the image names, on the host tfb-database.
 use strict;
 use warnings;
 use DBI;

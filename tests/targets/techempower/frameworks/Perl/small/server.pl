@@ -1,5 +1,5 @@
-# Serves /plaintext and /json on the port that it is given. With a second argument, two processes share the listener, and send another
-# case and chunks, as TechEmpower's rules allow.
+# Serves /plaintext and /json on the given port. With a second argument, two processes share the listener. They send
+# "Hello, world!" in a different case and as chunks, as TechEmpower's rules allow.
 use strict;
 use warnings;
 use IO::Select;

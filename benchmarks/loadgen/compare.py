@@ -84,7 +84,7 @@ class Ratio:
     server_cpus: int
     pairs: int
     starts: list[float]
-    """Median ratio of each start of both programs."""
+    """Median ratio of the pairs in each start of both programs."""
 
 
 def cells(selected: str, seconds: float) -> list[Cell]:

@@ -1,4 +1,4 @@
-"""Every proxy that can be built here keeps the contract, on one core and on all."""
+"""Every proxy that can be built on this machine keeps the contract, on one core and on all cores."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every server with an installed toolchain keeps the contract, on one core and on all."""
+"""Every server with an installed toolchain keeps the contract, on one core and on all cores."""
 
 from __future__ import annotations
 

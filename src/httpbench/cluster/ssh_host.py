@@ -23,7 +23,7 @@ from httpbench.sample.remote import AGENT_MODULES, seen_there
 SCRATCH = "/scratch-of-the-backend"
 """Placeholder for the scratch folder of a backend on the load host."""
 WITH_ITS_LOG = 'PATH="$PATH:/usr/local/sbin:/usr/sbin:/sbin" exec "$@" 2>&1'
-"""Script that runs a backend. The program may be in a folder that only root has in ``PATH``, and both streams go to one log."""
+"""Script that runs a backend. The program may be in a folder that only root has in ``PATH``, and both output streams go to one log."""
 OUTPUT = ".out"
 """Suffix of the files in a scratch folder that contain the output of load generators."""
 
@@ -187,7 +187,7 @@ def described(
         root = mirrored(seen["files"], Path(folder))
         topology = host.read_topology(root, cpus)
         environment = host.read_environment(root, {}, root, topology)
-    # The copied files don't contain these three properties, so they would describe this machine.
+    # The copied files don't contain these three properties, so without this update they would describe this machine.
     versions = {name: generator.version() for name, generator in found.items()}
     its_own = {"open_files_limit": seen["open_files"], "versions": versions, "git_commit": None}
     for_backend = len(topology.cores) // 2 if with_backend else 0

@@ -21,7 +21,7 @@ UNLIMITED_BYTES = 1 << 62  # version 1 writes "no limit" as a number close to 2â
 
 @dataclass(frozen=True, slots=True)
 class ControlGroups:
-    """The groups of one process, by controller. With version 2, controllers share one group. Controllers that aren't mounted are missing."""
+    """The groups of one process, by controller. With version 2, every controller has the same group. Unmounted controllers are missing."""
 
     folders: Mapping[str, Path]
     mounts: Mapping[str, Path]

@@ -126,7 +126,7 @@ class SampleSeries:
     def _closed(self) -> list[_Slice]:
         """Return all slices.
 
-        Merge a short last one with its neighbor, because one tick in a few milliseconds would look like many cores.
+        Merge a short last slice with its neighbor, because one tick in a few milliseconds would look like many cores.
         """
         slices = [*self._slices, *([self._open] if self._open else [])]
         if len(slices) > 1 and slices[-1].duration_s < slices[-2].duration_s / 2:

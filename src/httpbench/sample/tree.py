@@ -26,7 +26,7 @@ KERNEL_LISTS_CHILDREN = os.path.exists(f"/proc/self/task/{os.getpid()}/children"
 def descendants(root_pid: int) -> list[int]:
     """Return every process below ``root_pid``, parents before their children, without the root itself.
 
-    The kernel may miss a child if a sibling ends during the listing. Call this again if all of them are required.
+    The kernel may miss a child if a sibling ends during the listing. Call this function again if every process is required.
     """
     return _below(root_pid, _children if KERNEL_LISTS_CHILDREN else children_by_parent().get)
 
@@ -76,7 +76,7 @@ class Counters:
     """The contents of ``/proc/PID/stat`` for a process at one moment."""
 
     own_ticks: float
-    """User and system time of all its threads, including ended ones. Exact to the ns with one thread, else in whole ticks."""
+    """User and system time of all threads, including ended ones. It is exact to the ns with one thread, and in whole ticks otherwise."""
     reaped_ticks: int
     """User and system time of ended descendants that were waited for."""
     rss_bytes: int
@@ -180,7 +180,7 @@ class Tree:
             process.close()
 
     def _ticks_of_root(self) -> int:
-        """Return the time of ended children that the root waited for, without its own. If the root is gone, keep the last known value."""
+        """Return the time of ended children that the root waited for, without the root's own. If it is gone, keep the last known value."""
         if self._root:
             with contextlib.suppress(OSError):
                 self._reaped_ticks = self._root.counters().reaped_ticks

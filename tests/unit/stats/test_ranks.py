@@ -117,7 +117,7 @@ def test_rows_without_noise_are_ranked_with_certainty() -> None:
 
 
 def test_three_noisy_rounds_of_many_rows_show_large_differences() -> None:
-    """Ten rows vary by 8%. In nine of ten tables, the five with a third of the throughput rank below all others."""
+    """Ten rows vary by 8%. In nine of ten tables, the five rows with a third of the throughput rank below the other five."""
     random = np.random.default_rng(1)
     means = np.array([150.0, 148, 146, 144, 142, 50, 49, 48, 47, 46])
     told = [min(ranks(table)[5:])[0] == 6 for table in tables(random, means, np.full(10, 0.08), 3, 200)]

@@ -14,7 +14,7 @@ DRAWS = 4000
     ("rounds", "noise"), [((3, 3), (0.02, 0.02)), ((5, 5), (0.02, 0.02)), ((4, 10), (0.05, 0.01)), ((10, 4), (0.05, 0.01))]
 )
 def test_intervals_contain_the_true_value_in_95_percent(rounds: tuple[int, int], noise: tuple[float, float]) -> None:
-    """This includes runs with unequal noise, for which Welch's intervals are slightly too narrow if there are very few rounds."""
+    """The cases include runs with unequal noise, for which Welch's intervals are slightly too narrow if there are very few rounds."""
     source = np.random.default_rng(7)
     missed = 0
     for _ in range(DRAWS):

@@ -1,7 +1,7 @@
 """One load from many load hosts, coordinated by Dask. Requires the extra ``cluster``. No other part of httpbench imports dask.
 
 Instead of a load generator, a trial starts one process on this machine: the conductor. It starts an agent on each load host, schedules
-a common start, and prints the merged result in the format of the load generator. The rest of httpbench treats it like a load generator.
+a common start, and prints the merged result in the format of the load generator. The rest of httpbench sees only a load generator.
 
 =================  =====================================================================
 ``generator.py``   the load generator of a run, which starts the conductor and reads its result

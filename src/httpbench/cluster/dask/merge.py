@@ -35,7 +35,7 @@ class HistogramSums:
     """Sums of histograms of times in ns, one per row, added bucket by bucket.
 
     Adding costs about 20 ns per bucket that is not empty. The hdrhistogram package would take about a hundred times as long, because it
-    builds a whole histogram object for each. We use the package only to encode the sums, and tests compare our results with its results.
+    builds a whole object for each histogram. We use the package only to encode the sums, and tests compare our results with its results.
     """
 
     def __init__(self, rows: int):

@@ -1,7 +1,7 @@
 """A result in transit from a load host, with its histograms packed to save work on the machine that adds them up.
 
 Each histogram is a row. For each bucket that is not empty, a row contains the gap from the previous bucket and the count. The gaps of all
-rows are one column of bytes, and the counts are another. Each column is compressed once. A gap that does not fit into a byte becomes
+rows are one column of bytes, and the counts are another. Each column is compressed as a whole. A gap that does not fit into a byte becomes
 several gaps with counts of zero.
 
 The input is histograms as httpbench-loadgen prints them: HdrHistogram V2 (compressed, base64), as specified by the class

@@ -106,7 +106,7 @@ def survey(scheduler: str, *, requires_equal: bool = False, measures_rate: bool 
 
 
 def require_reach(scheduler: str, address: str, port: int | None) -> None:
-    """Raise :class:`~httpbench.errors.UsageError` unless each load host can connect to ``address`` of this machine.
+    """Raise :class:`~httpbench.errors.UsageError` unless each load host can connect to ``address`` on this machine.
 
     ``port`` is the port of the targets, if the user chose one.
     """

@@ -4,7 +4,8 @@ The kernel holds the locks (flock(2)) and frees them when the owning process end
 has no effect. Each contains the process id of the last run that locked it, which the message to the next run names.
 
 Runs on different cores don't conflict. Runs in containers with their own ``/run/lock`` or ``/tmp`` don't detect each other unless
-``HTTPBENCH_LOCKS`` names a folder that they share. Each of them then counts as another program in the verdict ``disturbed``.
+``HTTPBENCH_LOCKS`` names a folder that they share. Runs that don't detect each other count as other programs in the verdict
+``disturbed``.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Install Debian packages with a short script, exactly as it is shown to the user.
 
 No package may start its service: a system-wide nginx on port 80, for example, would be unwanted. Debian runs a policy script before it
-starts a service, so we install one that refuses, for as long as apt runs. An existing policy script isn't replaced. Only apt's own timeouts
-and Ctrl-C interrupt a download.
+starts a service, so we install one that refuses every start while apt runs. An existing policy script isn't replaced. Only apt's own
+timeouts and Ctrl-C interrupt a download.
 """
 
 from __future__ import annotations

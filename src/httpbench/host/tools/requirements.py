@@ -44,7 +44,7 @@ class Met:
     """A requirement that is met."""
 
     version: str | None
-    """Numbers joined by dots, or ``None`` for a file, or for a program whose version is unknown and not required."""
+    """Numbers joined by dots. ``None`` for a file, and for a program whose version is unknown and not required."""
     path: str
 
 
@@ -190,7 +190,7 @@ def _candidates(packages: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _kept(file: Path) -> dict[VersionCall, tuple[str, float]]:
-    """Return each version with the time at which it was read, for unchanged programs. Expired entries are left out."""
+    """Return the versions of unchanged programs, each with the time at which it was read. Expired entries are left out."""
     try:
         entries = json.loads(file.read_text(encoding="utf-8"))
         return {

@@ -3,7 +3,7 @@
 
     PYTHONPATH=. .venv/bin/python benchmarks/report.py [--rounds N] [--keep FILE]
 
-The output is the size of each part of the page in bytes, and the time that the page took. The limit is 1.5 MB for 100 trials.
+The output is the size of each part of the page in bytes, and the time to render it. The limit is 1.5 MB for 100 trials.
 """
 
 from __future__ import annotations

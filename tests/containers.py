@@ -1,6 +1,6 @@
 """A container engine and a base image for tests.
 
-Existing ones are used; missing ones are started or built. If that fails, the test is skipped with the reason.
+An existing engine or image is used; a missing one is started or built. If that fails, the test is skipped with the reason.
 """
 
 from __future__ import annotations

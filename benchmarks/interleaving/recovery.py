@@ -5,8 +5,8 @@
     benchmarks/interleaving/recovery.py --repetitions 100 …         narrower intervals
 
 In each repetition, a target is thawed and measured in one window of 5 ms that begins 0, 5, 10 … ms after the start of the load; then it is
-the other target's turn for 100 ms. The table shows the throughput of each window relative to that of the last five, with half the width of
-its 95% interval. Run it on an idle machine.
+the other target's turn for 100 ms. The table shows the throughput of each window relative to the mean of the last five windows, with half
+the width of its 95% interval. Run this program on an idle machine.
 """
 
 from __future__ import annotations

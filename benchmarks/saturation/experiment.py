@@ -4,10 +4,10 @@
     benchmarks/saturation/experiment.py                      1 ms for each request: 1,000 requests/s, to within 5%
     benchmarks/saturation/experiment.py --service-us 250     4,000 requests/s
 
-The server (``server.c``) answers one request after the other by absolute deadlines, one service time apart. So its capacity is known
-without measuring it. With evenly spaced requests, its queue stays empty below the capacity and grows without limit above it. So any latency
-bound above the service time fails exactly at the capacity. Close to the capacity, the server recovers slowly from a stall: at 99%, recovery
-takes a hundred times as long as the stall. The bound must therefore be longer than the stalls of a virtual machine.
+The server (``server.c``) answers one request after the other by absolute deadlines, one service time apart, so its capacity is known
+without measuring it. With evenly spaced requests, its queue stays empty below the capacity and grows without limit above it, so any latency
+bound above the service time fails exactly at the capacity. Close to the capacity, the server recovers slowly from a stall: at 99% of the
+capacity, recovery takes a hundred times as long as the stall. The bound must therefore be longer than the stalls of a virtual machine.
 
 A search takes about a minute on an idle machine. The output is a Markdown table. The exit code is 1 if a result is too far from the truth.
 """

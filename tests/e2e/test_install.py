@@ -44,7 +44,7 @@ def distributions(folder: Path) -> tuple[Path, Path]:
 @pytest.mark.slow
 @pytest.mark.timeout(1800)
 def test_distributions_are_complete_and_the_wheel_installs(tmp_path: Path) -> None:
-    """Check both in one test: two tests on two workers would build the wheel twice, which takes minutes."""
+    """Check contents and installation together, because two tests on two workers would build the wheel twice, which takes minutes."""
     source, wheel = distributions(tmp_path / "dist")
     _check_contents(source, wheel)
     _check_installation(wheel, tmp_path)

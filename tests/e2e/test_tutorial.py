@@ -21,7 +21,7 @@ SHORTER = {
 """Options added to the commands of each verb. They come last, so they override the page's options."""
 
 MAY_FAIL = ("saturate",)
-"""Verbs that may fail. With so few and such short trials, `saturate` may find no sustainable rate."""
+"""Verbs that may fail. With so few short trials, `saturate` may find no sustainable rate."""
 
 
 def blocks(language: str) -> list[str]:

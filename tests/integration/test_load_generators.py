@@ -20,7 +20,7 @@ pytestmark = pytest.mark.alone
 
 SHORT = Load(connections=4, duration_s=1, warmup_s=0, timeout_s=1)
 CUT_OFF = 2 * SHORT.connections + 1
-"""Requests that the server saw but a generator didn't count: those in flight at the end, and the one wrk sends to test the address."""
+"""Maximum number of requests that only the server counted: those in flight at the end, and the one that wrk sends as a test."""
 PRINTS_PERCENTILES_ONLY = {"perf-gauge", "autocannon"}
 KEEPS_CONNECTIONS = {"autocannon"}
 """Load generators that can't open a connection for each request."""

@@ -27,7 +27,7 @@ ALLOWED: dict[str, set[str]] = {
     "cluster/dask/hosts.py": {"logging", "warnings"},  # silences Dask
     "report/charts/__init__.py": {"save"},  # calls the function in theme.py
     "report/charts/theme.py": {"save", "write_text", "write_bytes"},  # charts contain only ids and numbers
-    "host/tools/packages.py": {"sys.stderr"},  # apt-get writes there
+    "host/tools/packages.py": {"sys.stderr"},  # apt-get writes to it
     "isolate/agent.py": {"sys.stdout"},  # a program on another host that prints for the harness
     "isolate/burner.py": {"print"},  # a separate process that prints for the harness
     "isolate/guard.py": {"os.write"},  # a separate process whose pipes and logs the harness reads

@@ -1,4 +1,4 @@
-"""Faults of ports: another program has a port, or the kernel releases it late."""
+"""Faults of ports: another program occupies a port, or the kernel releases it late."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Everything that a built-in target downloads is pinned by a lock file or a hash, and its build enforces that."""
+"""Everything that a built-in target downloads is pinned by a lock file or a hash, and the target's build enforces that."""
 
 from __future__ import annotations
 

@@ -277,7 +277,7 @@ def test_disturbers_count_once_per_trial() -> None:
     [
         ((0.85,), 0.0, 0.0, None),
         ((0.88,), 0.0, 0.0, None),
-        ((1.0,), 0.0, 0.0, None),  # by programs that ran while the load generator slept
+        ((1.0,), 0.0, 0.0, None),  # used by programs that ran while the load generator slept
         ((1.0,), 0.3, 0.0, "other programs took 0.15 of the core of load host load1"),
         ((1.0,), None, 0.0, "other programs took 0.15 of the core of load host load1"),
         ((0.85, 0.5), 0.6, 0.0, "other programs took 0.50 of the 2 cores of load host load1"),

@@ -33,8 +33,8 @@ class ProgramsHook(BuildHookInterface):  # type: ignore[type-arg]
         build_data["tag"] = f"py3-none-{platform}"
         for program in PROGRAMS:
             build_data["shared_scripts"][str(root / "target" / "release" / program)] = program
-        # Load hosts may have another C library, so the copy for them is linked statically. Some systems lack the libraries for this, and
-        # the package works without it.
+        # Load hosts may have a different C library, so the copy for them is linked statically. Some systems lack the libraries for static
+        # linking, and the package works without this copy.
         machine = os.uname().machine
         triple = f"{machine}-unknown-linux-gnu"
         if subprocess.run(["cargo", "static", "--target", triple], cwd=root, check=False).returncode == 0:

@@ -4,7 +4,7 @@
 
 Each line has three percentages for each method. "False" is the share of tables of equal rows with at least one false claim, which should be
 at most 5. "Found" is the share of pairs told apart in tables whose rows differ by 18%. "Best" is the share of these tables whose fastest
-row has rank 1 alone. The former method didn't moderate the rows' variances: it raised each to the mean of the table.
+row has rank 1 alone. The former method didn't moderate the rows' variances: it raised each one to at least the mean of the table.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def now(rows: Floats) -> list[RankRange]:
 
 
 def former(rows: Floats) -> list[RankRange]:
-    """Rank rows with the variance of each raised to the mean of the table, and with few degrees of freedom."""
+    """Rank rows with each variance raised to at least the mean of the table, and with few degrees of freedom."""
     count, rounds = rows.shape
     rest = rows - rows.mean(axis=1, keepdims=True) - rows.mean(axis=0, keepdims=True) + rows.mean()
     squares = (rest**2).sum(axis=1) / (rounds - 1)

@@ -1,7 +1,7 @@
 """Measure the share of a core that ``TreeSampler`` needs for ten processes at its default interval.
 
 Each process has 4 threads and 30 MB of memory in use, like a small server. The cost is the CPU time of this program while only the sampler
-runs. Prints one line, and fails if the share is 1% or more.
+runs. The program prints one line, and fails if the share is 1% or more.
 
     python benchmarks/sampler.py [seconds]
 """

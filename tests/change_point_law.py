@@ -1,4 +1,4 @@
-"""Simulated series of runs, with and without a change, for measuring how often a change is found."""
+"""Simulate series of runs, with and without a change, to measure how often a change is found."""
 
 from __future__ import annotations
 

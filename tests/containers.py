@@ -97,7 +97,7 @@ class PrivateDaemon:
         self.env = {"DOCKER_HOST": f"unix://{folder}/docker.sock"}
         self._program = _dockerd()
         self._bridge = f"hbtest{os.getpid() % 10**6}"
-        self._namespace = f"httpbench-test-{uuid4().hex}"  # not the folder's name: containerd refuses some names
+        self._namespace = f"httpbench-test-{uuid4().hex}"  # not the folder's name, because containerd refuses some names
         self._daemon: subprocess.Popen[bytes] | None = None
 
     def start(self) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 WITHOUT_GROUPS = ("unshare", "--mount", "sh", "-c", 'mount -t tmpfs none /sys/fs/cgroup && exec "$@"', "sh")
-"""Words to put before a command to hide this machine's control groups from it. Requires root."""
+"""Command prefix that hides this machine's control groups from the command. It requires root."""
 
 PID = 7
 OWN = "docker/abc"

@@ -20,8 +20,8 @@ MISBEHAVING_SERVER = f"{PYTHON} {shlex.quote(str(TARGETS / 'misbehaving' / 'serv
 
 MEASURING = ("run", "bench", "noise")
 
-# A shell starts background jobs with SIGINT ignored, and child processes inherit that. Tests of Ctrl-C must not depend on how they are
-# started.
+# A shell starts background jobs with SIGINT ignored, and child processes inherit that. Tests of Ctrl-C must not depend on how the tests
+# are started.
 PROGRAM = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); from httpbench.cli import main; main()"
 
 

@@ -4,7 +4,7 @@ A router joins the target's host with up to four load hosts. Each host has a lin
 a default route. A test can set a link's delay, jitter, loss and rate. If the kernel lacks netem, a process of the test delays packets,
 and tests that need more than a delay are skipped. Only the networks are separate: the hosts share files, processes and users with this
 machine. Each test gets its own keys, known hosts and ssh configuration. The network requires root, iproute2 and openssh-server
-(``scripts/install-namespaces``); without them the test is skipped with the reason.
+(``scripts/install-namespaces``); if they are missing, the test is skipped with the reason.
 
     with namespaces.network(tmp_path, load_hosts=2) as network:
         network.target.run("httpbench", "bench", "c/nginx", "--load-host", "load1", env=network.env)
@@ -38,7 +38,7 @@ LOAD_HOSTS_MAX = 4
 SYSTEM_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 PROGRAMS = ("ip", "tc", "ssh", "sshd", "ssh-keygen")
 SEPARATION = Path("/run/sshd")
-"""An empty folder that sshd needs to start. Its system service would create it, but tests run sshd without the service."""
+"""An empty folder that sshd needs to start. The system service of sshd would create it, but tests run sshd without the service."""
 COMMAND_LIMIT_S = 20.0
 START_LIMIT_S = 10.0
 END_LIMIT_S = 5.0
@@ -78,7 +78,7 @@ class Host:
     """A host of the network."""
 
     name: str
-    """Name of the host, also for ssh."""
+    """Name of the host, which ssh also uses."""
     namespace: str
     router: str
     """The router's namespace, in which the other end of the link has the host's name."""

@@ -17,7 +17,7 @@ class Row:
     fault: str
     consequence: str
     sentence: str
-    """The printed message. N stands for any number, … for any text."""
+    """The printed message. N matches any number, and … matches any text."""
     exit_code: int
     test: str
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Measure what merging the results of many load hosts costs: time, memory, and traffic through the Dask scheduler.
+"""Measure the cost of merging the results of many load hosts: time, memory, and traffic through the Dask scheduler.
 
 scale.py [AGENTS]...     [default: 1000 and 10000]
 

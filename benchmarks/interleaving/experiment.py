@@ -1,17 +1,17 @@
 #!/usr/bin/env python3
 """Measure how much less noise a comparison has if two servers take turns in slices instead of being measured one after the other.
 
-    benchmarks/interleaving/experiment.py                      five pairs, quiet and beside another program
+    benchmarks/interleaving/experiment.py                      five pairs, each without and with another program
     benchmarks/interleaving/experiment.py --pairs 0,2          only the first and the third pair
-    benchmarks/interleaving/experiment.py --repetitions 5      sooner, with wider intervals
+    benchmarks/interleaving/experiment.py --repetitions 5      finish sooner, with wider intervals
 
-Each repetition compares both servers of a pair by both designs, in random order and with equal measured time: three starts and 2 s for each
-server. The table shows the standard deviation of the logarithm of the ratio over the repetitions, with its 95% interval (from the
+Each repetition compares both servers of a pair with both designs, in random order and with equal measured time: three starts and 2 s for
+each server. The table shows the standard deviation of the logarithm of the ratio over the repetitions, with its 95% interval (from the
 chi-squared distribution), and the ratio of the two deviations (from the F distribution). The other program uses all the CPU time it can
-get, on any core, for a random time of 0.2 to 2 s, and then sleeps for another such time.
+get, on any core, for a random time of 0.2 to 2 s, and then sleeps for a random time in the same range.
 
-Twenty repetitions of five pairs take about four hours. Prints a Markdown table. Exits with 1 if slices have more noise than rounds, or more
-than half as much beside the other program.
+Twenty repetitions of five pairs take about four hours. The output is a Markdown table. The exit code is 1 if slices have more noise than
+rounds, or more than half as much while the other program runs.
 """
 
 from __future__ import annotations

@@ -156,8 +156,8 @@ def ratio(cell: Cell, kind: str, peer: Peer, ours: Peer, starts: list[list[Pair]
 def interval_of_median(ordered: list[float]) -> tuple[float, float]:
     """Return the 95% interval of the median, from the binomial distribution of the number of values below it.
 
-    With fewer than six values, it is the range from the lowest to the highest. The values are assumed to be independent, so the interval is
-    too narrow if a disturbance affects many of them. Source: David and Nagaraja, Order Statistics, 7.1.
+    With fewer than six values, the interval is the range from the lowest to the highest. The values are assumed to be independent, so the
+    interval is too narrow if a disturbance affects many of them. Source: David and Nagaraja, Order Statistics, 7.1.
     """
     count, below, rank = len(ordered), 0.0, 0
     while (below := below + math.comb(count, rank) / 2**count) <= 0.025:

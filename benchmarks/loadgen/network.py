@@ -1,4 +1,4 @@
-"""Run all compared programs under one congestion control, in a network namespace if the system allows it."""
+"""Run all compared programs with the same TCP congestion control, in a network namespace if the system allows it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ SIOCGIFFLAGS, SIOCSIFFLAGS, IFF_UP = 0x8913, 0x8914, 0x1
 def use_one_congestion_control(name: str) -> str:
     """Return a sentence about the congestion control in use. Unless ``name`` is ``system``, rerun the command in a new namespace.
 
-    The setting belongs to the namespace, so the machine keeps its own. Raises ValueError if the kernel lacks ``name``.
+    The setting belongs to the namespace, so the machine keeps its own. Raise ValueError if the kernel lacks ``name``.
     """
     system = f"the system's ({SETTING.read_text().strip()})"
     if name == "system":

@@ -64,7 +64,7 @@ def cpu_s_of(*pids: int) -> float:
 
 
 def whole_runs(ours: Peer, peer: Peer, load: Load, server: Server, cpu: int, pairs: int) -> list[Pair]:
-    """Run each load generator ``pairs`` times. Throughput is what the load generator reports."""
+    """Run each load generator ``pairs`` times. The throughput is the value that the load generator reports."""
     our_run, their_run = (partial(whole_run, which, load, server, cpu) for which in (ours, peer))
     return [in_changing_order(number, our_run, their_run) for number in range(pairs)]
 
@@ -80,7 +80,7 @@ def whole_run(peer: Peer, load: Load, server: Server, cpu: int) -> Half:
 
 
 def in_turns(ours: Peer, peer: Peer, load: Load, server: Server, cpu: int, turn_s: float, pairs: int) -> list[Pair]:
-    """Start both load generators once and give each ``pairs`` turns. Throughput is what the server counts in each turn."""
+    """Start both load generators once and give each ``pairs`` turns. The throughput comes from the server's count in each turn."""
     lasting = replace(load, seconds=math.ceil(2 * START_S + 2 * pairs * (SETTLE_S + turn_s) * 1.5) + 5)
     with stopped(ours, lasting, server.port, cpu) as our_run, stopped(peer, lasting, server.port, cpu) as their_run:
         our_turn, their_turn = (partial(turn, run, server, turn_s) for run in (our_run, their_run))

@@ -9,7 +9,7 @@ without a measurement. With evenly spaced requests, its queue stays empty below 
 latency bound above the service time fails exactly at the capacity. Close to the capacity, the server recovers slowly from a stall: at 99%,
 recovery takes a hundred times as long as the stall. The bound must therefore be longer than the stalls of a virtual machine.
 
-Takes about a minute per search on an idle machine. Prints a Markdown table, and exits with 1 if a result is too far from the truth.
+A search takes about a minute on an idle machine. The output is a Markdown table. The exit code is 1 if a result is too far from the truth.
 """
 
 from __future__ import annotations

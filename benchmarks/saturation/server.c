@@ -5,7 +5,7 @@
  *
  * The worker uses absolute deadlines. A request that arrives while the worker is busy is due one service time after the previous request,
  * no matter when the process actually runs. So the capacity is 1,000,000 / SERVICE_US requests per second, as accurate as the machine's
- * clock. A late wake-up delays only single responses.
+ * clock. A late wake-up delays only individual responses.
  *
  * The server has one thread, which uses epoll and a timer for the head of the queue. Each read counts as one request, so clients must not
  * pipeline or send bodies.

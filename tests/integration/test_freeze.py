@@ -324,7 +324,7 @@ def test_the_next_guard_removes_what_is_left_if_harness_guard_and_keeper_are_kil
     if frozen.group == "-":
         pytest.skip("without a group, nothing tells the next guard of the processes")
     for pid in (frozen.keeper, frozen.guard):
-        os.kill(pid, signal.SIGSTOP)  # so that neither can react to the death of another
+        os.kill(pid, signal.SIGSTOP)  # so that neither can react to the death of another process
     for pid in (frozen.process.pid, frozen.keeper, frozen.guard):
         os.kill(pid, signal.SIGKILL)
     until(lambda: gone([frozen.process.pid, frozen.keeper, frozen.guard]))

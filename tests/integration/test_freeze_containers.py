@@ -86,7 +86,7 @@ def cpu_s(container: Container) -> float:
 def is_still(container: Container) -> None:
     used_s = cpu_s(container)
     time.sleep(FROZEN_S)
-    assert cpu_s(container) - used_s < 0.001  # the freeze may have waited for the end of a tick
+    assert cpu_s(container) - used_s < 0.001  # a freeze may take effect only at the end of a tick
 
 
 def test_a_busy_container_stands_still_until_it_is_thawed(container: Container) -> None:

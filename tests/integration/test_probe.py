@@ -60,7 +60,7 @@ def test_a_server_that_responds_to_any_bytes_is_labeled_a_loop(probed: dict[str,
 
 
 def test_a_cheat_that_passes_the_contract_fails_verifys_probe(harness: Harness) -> None:
-    """This server looks only at the length of a request, which suffices for the contract but not for the probe."""
+    """This server looks only at the length of a request, which is enough for the contract but not for the probe."""
     done = harness.run("verify", "--targets", str(TARGETS), f"{CHEATING}/length")
     assert done.returncode == 1
     wrong = [line for line in done.stdout.splitlines() if line.startswith("  ✗")]

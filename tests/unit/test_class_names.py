@@ -1,4 +1,4 @@
-"""Tests that each public class of the package has a name of its own, so that each word has one meaning."""
+"""Tests that each public class of the package has a unique name, so that each word has one meaning."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ class Route:
     """The route from this machine to another host, or to itself."""
 
     source: str
-    """Address of this machine that packets on the route carry."""
+    """Source address of packets on this route."""
     destination: str
 
     @property
@@ -50,7 +50,7 @@ def route_to(name: str) -> Route:
 
 
 def is_here(url: str) -> bool:
-    """Return whether the host of a URL is this machine. A host without a route runs elsewhere."""
+    """Return whether the host of a URL is this machine. A host without a route counts as another machine."""
     try:
         return route_to(_host_of(url)).stays_here
     except UsageError:
@@ -70,7 +70,7 @@ def address_for(load_hosts: Mapping[str, str], given: str | None) -> str:
     """Return the address that targets listen on: ``given``, or the source address of the routes to all load hosts.
 
     Args:
-        load_hosts: Host name, address or URL of each load host, by its display name.
+        load_hosts: Host name, address or URL of each load host, by display name.
         given: The value of ``--host``, if any.
 
     Raises:
@@ -90,7 +90,7 @@ def address_for(load_hosts: Mapping[str, str], given: str | None) -> str:
 
 
 def round_trips(connection: SshConnection, address: str, port: int | None) -> tuple[RoundTrips, str]:
-    """Let the load host connect to this machine, and measure round trips.
+    """Have the load host connect to this machine, and measure round trips.
 
     Args:
         connection: The connection to the load host.

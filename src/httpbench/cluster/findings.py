@@ -1,4 +1,4 @@
-"""Find everything on a load host, and on the network to it, that will disturb a measurement."""
+"""Find everything on a load host, and on the network to it, that can disturb a measurement."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from httpbench.host.mirror import mirrored
 from httpbench.model import RoundTrips
 
 JITTER_SHARE_MAX, JITTER_US_MIN = 0.25, 50.0
-"""Maximum jitter of round trips: as a share of the fastest round trip, and in µs. The larger one applies."""
+"""Maximum jitter of round trips, as a share of the fastest round trip and in µs. The larger limit applies."""
 OFFLOADS = ("tcp-segmentation-offload", "generic-receive-offload")
 
 

@@ -1,6 +1,6 @@
 """Find the load generators on a load host and their versions, and install the native one.
 
-The native load generator is copied as a single file without shared libraries, which runs on any Linux of its architecture.
+The native load generator is copied as a single file without shared libraries, which runs on any Linux system of its architecture.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def names_of(generators: Iterable[LoadGenerator]) -> list[str]:
 
 
 def require_backend(host: str, backend: Target, seen: Mapping[str, Any]) -> None:
-    """Raise :class:`UsageError` if a load host cannot run the backend of proxies, which is never built there."""
+    """Raise :class:`UsageError` if a load host cannot run the backend of proxies, which is never built on a load host."""
     if backend.build.commands:
         raise UsageError(f"{backend.id} requires a build, so it runs on this machine only", hint="use --backend-host here")
     for one in backend.requires:
@@ -110,7 +110,7 @@ def _digest(data: bytes) -> str:
 
 
 def _other(connection: SshConnection, seen: Mapping[str, Any], generator: LoadGenerator) -> Found:
-    """Find another load generator in the PATH of the load host."""
+    """Find a load generator other than the native one in the PATH of the load host."""
     name = generator.requirement.program or generator.name
     path = seen["programs"].get(name)
     if path is None:
@@ -127,7 +127,7 @@ def _version(connection: SshConnection, path: str) -> str | None:
 
 
 def _printed(connection: SshConnection, argv: tuple[str, ...]) -> str:
-    """Return the output of a short command on the load host, or an empty text if it can't run."""
+    """Return the output of a short command on the load host, or an empty string if it can't run."""
     (printed,) = connection.ask({"do": "look", "files": [], "programs": [], "commands": [list(argv)]})["printed"]
     return "" if printed["code"] in (None, 126, 127) else f"{printed['stdout']}{printed['stderr']}"
 
@@ -135,13 +135,13 @@ def _printed(connection: SshConnection, argv: tuple[str, ...]) -> str:
 def portable(program: Path, machine: str, say: Callable[[str], None]) -> Path:
     """Return the file to copy to a host with a given architecture.
 
-    In a checkout, the file is built now. An installed package includes it. Otherwise, it is ``program`` itself, which requires the C
-    library of this machine.
+    In a checkout, this function builds the file. An installed package includes it. Otherwise, the file is ``program`` itself, which
+    requires the C library of this machine.
 
     Args:
         program: The native load generator of this machine.
         machine: The architecture, such as ``x86_64``.
-        say: Is called with a message before a long build.
+        say: Function to call with a message before a long build.
 
     Raises:
         UsageError: There is no file for the architecture.

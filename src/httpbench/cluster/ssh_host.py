@@ -23,14 +23,14 @@ from httpbench.sample.remote import AGENT_MODULES, seen_there
 SCRATCH = "/scratch-of-the-backend"
 """Placeholder for the scratch folder of a backend on the load host."""
 WITH_ITS_LOG = 'PATH="$PATH:/usr/local/sbin:/usr/sbin:/sbin" exec "$@" 2>&1'
-"""Script that runs a backend. The program may be in a folder that only root has in ``PATH``, and both streams go to one log."""
+"""Script that runs a backend. The program may be in a folder that only root has in ``PATH``, and both output streams go to one log."""
 OUTPUT = ".out"
 """Suffix of the files in a scratch folder that contain the output of load generators."""
 
 
 @dataclass(frozen=True, slots=True)
 class SshLoadHost:
-    """One load host, over one connection."""
+    """A load host with an open ssh connection."""
 
     connection: SshConnection
     host: LoadHost
@@ -39,9 +39,9 @@ class SshLoadHost:
     seen: Mapping[str, Any] = field(repr=False)
     """Report of the load host's agent, with kernel files."""
     own_address: str
-    """Address of the load host itself, as this machine reaches it."""
+    """Address at which this machine reaches the load host."""
     backend_cores: int = 0
-    """Number of physical cores of a backend on the load host. 0: the backend runs on this machine."""
+    """Number of physical cores for a backend on the load host. 0: the backend runs on this machine."""
 
     is_here: ClassVar[bool] = False
 
@@ -75,8 +75,8 @@ class SshLoadHost:
         """Start the backend on its own cores, and stop it at the end of the block.
 
         Args:
-            fill: Returns the command and environment for an address, port, number of workers and scratch folder.
-            folder: Files of the backend, which are on the load host while it runs.
+            fill: Function that returns the command and environment for an address, port, number of workers and scratch folder.
+            folder: Folder with the files of the backend. The load host has copies of them while the backend runs.
         """
         self.connection.require()
         port = self.connection.ask({"do": "port", "address": self.own_address})["port"]
@@ -153,10 +153,10 @@ def connected(
     """Connect to a load host and check it. The connection lasts until the block ends.
 
     Args:
-        name: The host, written as for ssh.
+        name: Name of the host in the form that ssh accepts.
         generators: The load generators of the run.
-        address: Address of this machine, if given.
-        port: Port of the targets, if given.
+        address: Address of this machine that targets listen on, if the user chose one.
+        port: Port of the targets, if the user chose one.
         install: Install the native load generator if it is missing, and pass progress messages to this function.
         backend: The backend of proxies, if it runs on the load host.
 
@@ -187,7 +187,7 @@ def described(
         root = mirrored(seen["files"], Path(folder))
         topology = host.read_topology(root, cpus)
         environment = host.read_environment(root, {}, root, topology)
-    # Three properties come from this machine, not from the copied files.
+    # The copied files don't contain these three properties, so without this update they would describe this machine.
     versions = {name: generator.version() for name, generator in found.items()}
     its_own = {"open_files_limit": seen["open_files"], "versions": versions, "git_commit": None}
     for_backend = len(topology.cores) // 2 if with_backend else 0

@@ -12,7 +12,7 @@ from httpbench.host import inherited
 
 
 def capture(argv: Sequence[str], timeout_s: float = 10.0) -> subprocess.CompletedProcess[str] | None:
-    """Run a command in the C locale without input. Returns ``None`` if it can't start or doesn't end in time.
+    """Run a command in the C locale without input. Return ``None`` if it can't start or doesn't end in time.
 
     The command gets its own session, so that its child processes can be killed with it. Otherwise, the child of a wrapper script would hold
     our pipe open.

@@ -21,7 +21,7 @@ UNLIMITED_BYTES = 1 << 62  # version 1 writes "no limit" as a number close to 2â
 
 @dataclass(frozen=True, slots=True)
 class ControlGroups:
-    """The groups of one process, by controller. With version 2, all are the same. Controllers that aren't mounted are missing."""
+    """The groups of one process, by controller. With version 2, every controller has the same group. Unmounted controllers are missing."""
 
     folders: Mapping[str, Path]
     mounts: Mapping[str, Path]
@@ -49,11 +49,11 @@ class ControlGroups:
         return None if usage_ns is None else usage_ns / 1e9
 
     def periods(self) -> int | None:
-        """Return how many periods of the CPU limit started while a process could run."""
+        """Return how many periods of the CPU limit started while a process of the group was ready to run."""
         return self._counts().get("nr_periods")
 
     def throttled_periods(self) -> int | None:
-        """Return how many periods exhausted the CPU limit."""
+        """Return in how many periods the group used up the CPU limit."""
         return self._counts().get("nr_throttled")
 
     def throttled_s(self) -> float | None:
@@ -115,7 +115,7 @@ def groups_of(pid: int | str = "self", root: Path = Path("/")) -> ControlGroups 
 
 
 def distinct_groups(pids: Iterable[int | str], root: Path = Path("/")) -> list[ControlGroups]:
-    """Return the distinct control groups of several processes. Processes of one program usually share theirs."""
+    """Return the distinct control groups of several processes. Processes of one program usually share a group."""
     texts = dict.fromkeys(text for pid in pids if (text := read_text(root / f"proc/{pid}/cgroup")))
     mounted = dict(_mounted(root)) if texts else {}
     return [groups for text in texts if (groups := _groups(text, mounted))]

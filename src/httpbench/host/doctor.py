@@ -1,6 +1,6 @@
-"""Find everything on this machine that will disturb a measurement, and how to fix it.
+"""Find everything on this machine that can disturb a measurement, and how to fix it.
 
-This only reads files and changes nothing. Most of the time goes into watching other processes.
+The checks change nothing. They spend most of their time watching other processes.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ IO_URING_SETUP = 425
 
 
 def examine(topology: Topology | None = None, root: Path = Path("/"), pause_s: float = PAUSE_S) -> list[Finding]:
-    """Return all findings, the worst first. There are none for features that this machine lacks, such as a governor."""
+    """Return all findings, the worst first. Features that this machine lacks, such as a governor, have no finding."""
     cores = read_topology(root) if topology is None else topology
     return worst_first(
         (
@@ -164,7 +164,7 @@ def _busy(before: dict[int, _Process], after: dict[int, _Process], elapsed_s: fl
 
 
 def _steal(before: list[int], after: list[int]) -> Iterator[Finding]:
-    if len(before) < 8 or len(after) < 8:  # this kernel doesn't report it
+    if len(before) < 8 or len(after) < 8:  # this kernel doesn't report steal
         return
     stolen, total = after[7] - before[7], sum(after[:8]) - sum(before[:8])
     yield judged(

@@ -30,7 +30,7 @@ def limit_of_programs() -> int:
 
 @contextmanager
 def raised(files: int) -> Iterator[None]:
-    """Raise our own soft limit, often 1,024, to this many files for the block, as far as the hard limit allows."""
+    """Raise our own soft limit (often 1,024) to this many files until the block ends, as far as the hard limit allows."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, min(files, hard_limit())), hard))
     try:

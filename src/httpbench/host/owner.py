@@ -1,4 +1,7 @@
-"""Check whether the process that created something still exists. Boot and start ticks identify it, not an adjustable clock."""
+"""Check whether the process that created a run or container still exists.
+
+The boot id and the start ticks identify the process, because clocks can be adjusted.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +30,7 @@ def this_process() -> Owner:
 
 
 def is_alive(owner: Owner) -> bool:
-    """Return whether that same process still runs."""
+    """Return whether the same process is still running."""
     return owner.boot_id == _boot_id() and owner.start_ticks == _start_ticks(owner.pid)
 
 

@@ -1,4 +1,4 @@
-"""Measure the CPU time and memory of targets and load generators over time, and what else the machine did meanwhile."""
+"""Measure the CPU time and memory of targets and load generators over time, and other activity on the machine."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Read how many connections a listening socket can queue until the server accepts them.
 
-This is the server's argument to ``listen()``, capped by the kernel. The kernel reports it over a netlink socket, also without root, as in
-the column Send-Q of ``ss -ltn``; see sock_diag(7).
+This is the server's argument to ``listen()``, capped by the kernel. The kernel reports it over a netlink socket, even without root. The
+column Send-Q of ``ss -ltn`` shows it; see sock_diag(7).
 """
 
 from __future__ import annotations

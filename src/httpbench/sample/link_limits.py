@@ -1,6 +1,6 @@
 """Read the speeds of physical network links, and the rate limits that ``tc`` has set on links.
 
-The agent of a load host uses this module too, so it needs only the standard library.
+The agent of a load host uses this module too, so it may import only the standard library.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ SYSTEM_FOLDERS = "/usr/local/sbin:/usr/sbin:/sbin"
 
 
 def read() -> dict[str, str]:
-    """Return the speeds by path, and the output of ``tc`` under its name. Takes some milliseconds."""
+    """Return the speeds by path, and the output of ``tc`` under the key ``tc``. This takes a few milliseconds."""
     found = {}
     for path in LINKS.glob(SPEEDS):
         with contextlib.suppress(OSError):  # the link is down

@@ -1,6 +1,7 @@
 """Compute how full the machine's network links were: their traffic relative to their speed or to a rate limit of ``tc``.
 
-Behind a full link, every program looks idle. Loopback and other virtual links have no speed, so they are full only at a rate limit.
+Behind a full link, every program looks idle. Loopback and other virtual links have no speed, so they are full only if they reach a rate
+limit.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from httpbench.model import LinkUse
 from httpbench.sample.link_limits import SHAPERS
 
 FRAMING_BYTES = 24
-"""Preamble, checksum and gap of an Ethernet frame (IEEE 802.3), which the kernel doesn't count."""
+"""Size of the preamble, checksum and gap of an Ethernet frame (IEEE 802.3), which the kernel doesn't count."""
 
 
 @dataclass(frozen=True, slots=True)

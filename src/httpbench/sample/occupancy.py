@@ -1,10 +1,10 @@
-"""Measure how busy each core was over a period, whichever programs ran there.
+"""Measure how busy each core was over a period, whichever programs ran on it.
 
 Busy time that neither the target nor the load generator used was used by other programs.
 
 This reads ``/proc/stat`` once at each end of the period; the kernel counts in ticks of 10 ms. Interrupt time is separate. It includes
-network work for our own programs, so it must not look like another program's time. Whether the kernel also charges it to a process depends
-on the kernel's configuration.
+network work for our own programs, so it must not look like another program's time. The kernel's configuration decides whether the kernel
+also charges interrupt time to a process.
 """
 
 from __future__ import annotations

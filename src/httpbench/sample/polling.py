@@ -2,7 +2,7 @@
 
 This looks at the state of each thread. A polling thread is running or ready to run at any moment, however busy the machine is; a thread
 that waits for a request sleeps. Other work, such as start-up or garbage collection, ends sooner or later, but polling doesn't. Therefore,
-there are several short periods, of which the least busy one counts. A quiet period ends the measurement. For most programs, the first
+several short periods are measured, and the least busy one counts. A quiet period ends the measurement. For most programs, the first
 period is quiet.
 """
 
@@ -19,7 +19,7 @@ PAUSES_S = (0.005, 0.015)
 """Minimum and maximum pause before a look, in seconds. Pauses vary, because a timer with a fixed period could coincide with every look."""
 
 QUIET_MAX = 0.25
-"""Maximum mean number of busy threads in a quiet period: one look of five may coincide with a timer or a log message."""
+"""Maximum mean number of busy threads in a quiet period: one of five looks can coincide with a timer or a log message."""
 
 RUNS = b"R"
 

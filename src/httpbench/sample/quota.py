@@ -1,7 +1,7 @@
 """Measure how often a CPU quota stopped a program, by the throttled periods of its control groups (version 1 or 2).
 
-Every group between a process and the root can have a quota, so all are read, and the most throttled one counts. This reads a few small
-files at each end of the period. A throttled group stops all its programs, so the result shows that a quota was reached, but not which
+Every group between a process and the root can have a quota, so all groups are read, and the most throttled one counts. This reads a few
+small files at each end of the period. A throttled group stops all its programs, so the result shows that a quota was reached, but not which
 program used it up.
 """
 
@@ -28,7 +28,7 @@ class QuotaMeter:
         self._before = [(level, counts) for level in limited.values() if (counts := _counts(level))]
 
     def throttled_share(self) -> float | None:
-        """Return the share of periods that exhausted a quota, 0 to 1, or ``None`` if there is no quota or no period began."""
+        """Return the share of periods in which a quota was used up, 0 to 1, or ``None`` if there is no quota or no period began."""
         shares = [share for level, before in self._before if (share := _share(before, _counts(level))) is not None]
         return max(shares, default=None)
 

@@ -29,7 +29,7 @@ from httpbench.sample.tree import TICKS_PER_S, Reading, Tree, descendants
 RESCAN_S = 0.5  # listing the tree costs more than reading it
 PAGES_S = 1.0
 ROUNDING_TICKS = 2.0
-"""Maximum decrease of a tree's time by rounding, in ticks, when a process ends and its time moves to its parent's counter. A larger
+"""Maximum decrease of a tree's time due to rounding, in ticks, when a process ends and its time moves to its parent's counter. A larger
 decrease means that time was lost."""
 SEEN_CPU_SHARE_MIN = 0.9
 """Minimum share of the CPU time that known threads must account for. Otherwise, the waiting time of the tree is unknown. In a server that

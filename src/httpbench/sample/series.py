@@ -1,8 +1,8 @@
-"""Collect samples of a process tree over a measured window: peaks, means and totals of all, and at most 600 samples for charts.
+"""Collect samples of a process tree over a measured window: peaks, means and totals of all samples, and at most 600 samples for charts.
 
-When there are 600, neighboring samples are merged in pairs (times add up, the larger memory stays). An hour therefore takes as much memory
-as a minute, at a lower resolution. The CPU peak is over a whole second, as in ``top``: the kernel counts in ticks of 10 ms, which can make
-a tenth of a second look a fifth busier than it was.
+At 600 samples, neighboring samples are merged in pairs: their times add up, and the larger memory is kept. An hour therefore takes as much
+memory as a minute, at a lower resolution. The CPU peak is over a whole second, as in ``top``, because the kernel counts in ticks of 10 ms,
+which can make a tenth of a second look a fifth busier than it was.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class _Slice:
 
 
 class SampleSeries:
-    """The samples of a window that began at ``begin_s`` of a monotonic clock."""
+    """The samples of a window that began at ``begin_s`` on a monotonic clock."""
 
     def __init__(self, begin_s: float):
         self._begin_s = begin_s
@@ -126,7 +126,7 @@ class SampleSeries:
     def _closed(self) -> list[_Slice]:
         """Return all slices.
 
-        Merge a short last one with its neighbor, because one tick in a few milliseconds would look like many cores.
+        Merge a short last slice with its neighbor, because one tick in a few milliseconds would look like many cores.
         """
         slices = [*self._slices, *([self._open] if self._open else [])]
         if len(slices) > 1 and slices[-1].duration_s < slices[-2].duration_s / 2:

@@ -20,7 +20,7 @@ from httpbench.sample.tree import TICKS_PER_S, content, numbers
 
 PROC = "/proc"
 USED_TICKS_MIN = 2
-"""Minimum number of ticks for a process to be reported. A single tick may stand for a run of a hundredth of its length."""
+"""Minimum number of ticks for a process to be reported. The kernel can charge a whole tick for a hundredth of one."""
 THREADS_MAX = 64
 """Maximum number of threads per process to look up CPUs for."""
 OWN_GENERATIONS = 2
@@ -31,7 +31,7 @@ KERNEL_THREAD = 0x00200000
 
 @dataclass(frozen=True, slots=True)
 class _Process:
-    """Fields of proc_pidcontent(5)."""
+    """Fields of proc_pid_stat(5)."""
 
     pid: int
     name: str

@@ -31,7 +31,7 @@ class Threads:
     def __init__(self) -> None:
         self._first: dict[int, _Times] = {}
         self._last: dict[int, tuple[_Times, float]] = {}
-        """Thread → its times when it was last seen, and the time of that look."""
+        """Times of each thread when it was last seen, and the time of that look, by thread id."""
         self._begin_s = 0.0
         self._known = True
 
@@ -59,7 +59,7 @@ class Threads:
 
     @property
     def ran_s(self) -> float:
-        """CPU time of all threads until each was last seen, in seconds. Less than that of their processes if threads ended unseen."""
+        """CPU time of all threads until each was last seen, in seconds. Threads that ended unseen are missing."""
         return sum(times.ran_ns - first.ran_ns for first, times, _ in self._since_begin()) / NS_PER_S
 
     @property

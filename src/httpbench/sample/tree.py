@@ -26,7 +26,7 @@ KERNEL_LISTS_CHILDREN = os.path.exists(f"/proc/self/task/{os.getpid()}/children"
 def descendants(root_pid: int) -> list[int]:
     """Return every process below ``root_pid``, parents before their children, without the root itself.
 
-    The kernel may miss a child if a sibling ends during the listing. Call this again if all of them are required.
+    The kernel may miss a child if a sibling ends during the listing. Call this function again if every process is required.
     """
     return _below(root_pid, _children if KERNEL_LISTS_CHILDREN else children_by_parent().get)
 
@@ -40,7 +40,7 @@ def _below(root_pid: int, children_of: Callable[[int], list[int] | None]) -> lis
 
 
 def children_by_parent() -> dict[int, list[int]]:
-    """Return the children of every process, by parent. Takes a few milliseconds on a machine with a thousand processes."""
+    """Return the children of every process, by parent. This takes a few milliseconds on a machine with a thousand processes."""
     found: dict[int, list[int]] = {}
     for pid in numbers("/proc"):
         if stat := content(f"/proc/{pid}/stat"):
@@ -76,7 +76,7 @@ class Counters:
     """The contents of ``/proc/PID/stat`` for a process at one moment."""
 
     own_ticks: float
-    """User and system time of all its threads, including ended ones. With one thread, exact to the nanosecond; otherwise whole ticks."""
+    """User and system time of all threads, including ended ones. It is exact to the ns with one thread, and in whole ticks otherwise."""
     reaped_ticks: int
     """User and system time of ended descendants that were waited for."""
     rss_bytes: int
@@ -111,9 +111,9 @@ class Process:
         )
 
     def memory(self) -> tuple[int, int]:
-        """Return RSS and PSS in bytes, counted page by page. Raises ``PermissionError`` if the kernel hides them.
+        """Return RSS and PSS in bytes, counted page by page. Raise ``PermissionError`` if the kernel hides them.
 
-        While the kernel counts, about 0.1 ms per 10 MB, the process can't map or unmap memory.
+        Counting takes the kernel about 0.1 ms per 10 MB. In the meantime, the process can't map or unmap memory.
         """
         with open(f"/proc/{self.pid}/smaps_rollup", "rb", buffering=0) as file:  # noqa: PTH123  (half the time of Path)
             lines = file.read(ROLLUP_BYTES).splitlines()
@@ -155,7 +155,7 @@ class Tree:
                 self.known[pid] = process
 
     def read(self) -> Reading:
-        """Return a consistent reading. Retries if a process ended, because its time may have moved to a parent that was already read."""
+        """Return a consistent reading. Retry if a process ended, because its time may have moved to a parent that was already read."""
         for _ in range(ATTEMPTS):
             ticks: float = self._ticks_of_root()
             rss_bytes = processes = 0
@@ -180,7 +180,7 @@ class Tree:
             process.close()
 
     def _ticks_of_root(self) -> int:
-        """Return the time of ended children that the root waited for, without its own. If the root is gone, keep the last known value."""
+        """Return the time of ended children that the root waited for, without the root's own. If it is gone, keep the last known value."""
         if self._root:
             with contextlib.suppress(OSError):
                 self._reaped_ticks = self._root.counters().reaped_ticks

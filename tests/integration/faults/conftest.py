@@ -17,7 +17,7 @@ ROWS = {row.test: row for row in rows()}
 
 @pytest.fixture
 def fault(request: pytest.FixtureRequest, tmp_path: Path, record_property: Any) -> Fault:
-    """Return the fault that the page lists for this test."""
+    """Return the fault that docs/reliability.md lists for this test."""
     return Fault(ROWS[request.node.originalname], tmp_path, record_property)
 
 

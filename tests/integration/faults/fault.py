@@ -152,7 +152,7 @@ class Fault:
         return {self.row.exit_code} if self.row.exit_code != 0 or is_certain else {0, 1}
 
     def _orphans(self) -> list[str]:
-        """Return the names of the command's descendants that still run after they had time to end, and kill them."""
+        """Kill the command's descendants that are still running after they had time to end, and return their names."""
         deadline = time.monotonic() + ORPHANS_END_S
         while (left := self.processes()) and time.monotonic() < deadline:
             time.sleep(0.01)

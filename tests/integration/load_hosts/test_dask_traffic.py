@@ -1,4 +1,4 @@
-"""Check that less than 1 MB per load host and minute passes through the Dask scheduler.
+"""Check that less than 1 MB per minute and load host passes through the Dask scheduler.
 
 The scheduler has its own host, so all bytes on that host's interface are the scheduler's traffic.
 ``pytest -s tests/integration/load_hosts/test_dask_traffic.py`` prints the measurements. With 4,000 requests/s from two load hosts, the
@@ -25,7 +25,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
 
 HOSTS, RATE_RPS, DURATION_S, INTERVAL_S = 2, 4000, 60.0, 0.25
 BYTES_MAX = 1_000_000
-"""Maximum number of bytes per load host and minute."""
+"""Maximum number of bytes per minute and load host."""
 
 
 def interface_bytes(host: namespaces.Host) -> int:

@@ -1,4 +1,4 @@
-"""Compare the response times that four load hosts and a single one measure with computed response times.
+"""Compare the response times measured by four load hosts and by one with computed response times.
 
 ``pytest -s tests/integration/load_hosts/test_dask_truth.py`` prints the measurements. On two virtual cores with periods of 4 s, p99 was
 965.2 ms with four load hosts and 965.7 ms with one; the computed p99 is 960.0 ms.

@@ -1,4 +1,4 @@
-/* A small TCP proxy that keeps the contract, or breaks it in one chosen way.
+/* A small TCP proxy that keeps the contract or, depending on the mode, breaks it in one way.
 
    Usage: relay HOST PORT BACKEND_HOST BACKEND_PORT MODE
 

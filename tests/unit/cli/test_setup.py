@@ -1,4 +1,4 @@
-"""Tests of what ``httpbench setup`` looks for."""
+"""Tests of the requirements that ``httpbench setup`` looks for."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ WORKLOAD = Workload(name="ok", description="two letters", request=Request(path="
 
 @contextmanager
 def server(silent: int) -> Iterator[int]:
-    """Accept ``silent`` connections without responding, and respond on all later ones. Yields the port."""
+    """Accept ``silent`` connections without responding, and respond on all later ones. Yield the port."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
         kept = []
 

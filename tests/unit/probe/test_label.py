@@ -13,7 +13,7 @@ PARTS = st.dictionaries(st.sampled_from(Trait), st.sampled_from([True, False, No
 
 
 def seen(**holds: bool | None) -> list[Observation]:
-    """Return observations of all traits. All traits hold except the given ones."""
+    """Return observations of all traits. Each trait holds unless ``holds`` overrides it."""
     every = {trait: holds.get(trait.name.lower(), True) for trait in Trait}
     return [Observation(trait=trait, holds=value, sent="this", came="that") for trait, value in every.items()]
 

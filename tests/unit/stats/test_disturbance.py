@@ -33,7 +33,7 @@ def occupied(*busy: float, interrupts: float = 0.0, stolen: float = 0.0) -> tupl
 
 
 def trial(target_core: float = 0.85, generator_core: float = 0.85, waited: float | None = None, **changes: Any) -> Trial:
-    """Make a trial of ten seconds on two measured cores, of which target and generator use 0.85 each."""
+    """Make a trial of ten seconds on two measured cores. The target and the generator use 0.85 of a core each."""
     stolen, interrupts = changes.pop("stolen", 0.0), changes.pop("interrupts", 0.0)
     values: dict[str, Any] = {
         "measurement": make_measurement(),

@@ -1,8 +1,8 @@
-"""Simulate how often identical servers appear different while another program disturbs them, from CPU time to the claim.
+"""Simulate how often identical servers appear different while another program disturbs them.
 
 The program runs in one of ten rounds, beside one server or beside whichever server is measured. It takes up to 60% of the server's core,
 and stays for the next trial in half of the cases. The server's throughput falls by the same share. The functions for real trials judge and
-repeat each trial, from CPU times with the errors of tick-based counters.
+repeat each trial, based on CPU times with the errors of tick-based counters.
 
 At most 3 of 40 runs (7.5%) may make a false claim, plus two standard errors, because a test has time for only a few runs. Longer
 simulations (5,000 runs of three and five rounds, 3,000 of ten, 1,500 of twenty and thirty) gave these shares of false claims:

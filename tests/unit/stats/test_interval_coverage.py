@@ -67,7 +67,7 @@ def pairs_told(figures: Floats) -> list[float]:
 
 
 def false_ranks(figures: Floats) -> float:
-    """Return the share of tables (first axis) of equal rows that tell any two rows apart."""
+    """Return the share of tables (first axis) whose ranks tell any two of their equal rows apart."""
     return float(np.mean([told > 0 for told in pairs_told(figures)]))
 
 
@@ -171,7 +171,7 @@ def test_equal_rows_rarely_differ_in_rank(steadiness: str, rows: int, rounds: in
     ids=["normal", "heavy tails", "variances differ 7-fold", "dips in a tenth"],
 )
 def test_three_rounds_tell_most_rows_apart(noise: Noise3, least: float) -> None:
-    """Ten rows differ by 18% each. Without moderated variances, ranks told 88%, 92%, 89% and 76% of the pairs apart."""
+    """Neighbors among the ten rows differ by 18%. Without moderated variances, ranks told 88%, 92%, 89% and 76% of the pairs apart."""
     random = np.random.default_rng(19)
     shape = (300, 10, 3)
     logs = noise(random, shape) + random.normal(0, DRIFT, (300, 1, 3)) + 0.18 * np.arange(10)[:, np.newaxis]
@@ -215,5 +215,5 @@ def test_stopping_at_a_narrow_interval_lowers_its_coverage() -> None:
 
 
 def test_three_rounds_give_wide_intervals() -> None:
-    """Three rounds need an interval 55% wider, per standard error, than five."""
+    """Relative to the standard error, three rounds need an interval 55% wider than five."""
     assert quantile(3) / quantile(5) == pytest.approx(1.55, abs=0.01)

@@ -1,16 +1,16 @@
-"""One load from many load hosts, coordinated by Dask. Requires the extra ``cluster``; nothing else in httpbench imports dask.
+"""One load from many load hosts, coordinated by Dask. Requires the extra ``cluster``. No other part of httpbench imports dask.
 
 Instead of a load generator, a trial starts one process on this machine: the conductor. It starts an agent on each load host, schedules
-a common start, and prints the merged result in the format of the load generator. The run doesn't notice the difference.
+a common start, and prints the merged result in the format of the load generator. The rest of httpbench sees only a load generator.
 
 =================  =====================================================================
-``generator.py``   the load generator that a run gets: starts the conductor, reads its result
-``conductor.py``   one trial, from this machine: prepare, start, watch, collect
+``generator.py``   the load generator of a run, which starts the conductor and reads its result
+``conductor.py``   prepares, starts and watches one trial from this machine, and collects its results
 ``hosts.py``       load hosts as workers of a Dask cluster
-``by_ssh.py``      starts such a cluster by ssh
+``by_ssh.py``      starts a Dask cluster on load hosts by ssh
 ``agent.py``       the part that runs on a load host
-``survey.py``      questions to all load hosts: versions, clocks, speed, reach
-``orders.py``      input and output of an agent; connections and threads of each load host
+``survey.py``      asks all load hosts for versions, clocks and speed, and whether they reach this machine
+``orders.py``      input and output of an agent, and the connections and threads of each load host
 ``results.py``     a result in transit, with packed histograms
 ``merge.py``       merges the results of all agents
 =================  =====================================================================

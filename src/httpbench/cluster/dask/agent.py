@@ -1,8 +1,8 @@
-"""The agent on a load host, which runs the load generator there.
+"""The agent, which runs the load generator on a load host.
 
-:func:`perform` is the task of a Dask worker. While it runs, the conductor calls the other functions in the same process: to read the
-clock, to wait until the load generator is ready, and to set the start time. The load generator exits when its standard input closes,
-so it never outlives its worker.
+:func:`perform` is the task of a Dask worker. While it runs, the conductor calls the other functions of this module in the same process.
+They read the clock, wait until the load generator is ready, and set the start time. The load generator exits when its standard input
+closes, so it never outlives the worker.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class _Running:
 
 _running: dict[str, _Running] = {}
 _ended: deque[str] = deque(maxlen=16)
-"""Tokens of the load generators that ended last. ``_running`` contains those that still run."""
+"""Tokens of the load generators that ended most recently. ``_running`` contains those that are still running."""
 
 
 def facts() -> HostFacts:
@@ -77,7 +77,7 @@ async def connects(address: str, port: int, limit_s: float) -> str | None:
 
 
 async def sink_rate_rps() -> float | None:
-    """Return the requests/s that one thread reaches with our fastest server on this host, or ``None`` if it is not installed."""
+    """Return the throughput of the single-threaded reference server on this host in requests/s, or ``None`` if a program is missing."""
     return await asyncio.to_thread(_sink_rate_rps)
 
 
@@ -99,7 +99,7 @@ def _sink_rate_rps() -> float | None:
 
 
 async def wait_until_ready(token: str, limit_s: float) -> Readiness:
-    """Wait until the load generator is connected and ready to start, or has ended."""
+    """Wait until the load generator is connected and ready to start, has ended, or has exceeded the time limit."""
     deadline = time.monotonic() + limit_s
     while time.monotonic() < deadline:
         found = _running.get(token)
@@ -112,7 +112,7 @@ async def wait_until_ready(token: str, limit_s: float) -> Readiness:
 
 
 def start(token: str, at_ns: int) -> None:
-    """Make the load generator start at ``at_ns`` of this host's monotonic clock. Raise :class:`LoadError` if it has ended."""
+    """Make the load generator start at ``at_ns`` on this host's monotonic clock. Raise :class:`LoadError` if it has ended."""
     found = _running.get(token)
     try:
         if found is None or found.process.stdin is None:
@@ -201,14 +201,14 @@ def _end(process: subprocess.Popen[bytes]) -> None:
 
 
 def _read_output(running: _Running) -> None:
-    """Read standard output to its end. It is kept in memory, because the disk of a load host may be full."""
+    """Read standard output to its end, and keep it in memory, because the disk of a load host might be full."""
     assert running.process.stdout is not None
     with running.process.stdout as output:
         running.output = output.read()
 
 
 def _read_events(running: _Running) -> None:
-    """Read standard error to its end; note when the load generator is ready, and keep its last messages."""
+    """Read standard error to its end. Note when the load generator is ready, and keep its last messages."""
     assert running.process.stderr is not None
     native = Native()
     with running.process.stderr as lines:

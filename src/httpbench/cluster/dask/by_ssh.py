@@ -31,13 +31,13 @@ class SshHosts(Frozen):
     hosts: tuple[str, ...] = Field(min_length=1)
     """Names or addresses that ssh accepts, with ``user@`` if necessary."""
     python: str | None = None
-    """Path of the Python with httpbench on the load hosts. Null: the path of the current Python."""
+    """Path of the Python interpreter that has httpbench on the load hosts. Null: the path of the current interpreter."""
     ssh_config: str | None = None
     """File with the ssh configuration. Null: the user's own."""
 
 
 def read_hosts(names: Sequence[str]) -> SshHosts:
-    """Return the load hosts with these names, or those in a TOML file if the only name is that of a file.
+    """Return the load hosts with these names, or those that a TOML file lists if the only name is the path of such a file.
 
     Raise :class:`UsageError` if the file is invalid or isn't the only name.
     """
@@ -57,7 +57,7 @@ def read_hosts(names: Sequence[str]) -> SshHosts:
 
 
 def connections(ssh_hosts: SshHosts) -> tuple[list[str], list[dict[str, Any]]]:
-    """Return the host names and the asyncssh options of each, because asyncssh accepts no ``user@`` in a name."""
+    """Return the host names and the asyncssh options of each, because asyncssh doesn't accept ``user@`` in a name."""
     common: dict[str, Any] = {} if ssh_hosts.ssh_config is None else {"config": [str(Path(ssh_hosts.ssh_config).expanduser())]}
     parts = [host.rpartition("@") for host in ssh_hosts.hosts]
     return [name for _, _, name in parts], [{**common, "username": user} if user else common for user, _, _ in parts]

@@ -1,8 +1,8 @@
 """The conductor of one trial with many load hosts: a separate process that replaces the load generator.
 
 First, all load hosts connect. Then each gets the common start time on its own clock, so that they begin the warm-up and the measured window
-together. Each agent sends a heartbeat twice a second. If one load host is lost, there is no result, because the remaining hosts made a
-different load.
+together. Each agent sends a heartbeat twice a second. If one load host is lost, there is no result, because the remaining hosts
+generated a different load.
 
 The conductor writes phases to standard error as JSON lines, and an error as ``error: …`` and ``hint: …``. It writes the merged result to
 standard output. Its exit code shows whether a load host was lost, late or incompatible.
@@ -39,18 +39,21 @@ READY_S = 10.0
 RESULT_S = 10.0
 """Time limit from the end of the window to the last result, in addition to the request timeout and the time per host, in seconds."""
 LEAD_S, LEAD_PER_HOST_S = 0.5, 0.005
-"""Time from the choice of the start time to the start, in seconds. Every host must receive the start time during it."""
+"""Time from choosing the start time until the start, and the extra time per load host, in seconds.
+
+Every load host must receive the start time before the start.
+"""
 AGENT_SLACK_S = 60.0
 """Additional time limit for an agent, in seconds, because other hosts may take a long time to get ready."""
 LOOK_S, LOOKS_MAX = BEAT_S, 4
 SILENT_S = LOOK_S * LOOKS_MAX
-"""Time after which a silent load host counts as lost, in seconds. A cut of the link for 3 s is always noticed."""
+"""Time after which a silent load host counts as lost, in seconds. A link that is cut for 3 s is always noticed."""
 EXIT_FAILED, EXIT_TERMINATED = 1, 143
 
 
 @dataclass(frozen=True, slots=True)
 class ConductedTrial:
-    """The orders of the conductor."""
+    """The conductor's orders."""
 
     scheduler: str
     hosts: int
@@ -93,8 +96,8 @@ async def _until_signal(trial: ConductedTrial) -> dict[str, Any]:
 async def conduct(trial: ConductedTrial) -> dict[str, Any]:
     """Return the merged result of all load hosts.
 
-    Raise :class:`LostHostError` with the name of the load host if a load host is lost, late or incompatible. Raise :class:`LoadError` if
-    the load fails for another reason.
+    Raise :class:`LostHostError`, which names the load host, if a load host is lost, late or incompatible. Raise :class:`LoadError` if the
+    load fails for another reason.
     """
     _say(Phase.CONNECT)
     async with connected(trial.scheduler) as cluster:
@@ -126,7 +129,7 @@ async def conduct(trial: ConductedTrial) -> dict[str, Any]:
 class Silence:
     """Counts the checks since the last heartbeat of each load host.
 
-    It counts checks rather than time. While this process itself gets no CPU time, it can't hear heartbeats, but it doesn't check either.
+    It counts checks rather than time, because a process that gets no CPU time can't hear heartbeats but doesn't check for them either.
     """
 
     def __init__(self, hosts: Iterable[str]):
@@ -144,7 +147,7 @@ class Silence:
 
 
 def orders_for(job: Job, division: Division, token: str) -> Orders:
-    """Return the orders for the agent that makes this part of the load."""
+    """Return the orders for the agent that generates this part of the load."""
     own = job.load.model_copy(update={"connections": division.connections, "threads": division.threads})
     options, files = packed(get("native").argv(replace(job, load=own), warmup=False)[1:], job.scratch)
     limit_s = own.warmup_s + own.duration_s + own.timeout_s + AGENT_SLACK_S
@@ -176,7 +179,7 @@ async def _begin(cluster: DaskHosts, offsets: Mapping[Host, Offset], token: str)
 async def _results(
     cluster: DaskHosts, sent: Sent, offsets: Mapping[Host, Offset], load: Load, start_ns: int, silence: Silence
 ) -> tuple[MergedResults, dict[Host, HostShare], dict[Host, int]]:
-    """Merge results as they arrive. Return the sum, the share of each load host, and the start of each on its own clock."""
+    """Merge results as they arrive. Return the sum, the share of each load host, and its start time on its own clock."""
     left, is_done = set(sent), asyncio.Event()
     merged, shares, starts = MergedResults(), dict[Host, HostShare](), dict[Host, int]()
 
@@ -209,7 +212,7 @@ async def _results(
             group.create_task(collect())
             group.create_task(watch())
     except ExceptionGroup as errors:
-        first = errors.exceptions[0]  # of a load host, or of the scheduler
+        first = errors.exceptions[0]  # the error of a load host or of the scheduler
         raise (LostHostError(SCHEDULER_LOST) if isinstance(first, OSError) else first) from errors
     except TimeoutError:
         names = ", ".join(sorted(host.name for host in left))
@@ -220,7 +223,7 @@ async def _results(
 
 
 def _silent(names: Sequence[str], gone: Sequence[Host]) -> LostHostError:
-    """Return the error for load hosts that were silent for too long. ``gone`` are the hosts without a Dask worker."""
+    """Return the error for load hosts that were silent for too long. ``gone`` lists the hosts without a Dask worker."""
     for host in gone:
         if host.name in names:
             return LostHostError(f"lost load host {host.name}: its Dask worker at {host.address} is gone")
@@ -273,7 +276,7 @@ def with_starts(shares: Mapping[Host, HostShare], starts: Mapping[Host, int]) ->
     """Return the shares sorted by name, each with its delay after the first start.
 
     ``starts`` are times on this machine's clock, converted with clock readings from after the trial. The readings from before the trial
-    determined the start times, so with them every delay would be zero.
+    determined the start times, so converting with those would make every delay zero.
     """
     first_ns = min(starts.values())
     timed = [share.model_copy(update={"start_ms": (starts[host] - first_ns) / NS_PER_MS}) for host, share in shares.items()]

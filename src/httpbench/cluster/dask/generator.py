@@ -1,6 +1,6 @@
 """The load generator of a run with many load hosts.
 
-``run`` uses it like the native load generator on this machine. Its command starts the conductor, whose output has the same format.
+``run`` uses it like the native load generator on this machine, but its command starts the conductor, whose output has the same format.
 """
 
 from __future__ import annotations

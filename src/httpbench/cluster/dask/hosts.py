@@ -1,4 +1,4 @@
-"""All code that uses Dask, on the conductor's side and on load hosts, which are workers of a Dask cluster."""
+"""Code that uses Dask, in the conductor and on load hosts, which are workers of a Dask cluster."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ CONNECT_S = 5.0
 CANCEL_S = 3.0
 RESPONSE_S = 2.0
 CALL_S = 10.0
-"""Time limit of a call into a worker, in addition to that of the function, in seconds."""
+"""Time limit of a call into a worker, in addition to the function's own limit, in seconds."""
 RUNS = ("executing", "long-running")
 SCHEDULER_LOST = "the Dask scheduler was lost during the trial"
 TOPIC = "httpbench"
@@ -49,7 +49,7 @@ class DaskHosts:
         self.all = tuple(hosts)
 
     async def call(self, host: Host, function: Callable[..., Any], *args: Any, limit_s: float = 0.0) -> Any:
-        """Call a function in the process of the host's worker, outside its tasks. Raise :class:`LostHostError` if the call fails."""
+        """Call a function in the host's worker process, but not as a Dask task. Raise :class:`LostHostError` if the call fails."""
         try:
             async with asyncio.timeout(CALL_S + limit_s):
                 found = await self._client.run(function, *args, workers=[host.address], on_error="return")
@@ -61,7 +61,7 @@ class DaskHosts:
         return result
 
     def send(self, host: Host, orders: Orders) -> Future:
-        """Start an agent on this host and no other, without retries, because a second attempt would make a different load."""
+        """Start an agent on this host only. Don't let Dask retry it, because a second attempt would generate a different load."""
         key = f"httpbench-{orders.token}-{host.name}"
         return self._client.submit(_work, orders, key=key, workers=[host.address], allow_other_workers=False, pure=False, retries=0)
 
@@ -77,7 +77,7 @@ class DaskHosts:
         self._client.subscribe_topic(TOPIC, handle)
 
     async def outcomes(self, sent: Sent) -> AsyncIterator[tuple[Host, AgentOutcome]]:
-        """Yield the outcome of each agent as it ends. Each is released before the next, so memory doesn't grow with their number."""
+        """Yield the outcome of each agent as it ends. Release it before the next, so memory doesn't grow with the number of agents."""
         hosts = {future.key: host for host, future in sent.items()}
         async for future in as_completed(list(sent.values()), loop=self._client.loop):
             host = hosts[future.key]
@@ -105,7 +105,7 @@ class DaskHosts:
         return tuple(host for host in self.all if host.address not in there)
 
     async def cancel(self, sent: Sent) -> None:
-        """Cancel the agents that still run."""
+        """Cancel the agents that are still running."""
         async with asyncio.timeout(CANCEL_S):
             await self._client.cancel(list(sent.values()), force=True)
 
@@ -114,7 +114,7 @@ class DaskHosts:
 async def connected(scheduler: str) -> AsyncIterator[DaskHosts]:
     """Connect to a scheduler; yield its load hosts. Raise :class:`LoadError` if it does not respond or has no worker."""
     logging.getLogger("distributed").setLevel(logging.CRITICAL)
-    # Dask warns if hosts have different versions. We check our own versions, and Dask's versions either work together or fail.
+    # Dask warns if hosts have different versions. We check our own versions, and incompatible versions of Dask fail anyway.
     warnings.simplefilter("ignore")
     try:
         client = await Client(scheduler, asynchronous=True, timeout=CONNECT_S, name="httpbench")
@@ -129,7 +129,7 @@ async def connected(scheduler: str) -> AsyncIterator[DaskHosts]:
 
 
 def named(workers: Mapping[str, Mapping[str, Any]]) -> list[Host]:
-    """Name each worker: as the user named it, else after its host, or after its address if the host has several workers."""
+    """Give each worker the name that the user chose, else the name of its host, or its address if the host has several workers."""
     of_host = [str(worker.get("host", "")) for worker in workers.values()]
     hosts = []
     for address, worker in workers.items():
@@ -162,7 +162,7 @@ def _work(orders: Orders) -> AgentOutcome:
     key = worker.get_current_task()
 
     def is_cancelled() -> bool:
-        """Return whether Dask has forgotten the task. Dask never stops a running task, but forgets it when the conductor is gone."""
+        """Return whether Dask has forgotten the task. Dask never stops a running task, but forgets the task when the conductor is gone."""
         task = worker.state.tasks.get(key)
         return task is None or task.state not in RUNS
 

@@ -18,7 +18,7 @@ from httpbench.quantiles import Integers, Samples, figures_us, percentiles_us
 
 FIGURES = ("min", "mean", "stddev", "max", "tm99_9", "p25", "p50", "p75", "p90", "p95", "p99", "p99_9", "p99_99")
 SUMMED = ("requests", "errors", "bytes", "parser")
-"""Fields that are objects of counts."""
+"""Fields whose values are objects of counts."""
 SUMMED_NUMBERS = ("throughput_rps", "throughput_bytes_per_s", "censored", "unfinished_s", "idle_closed")
 PLACE = ("start_s", "duration_s")
 """Fields of an interval that must be equal for all agents."""
@@ -28,14 +28,14 @@ SAME = ("schema", "version", "duration_s")
 TOLERANCE_S = 1e-3
 
 _DIGITS = 3
-_HALF_BITS = 10  # a histogram with three digits has 2048 buckets of width one, then 1024 of each further width
+_HALF_BITS = 10  # a histogram with three digits has 2048 buckets of width one, then 1024 of each larger width
 
 
 class HistogramSums:
     """Sums of histograms of times in ns, one per row, added bucket by bucket.
 
     Adding costs about 20 ns per bucket that is not empty. The hdrhistogram package would take about a hundred times as long, because it
-    builds a whole histogram object for each. It is used only to encode the sums, and tests compare the results with it.
+    builds a whole object for each histogram. We use the package only to encode the sums, and tests compare our results with its results.
     """
 
     def __init__(self, rows: int):
@@ -44,7 +44,7 @@ class HistogramSums:
         self._sums: Integers = np.zeros((rows, 0), dtype=np.int64)
 
     def add(self, packed: Packed) -> None:
-        """Add one histogram to each row. Raise :class:`LoadError` if histograms can't be unpacked or have other bounds than the sums."""
+        """Add one histogram to each row. Raise :class:`LoadError` if they can't be unpacked or have different bounds than the sums."""
         if len(packed.sizes) != self._rows:
             raise LoadError(f"it has {len(packed.sizes)} histograms, but earlier results have {self._rows}")
         if packed.bounds is None:

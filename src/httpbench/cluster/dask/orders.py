@@ -1,7 +1,7 @@
-"""The orders of an agent and its results. They travel between hosts, so they contain only plain data.
+"""The orders and results of an agent. They travel between hosts, so they contain only plain data.
 
-This module divides the connections, but not the rate: each agent gets the rate of the whole load and its part of the schedule, so all parts
-together make exactly the schedule of one load generator.
+This module divides the connections, but not the rate. Each agent gets the rate of the whole load and its part of the schedule, so all parts
+together form exactly the schedule of one load generator.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ BEAT_S = 0.5
 
 @dataclass(frozen=True, slots=True)
 class Orders:
-    """The part of a load that one agent makes."""
+    """The part of a load that one agent generates."""
 
     token: str
     """Token that identifies the trial."""
     options: tuple[str, ...]
-    """Options of the load generator. ``@@NAME`` stands for ``@`` and the path of the file NAME."""
+    """Options of the load generator. The agent replaces ``@@NAME`` with ``@`` and the path of the file NAME."""
     files: dict[str, bytes]
     """Files to write on the load host, by name."""
     limit_s: float
@@ -40,7 +40,7 @@ class AgentOutcome:
     result: PackedResult | None
     """Result of the load generator, or ``None`` if it failed."""
     messages: str
-    """The last lines of its standard error, without progress."""
+    """The last lines of the load generator's standard error, without progress events."""
 
 
 class Readiness(StrEnum):
@@ -59,12 +59,12 @@ class HostFacts:
     httpbench: str | None
     """Version of httpbench. ``None``: the host does not need it."""
     loadgen: str | None
-    """Version of its load generator, or ``None`` if it is not installed."""
+    """Version of the host's load generator, or ``None`` if it is not installed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Division:
-    """The part of a load that one load host makes."""
+    """The part of a load that one load host generates."""
 
     part: str
     """Number of the part and number of parts: ``3/8`` is the third of eight."""

@@ -1,11 +1,11 @@
 """A result in transit from a load host, with its histograms packed to save work on the machine that adds them up.
 
-A histogram is a row. For each bucket that is not empty, a row contains the gap from the previous bucket and the count. The gaps of all rows
-are one column of bytes, and the counts are another. Each column is compressed once. A gap that does not fit into a byte becomes several
-gaps with counts of zero.
+Each histogram is a row. For each bucket that is not empty, a row contains the gap from the previous bucket and the count. The gaps of all
+rows are one column of bytes, and the counts are another. Each column is compressed as a whole. A gap that does not fit into a byte becomes
+several gaps with counts of zero.
 
 The input is histograms as httpbench-loadgen prints them: HdrHistogram V2 (compressed, base64), as specified by the class
-``AbstractHistogram`` of HdrHistogram for Java. After the header, counts are ZigZag LEB128 numbers; a negative number stands for that many
+``AbstractHistogram`` of HdrHistogram for Java. After the header, counts are ZigZag LEB128 numbers; a negative number means that many
 empty buckets.
 """
 
@@ -177,7 +177,7 @@ def _counts(bodies: Sequence[bytes]) -> tuple[Integers, Integers, Integers]:
         parts = (data[ends[longer] - back] & _SEVEN_BITS).astype(np.int64)
         coded[longer] |= parts << (7 * (lengths[longer] - 1 - back))
     numbers = (coded >> 1) ^ -(coded & 1)
-    steps = np.where(numbers < 0, -numbers, 1)  # number of buckets that each number stands for
+    steps = np.where(numbers < 0, -numbers, 1)  # number of buckets that each number covers
     after = np.cumsum(steps)
     firsts = np.searchsorted(ends, np.concatenate(([0], np.cumsum(sizes))))  # index of each body's first count
     rows = np.repeat(np.arange(len(bodies)), np.diff(firsts))

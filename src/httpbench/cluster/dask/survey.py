@@ -19,7 +19,7 @@ from httpbench.load import get
 READINGS = 8
 NS_PER_MS = 1e6
 JUMP_MS_MAX = 5.0
-"""Maximum shift of a clock during a trial, beyond the error of its readings, that does not count as a jump, in ms."""
+"""Maximum shift of a clock during a trial that does not count as a jump, in addition to the error of its readings, in ms."""
 CALLS_AT_ONCE = 32
 CONNECT_S = 5.0
 IMPORT_S = 20.0
@@ -28,11 +28,11 @@ IMPORT_S = 20.0
 
 @dataclass(frozen=True, slots=True)
 class Offset:
-    """The time by which another host's clock is ahead of this machine's, in nanoseconds.
+    """The number of nanoseconds that another host's clock is ahead of this machine's.
 
-    Wall clocks differ between hosts and can be adjusted at any time, so we read each host's monotonic clock over the network. A reading is
-    taken between the request and its response, so its error is at most half the round trip. Of several readings, we use the one with the
-    shortest round trip (F. Cristian, "Probabilistic clock synchronization", Distributed Computing 3, 1989).
+    Wall clocks differ between hosts and can be adjusted at any time, so we read each host's monotonic clock over the network. The host
+    reads its clock between the request and the response, so the error is at most half the round trip. Of several readings, we use the one
+    with the shortest round trip (F. Cristian, "Probabilistic clock synchronization", Distributed Computing 3, 1989).
     """
 
     ahead_ns: int
@@ -57,7 +57,7 @@ class Offset:
         return there_ns - self.ahead_ns
 
     def jumped_ms(self, later: Offset) -> float | None:
-        """Return by how much the clock shifted until ``later``, in ms, or ``None`` if the errors of both readings explain the shift."""
+        """Return how far the clock shifted until ``later``, in ms, or ``None`` if the errors of both readings can explain the shift."""
         moved_ms = abs(later.ahead_ns - self.ahead_ns) / NS_PER_MS
         error_ms = (self.round_trip_ms + later.round_trip_ms) / 2
         return moved_ms if moved_ms > JUMP_MS_MAX + error_ms else None
@@ -65,16 +65,16 @@ class Offset:
 
 @dataclass(frozen=True, slots=True)
 class Surveyed:
-    """A load host, as it was before the run."""
+    """The state of a load host before the run."""
 
     name: str
     address: str
-    """Address of its Dask worker."""
+    """Address of the host's Dask worker."""
     facts: HostFacts
     round_trip_ms: float
     """Shortest round trip through the scheduler, in ms."""
     sink_rps: float | None
-    """Requests/s of one thread to a server on the same host. ``None``: not measured, or that server is not installed."""
+    """Throughput of a single-threaded server on the same host, in requests/s. ``None``: not measured, or a program is missing."""
 
     @property
     def is_here(self) -> bool:
@@ -88,7 +88,7 @@ def survey(scheduler: str, *, requires_equal: bool = False, measures_rate: bool 
     Args:
         scheduler: Address of the Dask scheduler.
         requires_equal: Raise :class:`~httpbench.errors.LoadError` unless each host has the same versions as this machine.
-        measures_rate: Make a short load on each host to measure ``sink_rps``.
+        measures_rate: Run a short load on each host to measure ``sink_rps``.
     """
 
     async def ask() -> list[Surveyed]:
@@ -106,7 +106,7 @@ def survey(scheduler: str, *, requires_equal: bool = False, measures_rate: bool 
 
 
 def require_reach(scheduler: str, address: str, port: int | None) -> None:
-    """Raise :class:`~httpbench.errors.UsageError` unless each load host can connect to ``address`` of this machine.
+    """Raise :class:`~httpbench.errors.UsageError` unless each load host can connect to ``address`` on this machine.
 
     ``port`` is the port of the targets, if the user chose one.
     """
@@ -135,7 +135,7 @@ async def read_facts(cluster: DaskHosts) -> dict[Host, HostFacts]:
 
 
 async def read_clocks(cluster: DaskHosts) -> dict[Host, Offset]:
-    """Return by how much the clock of each load host is ahead of the clock of this machine."""
+    """Return how far the clock of each load host is ahead of this machine's clock."""
 
     async def best(host: Host) -> Offset:
         return min([await reading(host) for _ in range(READINGS)], key=lambda offset: offset.round_trip_ns)
@@ -162,7 +162,7 @@ def check_versions(facts: Mapping[Host, HostFacts]) -> None:
 
 
 def check_clocks(before: Mapping[Host, Offset], after: Mapping[Host, Offset]) -> None:
-    """Raise :class:`LostHostError` if a clock jumped, because that host measured another window than the other hosts."""
+    """Raise :class:`LostHostError` if a clock jumped, because its host did not measure the same window as the others."""
     for host, offset_before in before.items():
         if (moved_ms := offset_before.jumped_ms(after[host])) is not None:
             raise LostHostError(f"the clock of load host {host.name} jumped by {moved_ms:.0f} ms during the trial")

@@ -1,10 +1,11 @@
-"""Allow one run at a time on each physical core: every core has a lock file in a folder that all users share.
+"""Allow one run at a time on each physical core. Every core has a lock file in a folder that all users share.
 
-The kernel holds the locks (flock(2)) and frees them when the owning process ends, however it ends. The files remain, but
-without a lock they mean nothing. Each contains the process id of the last run that locked it, for the next run's message.
+The kernel holds the locks (flock(2)) and frees them when the owning process ends, however it ends. The files remain, but an unlocked file
+has no effect. Each contains the process id of the last run that locked it, which the message to the next run names.
 
-Runs on other cores don't conflict. Runs in containers with their own ``/run/lock`` or ``/tmp`` don't see each other either, unless
-``HTTPBENCH_LOCKS`` names a folder that they share. Runs that don't see each other count as other programs in the verdict ``disturbed``.
+Runs on different cores don't conflict. Runs in containers with their own ``/run/lock`` or ``/tmp`` don't detect each other unless
+``HTTPBENCH_LOCKS`` names a folder that they share. Runs that don't detect each other count as other programs in the verdict
+``disturbed``.
 """
 
 from __future__ import annotations
@@ -34,9 +35,9 @@ OPEN = os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
 
 @contextmanager
 def only_run_on(cpus: Collection[int], topology: Topology, *, waits: bool, say: Callable[[str], None]) -> Iterator[None]:
-    """Hold the physical cores of these logical CPUs, exclusively among runs, for the block.
+    """Lock the physical cores of these logical CPUs against other runs until the block ends.
 
-    If another run holds one of them, report that and wait until it ends. Raises :class:`CoresInUseError` without ``waits``, or after a day.
+    If another run holds one of them, report that and wait until it ends. Raise :class:`CoresInUseError` without ``waits``, or after a day.
     If locking is impossible, report that and continue.
     """
     with ExitStack() as held:
@@ -89,7 +90,7 @@ def _try(numbers: Collection[int], folder: Path) -> ExitStack | str:
             except BlockingIOError:
                 return _owner(descriptor)
         for descriptor in descriptors:
-            with suppress(OSError):  # the disk may be full; the lock holds anyway
+            with suppress(OSError):  # the disk might be full, but the lock works anyway
                 os.truncate(descriptor, 0)
                 os.pwrite(descriptor, f"{os.getpid()} {_process_ids()}\n".encode(), 0)
         return held.pop_all()

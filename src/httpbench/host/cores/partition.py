@@ -1,7 +1,7 @@
 """Decide which program runs on which cores.
 
-Cores are divided by physical core. Two threads on SMT siblings slow each other by a third or more, depending on their work, so different
-programs never get siblings of one core. If there are too few cores, the division degrades in this order:
+Cores are divided by physical core. Two threads on SMT siblings slow each other down by a third or more, depending on their work, so
+different programs never get siblings of one core. If there are too few cores, the division degrades in this order:
 
 1. The target, the generator and the harness have their own cores. This takes 4 physical cores, or 5 for ``multi`` and ``prefork``, because
    otherwise the harness would leave the generator with half as many cores as the target.
@@ -10,21 +10,21 @@ programs never get siblings of one core. If there are too few cores, the divisio
    them.
 4. On a machine with one core, all programs share it.
 
-From step 3 on, ``shared`` is set and every table reports it. The target gets cores from the end of the topology's order: the fastest kind,
-on one NUMA node if possible, and away from CPU 0, where most kernels handle timers and interrupts.
+From step 3 on, ``shared`` is set and every table reports shared cores. The target gets cores from the end of the topology's order: the
+fastest kind, on one NUMA node if possible, and away from CPU 0, where most kernels handle timers and interrupts.
 
 A proxy is measured between its backend and the generator. The baseline is the same backend and generator without
 the proxy, so both must have the same cores with and without a proxy. The order is therefore different:
 
-1. The proxy, the backend, the generator and the harness have their own cores (from 8 physical cores).
-2. The harness shares the generator's cores (from 3 cores). A ``single`` proxy gets one core; otherwise each program gets a third.
+1. With 8 or more physical cores, the proxy, the backend, the generator and the harness have their own cores.
+2. With 3 or more cores, the harness shares the generator's cores. A ``single`` proxy gets one core; otherwise each program gets a third.
 3. On two cores, the proxy has one and the backend and the generator share the other. The cost of sharing is also in the baseline, so it
    cancels out of the overhead.
 4. On a machine with one core, all programs share it.
 
-A server with a database has the same cores as without, so that all its workloads are measured on the same cores. The database gets two
+A server has the same cores with and without a database, so that all its workloads are measured on the same cores. The database gets two
 thirds of the generator's cores, rounded down, or the cores that a remote load generator leaves free. If the generator has only one core,
-the database shares it: a request to a database costs the generator less than it costs the database.
+the database shares it, because a request costs the generator less CPU time than it costs the database.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def partition(topology: Topology, scaling: Scaling, for_target: int | None = Non
 
 
 def partition_for_proxy(topology: Topology, scaling: Scaling, for_target: int | None = None) -> Cores:
-    """Divide the physical cores in three. With ``single``, the proxy gets one; with ``multi`` and ``prefork``, a third, like the backend.
+    """Divide the physical cores into three parts. A ``single`` proxy gets one core; other proxies get a third, like the backend.
 
     ``for_target`` overrides the proxy's number of cores. If the proxy gets all cores, the other programs share them.
     """

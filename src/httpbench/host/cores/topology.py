@@ -32,7 +32,7 @@ class Core:
 
 @dataclass(frozen=True, slots=True)
 class Topology:
-    """The cores, sorted by speed (slow ones first), then by node, then by number."""
+    """The cores, sorted by speed (slowest first), then by node, then by number."""
 
     cores: tuple[Core, ...]
 

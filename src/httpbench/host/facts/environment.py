@@ -43,8 +43,8 @@ STATISTICS = ("numpy", "scipy")
 def read_environment(folder: Path, versions: Mapping[str, str], root: Path = Path("/"), topology: Topology | None = None) -> Environment:
     """Return the current environment.
 
-    ``folder`` contains the targets. ``versions`` are those of the targets' toolchains and libraries; those of our own libraries are added.
-    If the caller has read the ``topology``, it isn't read again.
+    ``folder`` contains the targets. ``versions`` contains the versions of their toolchains and libraries, to which this function adds the
+    versions of our own libraries. If the caller passes a ``topology``, it isn't read again.
     """
     cpus = (topology or read_topology(root)).cpus
     groups = groups_of(root=root)

@@ -1,4 +1,4 @@
-"""The commit of a folder, and the commits between two runs if the repository is still here."""
+"""The commit of a folder, and the commits between two runs if the repository is still on this machine."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ COMMIT = re.compile(r"([0-9a-f]{7,64})(?:\+changes)?")
 def git_commit(folder: Path) -> str | None:
     """Return the commit of a folder, with ``+changes`` if the folder has uncommitted changes.
 
-    Returns ``None`` if the folder isn't in a repository or if git ignores it (such as an installed package in a project's ``.venv``).
+    Return ``None`` if the folder isn't in a repository or if git ignores it (such as an installed package in a project's ``.venv``).
     """
     head = _git(folder, "rev-parse", "--verify", "HEAD")
     if head is None or _git(folder, "check-ignore", "--quiet", ".") is not None:
@@ -26,8 +26,8 @@ def git_commit(folder: Path) -> str | None:
 def commits_between(folder: Path, before: str, after: str) -> list[str]:
     """Return the commits after ``before`` up to ``after``, newest first, each as a line with the short id and the subject.
 
-    At most ``COMMITS_MAX`` commits are returned; if there are more, an extra line says so. The list is empty if both commits are the same,
-    or if the folder, git or one of the commits is missing. ``+changes`` at the end of a commit is ignored.
+    At most ``COMMITS_MAX`` commits are returned; if there are more, an extra line contains the command that lists them. The list is empty
+    if both commits are the same, or if the folder, git or one of the commits is missing. ``+changes`` at the end of a commit is ignored.
     """
     matches = [COMMIT.fullmatch(name) for name in (before, after)]
     first, last = (match[1] if match else None for match in matches)

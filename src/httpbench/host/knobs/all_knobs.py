@@ -14,7 +14,10 @@ WAKE_UP_US_MAX = 10
 """Maximum exit latency of an idle state that stays enabled, in µs: roughly the time of a request over loopback."""
 
 HALT_POLL_NS_ENOUGH, HALT_POLL_NS_WANTED = 1_000_000, 10_000_000
-"""Time for which a virtual CPU polls for work before it halts: longer than the gap between requests at a few hundred requests/s."""
+"""Time for which a virtual CPU polls for work before it halts, in ns: the minimum that is fine, and the value to set.
+
+The value to set is longer than the gap between requests at a few hundred requests/s.
+"""
 
 PORTS_ENOUGH = 20_000
 PORTS_WANTED = "16384 65535"

@@ -45,15 +45,15 @@ class Knob:
     severity: Severity = "warning"
     """Severity of the finding if the knob isn't set as wanted."""
     settings: Reader
-    """Returns the knob's settings on this machine. Empty if the machine doesn't have the knob."""
+    """Function that returns the knob's settings on this machine, or none if the machine doesn't have the knob."""
     what: Callable[[Sequence[Setting]], str]
-    """Describes the current state."""
+    """Function that describes the current state."""
     why: str
     """The effect on a measurement, as a clause."""
     source: str
-    """Place in the kernel's documentation that describes the knob."""
+    """Part of the kernel's documentation that describes the knob."""
     has_no_better: Callable[[Sequence[Setting]], bool] = lambda _: False
-    """Returns whether even the best setting that this machine offers disturbs a measurement."""
+    """Function that returns whether even the best setting that this machine offers disturbs a measurement."""
 
     def finding(self, root: Path) -> Finding | None:
         found = self.settings(root)

@@ -36,7 +36,7 @@ class Journal(Frozen):
 
     boot_id: str
     before: dict[str, str]
-    """Path, relative to the root → its content before it was first changed."""
+    """Content of each file before it was first changed, by path relative to the root."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,20 +60,20 @@ class TuningOutcome:
 
 @dataclass(frozen=True, slots=True)
 class KnobTuning:
-    """The knobs of a machine. ``root`` stands for ``/``."""
+    """The knobs of a machine. All paths are relative to ``root``."""
 
     journal: Path = JOURNAL
     root: Path = Path("/")
 
     def show(self, knobs: Sequence[Knob] = tuple(KNOBS.values())) -> list[Shown]:
-        """Return every setting that this machine has. Raises :class:`TuneError` if the journal can't be read."""
+        """Return every setting that this machine has. Raise :class:`TuneError` if the journal can't be read."""
         known = self._current().before
         return [Shown(knob, setting, known.get(setting.path)) for knob in knobs for setting in knob.settings(self.root)]
 
     def apply(self, knobs: Sequence[Knob] = tuple(KNOBS.values())) -> TuningOutcome:
         """Change all settings that differ from the wanted ones.
 
-        Raises :class:`TuneError` before any change if the journal can't be written.
+        Raise :class:`TuneError` before any change if the journal can't be written.
         """
         outcome = TuningOutcome()
         with self._locked():
@@ -88,7 +88,7 @@ class KnobTuning:
         return outcome
 
     def reset(self) -> TuningOutcome:
-        """Restore everything. Settings that fail stay in the journal. Raises :class:`TuneError` if the journal can't be read or written."""
+        """Restore everything. Failed settings stay in the journal. Raise :class:`TuneError` if the journal can't be read or written."""
         outcome = TuningOutcome()
         if not self.journal.exists():
             return outcome

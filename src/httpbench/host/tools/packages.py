@@ -1,8 +1,8 @@
-"""Install Debian packages with a short script, which is exactly what users see.
+"""Install Debian packages with a short script, exactly as it is shown to the user.
 
 No package may start its service: a system-wide nginx on port 80, for example, would be unwanted. Debian runs a policy script before it
-starts a service, so we install one that refuses, for as long as apt runs. An existing policy script isn't replaced. Only apt's own timeouts
-and Ctrl-C interrupt a download.
+starts a service, so we install one that refuses every start while apt runs. An existing policy script isn't replaced. Only apt's own
+timeouts and Ctrl-C interrupt a download.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def command(packages: Sequence[str]) -> str:
 
 
 def becoming_root(packages: Sequence[str]) -> tuple[str, ...]:
-    """Return the command prefix for running as root. Raises :class:`RequirementError` if we aren't root and sudo is missing."""
+    """Return the command prefix for running as root. Raise :class:`RequirementError` if we aren't root and sudo is missing."""
     if os.geteuid() == 0:
         return ()
     if shutil.which("sudo") is None:
@@ -49,7 +49,7 @@ def becoming_root(packages: Sequence[str]) -> tuple[str, ...]:
 
 
 def install(packages: Sequence[str]) -> None:
-    """Run the script. apt's output goes to standard error. Raises :class:`RequirementError` if it fails."""
+    """Run the script. apt's output goes to standard error. Raise :class:`RequirementError` if it fails."""
     argv = (*becoming_root(packages), "sh", "-c", script(packages))
     code = subprocess.run(argv, stdin=subprocess.DEVNULL, stdout=sys.stderr.fileno(), check=False).returncode
     if code:

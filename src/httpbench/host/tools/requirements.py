@@ -44,7 +44,7 @@ class Met:
     """A requirement that is met."""
 
     version: str | None
-    """Numbers joined by dots, or ``None`` for a file, or for a program whose version is unknown and not required."""
+    """Numbers joined by dots. ``None`` for a file, and for a program whose version is unknown and not required."""
     path: str
 
 
@@ -54,11 +54,11 @@ class Unmet:
 
     reason: str
     fix: str
-    """The command that installs it, or a web address if there is no command."""
+    """The command that meets the requirement, or a web address if there is no command."""
 
 
 def check(requirement: Requirement) -> Met | Unmet:
-    """Check a requirement. Cached for each PATH."""
+    """Check a requirement. Results are cached for each PATH."""
     return _check(requirement, os.environ.get("PATH", os.defpath))
 
 
@@ -99,7 +99,7 @@ def debian_packages(requirement: Requirement) -> tuple[str, ...]:
     if not _has_package_lists():
         return requirement.apt
     candidates = _candidates(requirement.apt)
-    # A default- package has its own version: 1.17 installs Java 17.
+    # Packages such as default-jdk have their own versions: version 1.17 installs Java 17.
     version = None if requirement.apt[0].startswith("default-") else requirement.version
     if not candidates or (version and is_older(_newest(candidates), version)):
         return ()
@@ -190,7 +190,7 @@ def _candidates(packages: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _kept(file: Path) -> dict[VersionCall, tuple[str, float]]:
-    """Return each version with the time at which it was read, for unchanged programs. Expired entries are left out."""
+    """Return the versions of unchanged programs, each with the time at which it was read. Expired entries are left out."""
     try:
         entries = json.loads(file.read_text(encoding="utf-8"))
         return {
@@ -210,7 +210,7 @@ def _keep(file: Path, versions: dict[VersionCall, tuple[str, float]]) -> None:
         draft.write_text(json.dumps(entries), encoding="utf-8")
         draft.replace(file)
     except OSError:
-        return  # without the cache, the next list just takes a second longer
+        return  # without the cache, the next listing just takes a second longer
 
 
 def _identity(path: str) -> list[int]:

@@ -49,5 +49,5 @@ def test_a_missing_file_is_an_error() -> None:
 
 
 def test_a_file_cannot_be_combined_with_a_name() -> None:
-    with pytest.raises(UsageError, match=r"hosts\.toml lists load hosts, and more are given"):
+    with pytest.raises(UsageError, match=r"hosts\.toml lists load hosts, so no other names can be given"):
         read_hosts(["load1", "hosts.toml"])

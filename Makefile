@@ -3,13 +3,13 @@
 # make test       install the requirements, then run all checks except those of test-all
 # make test-all   run the remaining checks: other targets, the installed package, and tests that judge measurements
 # make faults     cause each fault in docs/reliability.md and print the measured table
-# make results    measure each suite that runs here and write results/MACHINE/SUITE; select suites with SUITES="quick http-clients"
+# make results    measure each suite that this machine can run, and write results/MACHINE/SUITE; select suites with SUITES="quick http-clients"
 # make install    install httpbench and its development tools
 # make image      build a container image of httpbench with the toolchains from Debian and the official images
-# make shell      open a shell in this image; the volume httpbench keeps results and builds
-# make single     run the suite http-servers on one core, here or in the image's shell
+# make shell      open a shell in this image; the volume httpbench stores results and builds
+# make single     run the suite http-servers on one core, on this machine or in the image's shell
 # make multi      run the same suite on all cores
-# make all        run both
+# make all        run single and multi
 
 .DELETE_ON_ERROR:
 .PHONY: bench results test test-all test-unit faults install portable toolchains check prose static clean help image shell single multi all

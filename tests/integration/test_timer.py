@@ -38,7 +38,7 @@ def test_wall_time_includes_a_sleep_but_cpu_time_does_not(tmp_path: Path) -> Non
 def test_cpu_time_equals_the_programs_own_measurement(tmp_path: Path) -> None:
     found = python(tmp_path, "import time\nwhile time.process_time() < 0.5: pass\nprint(time.process_time())")
     own_s = float((tmp_path / "output").read_text())
-    assert own_s <= found.timing.cpu_s <= own_s + 0.2, "the rest is the interpreter's end"
+    assert own_s <= found.timing.cpu_s <= own_s + 0.2, "the rest is the interpreter's shutdown"
     assert found.timing.wall_s >= 0.5
 
 

@@ -20,7 +20,7 @@ DISCARD_PORT = 9
 """Port for route lookups. No packet is sent: connecting a datagram socket only selects its route."""
 ROUND_TRIPS = 50
 ACCEPT_LIMIT_S = 60.0
-HINT = "choose an address of this machine that every load host reaches: --host ADDRESS"
+HINT = "choose an address of this machine that every load host can reach: --host ADDRESS"
 
 
 @dataclass(frozen=True, slots=True)

@@ -64,7 +64,7 @@ def _link(load_host: SshLoadHost, root: Path) -> Iterator[Finding]:
     yield judged(
         "mtu",
         mtus["there"] == mtus["here"],
-        f"packets hold {mtus['there']} bytes there ({there}) and {mtus['here']} here ({here})",
+        f"the MTU is {mtus['there']} bytes there ({there}) and {mtus['here']} bytes here ({here})",
         "large packets from one side are fragmented or lost",
         "set the same MTU on both: ip link set dev DEVICE mtu N",
     )

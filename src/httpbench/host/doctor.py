@@ -144,7 +144,7 @@ def _load(root: Path, topology: Topology) -> Finding:
         load <= limit,
         f"the load average of the last minute is {load:g}; up to {limit:g} is quiet",
         "other programs used the CPUs, including anything that you ran a moment ago",
-        "wait a minute, or find what runs with `top`",
+        "wait a minute, or use `top` to find the busy programs",
     )
 
 

@@ -80,7 +80,7 @@ def test_two_three_and_four_load_hosts_make_one_load(harness: Harness, pair: Clu
         assert sum(host["connections"] for host in hosts) == 11
         assert sum(host["completed"] for host in hosts) == measurement["requests"]["completed"] > 0
         assert measurement["requests"]["completed"] <= server.requests - before
-        assert f"{len(hosts)} load hosts made the load." in measurement["notes"]
+        assert f"{len(hosts)} load hosts generated the load." in measurement["notes"]
         assert min(host["start_ms"] for host in hosts) == 0.0
         assert pair.load_generators() == []
 

@@ -95,7 +95,7 @@ def test_a_frozen_load_host_is_named_and_used_again_once_it_responds(
     waiting.until(lambda: one.workers[0].load_generators() == [], 30)
     worker.process.send_signal(signal.SIGCONT)
     first, second = run.verdicts()
-    assert (first["kind"], first["reasons"]) == ("invalid", ["lost load host load2: nothing came from there for 2 s"])
+    assert (first["kind"], first["reasons"]) == ("invalid", ["lost load host load2: no heartbeat arrived for 2 s"])
     assert is_kept(second), second
 
 
@@ -163,7 +163,7 @@ def test_a_link_cut_for_3_s_is_reported_soon_and_the_next_trial_counts(harness: 
         assert output, said
         trials = [trial for result in json.loads(output)["results"] for trial in result["rounds"]]
         first, second = (trial["verdict"] for trial in sorted(trials, key=lambda trial: int(trial["number"])))
-        assert (first["kind"], first["reasons"]) == ("invalid", ["lost load host load2: nothing came from there for 2 s"])
+        assert (first["kind"], first["reasons"]) == ("invalid", ["lost load host load2: no heartbeat arrived for 2 s"])
         assert named_s < 10, "long before the end of the trial"
         assert is_kept(second), second
         waiting.until(lambda: made.cluster.load_generators() == [], GONE_S)

@@ -286,5 +286,5 @@ def test_doctor_examines_both_hosts(hosts: Hosts) -> None:
     assert found["load_host"]["address"] == hosts.network.target.address
     hosts.load1.run("ip", "link", "set", "uplink", "mtu", "1400", check=True)
     shown = hosts.run("doctor", "-r", "load1").stdout
-    assert re.search(r"warning +load1: mtu: packets hold 1400 bytes there \(uplink\) and 1500 here \(uplink\)", shown)
+    assert re.search(r"warning +load1: mtu: the MTU is 1400 bytes there \(uplink\) and 1500 bytes here \(uplink\)", shown)
     assert "fix: set the same MTU on both" in shown

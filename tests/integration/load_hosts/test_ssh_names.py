@@ -78,4 +78,4 @@ def test_a_host_behind_a_jump_host_requires_the_address_of_this_machine(hosts: H
     done = bench(hosts, "behind")
     assert done.returncode == 2
     assert done.stderr.splitlines()[0] == f"error: no route from this machine to {INNER}"
-    assert "choose an address of this machine that every load host reaches: --host ADDRESS" in done.stderr
+    assert "choose an address of this machine that every load host can reach: --host ADDRESS" in done.stderr

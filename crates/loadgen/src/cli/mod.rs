@@ -116,7 +116,7 @@ pub struct Args {
     /// Complete request, byte for byte, or @FILE. {{seq}} expands to a ten-digit counter, {{random}} to 16 random hexadecimal digits.
     #[arg(long, conflicts_with_all = ["headers", "body", "no_keepalive"])]
     pub raw_request: Option<String>,
-    /// JSON file of several requests with weights and correct responses. Only scheme, host and port of the URL are used.
+    /// JSON file of several requests with weights and correct responses. Only the scheme, host and port of the URL are used.
     #[arg(long, value_name = "FILE", conflicts_with_all = REQUEST_OPTIONS)]
     pub requests: Option<PathBuf>,
     /// Use HTTP/2: with prior knowledge over http, with ALPN over https.
@@ -225,7 +225,7 @@ impl Args {
             bail!("--slices-on-stdin requires a constant --rate, because each slice starts at the beginning of the schedule");
         }
         if self.part.threads(self.threads).is_none() {
-            bail!("{} threads in each of {} parts is too many", self.threads, self.part.count());
+            bail!("{} threads in each of {} parts are too many", self.threads, self.part.count());
         }
         Ok(Plan {
             config: self.config(),

@@ -25,14 +25,14 @@ impl Gates {
             let limit_us = limit.as_secs_f64() * 1e6;
             match result.response_time_us.as_ref().unwrap_or(&result.service_time_us).p99 {
                 Some(p99_us) if p99_us <= limit_us => {}
-                Some(p99_us) => breaches.push(format!("p99 is {p99_us:.1} us, the limit is {limit_us:.1} us")),
+                Some(p99_us) => breaches.push(format!("p99 is {p99_us:.1} us; the limit is {limit_us:.1} us")),
                 None => breaches.push("p99 is unknown, it needs at least ten slower samples; hint: measure longer (-d)".to_owned()),
             }
         }
         if let Some(limit) = self.error_share_max {
             let share = error_share(result);
             if share > limit {
-                breaches.push(format!("{:.3}% of requests failed, the limit is {:.3}%", share * 100.0, limit * 100.0));
+                breaches.push(format!("{:.3}% of requests failed; the limit is {:.3}%", share * 100.0, limit * 100.0));
             }
         }
         breaches

@@ -153,7 +153,7 @@ fn limit(result: &RunResult) -> String {
     } else if stalled_s >= HELD_BACK * result.duration_s {
         format!("generator-bound: it was stopped for {stalled_s:.2} s; hint: check for throttling")
     } else if waiting >= HELD_BACK {
-        format!("generator-bound: no CPU for {:.0}% of the time; hint: reserve one (--cpus)", waiting * 100.0)
+        format!("generator-bound: no CPU for {:.0}% of the time; hint: reserve a CPU (--cpus)", waiting * 100.0)
     } else if generator.busy + waiting >= BUSY {
         format!("generator-bound: busiest thread {percent:.0}% of a CPU; hint: add threads (-t)")
     } else if result.requests.unsent > 0 {

@@ -248,7 +248,10 @@ fn warn_of_missing(plan: &Plan, shared: &Shared, observer: &mut impl Observer) {
     let connected = shared.connected.load(Ordering::Relaxed);
     if connected < plan.connections {
         let reason = last_failure(shared).map(|fault| fault.reason).unwrap_or_default();
-        observer.warn(&format!("only {connected} of {} connections were set up ({reason}); the others are retried", plan.connections));
+        observer.warn(&format!(
+            "only {connected} of {} connections were set up ({reason}); the load generator retries the others",
+            plan.connections
+        ));
     }
 }
 

@@ -356,8 +356,8 @@ mod tests {
         Drop,
     }
 
-    /// One request: its thread, the times at which it is sent and answered (in ms since the start of the lead-in), and whether its response
-    /// is correct.
+    /// One request: its thread, the time at which it is sent (in ms since the start of the lead-in), its service time (in ms), and whether
+    /// its response is correct.
     type Request = (u32, u64, u64, bool);
 
     fn slice() -> impl Strategy<Value = (Fate, Vec<Request>)> {

@@ -227,7 +227,7 @@ def _silent(names: Sequence[str], gone: Sequence[Host]) -> LostHostError:
     for host in gone:
         if host.name in names:
             return LostHostError(f"lost load host {host.name}: its Dask worker at {host.address} is gone")
-    return LostHostError(f"lost load host {', '.join(names)}: nothing came from there for {SILENT_S:g} s")
+    return LostHostError(f"lost load host {', '.join(names)}: no heartbeat arrived for {SILENT_S:g} s")
 
 
 async def _say_phases(load: Load, start_ns: int) -> None:

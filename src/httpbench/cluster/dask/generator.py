@@ -92,13 +92,13 @@ def notes(shares: Sequence[HostShare]) -> tuple[str, ...]:
     """Return the notes on load hosts that are printed below a table."""
     if not shares:
         return ()
-    found = [f"{len(shares)} load hosts made the load." if len(shares) > 1 else "1 load host made the load."]
+    found = [f"{len(shares)} load hosts generated the load." if len(shares) > 1 else "1 load host generated the load."]
     last = max(shares, key=lambda share: share.start_ms)
     slowest = max(shares, key=lambda share: share.lag_us_p99 or 0.0)
     if last.is_late:
         found.append(f"Load hosts started up to {last.start_ms:.0f} ms apart; {last.name} was last.")
     if slowest.lag_us_p99 is not None:
-        found.append(f"{slowest.name} lagged most: the p99 of its own lag is {slowest.lag_us_p99 / 1000:.2f} ms.")
+        found.append(f"{slowest.name} lagged the most: the p99 of its own lag is {slowest.lag_us_p99 / 1000:.2f} ms.")
     return tuple(found)
 
 

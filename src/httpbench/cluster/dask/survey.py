@@ -157,7 +157,7 @@ def check_versions(facts: Mapping[Host, HostFacts]) -> None:
         for program, there, here in (("httpbench", fact.httpbench, __version__), ("httpbench-loadgen", fact.loadgen, ours)):
             if there != here:
                 raise LostHostError(
-                    f"load host {host.name} has {program} {there}, this machine has {here}", hint="install the same version on both"
+                    f"load host {host.name} has {program} {there}, but this machine has {here}", hint="install the same version on both"
                 )
 
 

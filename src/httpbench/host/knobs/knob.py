@@ -60,7 +60,7 @@ class Knob:
         if not found:
             return None
         if self.has_no_better(found):
-            return Finding(self.name, "note", self.what(found), self.why, "nothing: this machine offers no better one")
+            return Finding(self.name, "note", self.what(found), self.why, "nothing: this machine offers no better setting")
         do = f"httpbench tune apply {self.name}, as root; httpbench tune reset undoes it"
         return judged(self.name, all(setting.is_fine for setting in found), self.what(found), self.why, do, self.severity)
 

@@ -45,7 +45,7 @@ def test_the_result_includes_the_share_of_each_load_host(tmp_path: Path) -> None
     found = MANY.measurement(job(tmp_path), Output(json.dumps(document), "", 0))
     assert found.load_hosts == tuple(shares)
     assert found.requests.ok == 100 and found.busy_cores == 0.5
-    assert "2 load hosts made the load." in found.notes
+    assert "2 load hosts generated the load." in found.notes
 
 
 def test_a_load_with_too_few_connections_is_refused(tmp_path: Path) -> None:
@@ -78,5 +78,5 @@ def test_starts_further_apart_than_the_round_trip_are_noted() -> None:
 
 def test_the_slowest_load_host_is_named() -> None:
     said = notes([make_host_share(), make_host_share("load2", lag_us_p99=3140.0)])
-    assert said[-1] == "load2 lagged most: the p99 of its own lag is 3.14 ms."
+    assert said[-1] == "load2 lagged the most: the p99 of its own lag is 3.14 ms."
     assert len(notes([make_host_share(lag_us_p99=None)])) == 1, "a closed loop has no schedule"

@@ -82,7 +82,7 @@ def test_each_disturbance_gives_exactly_one_finding(
 def test_a_clock_that_cannot_be_improved_is_a_note(root: Path) -> None:
     folder = "sys/devices/system/clocksource/clocksource0"
     write(root, {f"{folder}/current_clocksource": "hpet", f"{folder}/available_clocksource": "hpet acpi_pm"})
-    assert (found(root)["clocksource"].severity, "offers no better one" in (found(root)["clocksource"].do or "")) == ("note", True)
+    assert (found(root)["clocksource"].severity, "offers no better setting" in (found(root)["clocksource"].do or "")) == ("note", True)
 
 
 def test_each_finding_is_documented(root: Path) -> None:

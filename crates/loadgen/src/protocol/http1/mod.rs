@@ -101,7 +101,7 @@ impl Http1 {
             return Err(Fault::invalid("a response without a request"));
         };
         if !session.queue.is_empty() && self.front_is_unsent(session) {
-            return Err(Fault::invalid("a response came before its request was sent"));
+            return Err(Fault::invalid("a response arrived before its request was sent"));
         }
         match &mut session.phase {
             Phase::Head if session.carry.is_empty() => self.head_in_place(session, pending.kind, bytes),
@@ -331,7 +331,7 @@ impl Protocol for Http1 {
                 Step::Complete(used, outcome, flow) => {
                     bytes = &bytes[used..];
                     if !bytes.is_empty() && (session.pending.len() == 1 || flow == Flow::Close) {
-                        return Err(Fault::invalid("the server sent more bytes than the response has"));
+                        return Err(Fault::invalid("the server sent bytes after the end of the response"));
                     }
                     if let Some(pending) = session.pending.pop_front() {
                         sink.complete(pending.slot, outcome);

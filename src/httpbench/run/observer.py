@@ -7,7 +7,7 @@ from enum import StrEnum
 from typing import Protocol
 
 from httpbench.errors import HttpbenchError
-from httpbench.load import Progress
+from httpbench.load import Progress, SliceReport
 from httpbench.model import Reason, Target, Trial, TrialPlan
 from httpbench.sample import Current
 
@@ -37,8 +37,8 @@ class Observer(Protocol):
 
     def stage(self, stage: Stage) -> None: ...
 
-    def turn(self, planned: TrialPlan, slice_number: int, slices: int) -> None:
-        """Report that the next slice of a target begins. ``slice_number`` counts from 1."""
+    def turn(self, planned: TrialPlan, slice_number: int, slices: int, last: SliceReport | None) -> None:
+        """Report that the next slice of a target begins. ``slice_number`` counts from 1. ``last`` is the report of its previous slice."""
 
     def progress(self, progress: Progress, current: Callable[[], Current] | None = None) -> None:
         """Report progress. ``current`` reads the target's current use of resources, and is ``None`` if the target isn't sampled."""

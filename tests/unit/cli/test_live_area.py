@@ -12,7 +12,7 @@ from rich.live import Live
 
 from httpbench.cli.terminal.live_area import LiveArea, sparkline
 from httpbench.cli.terminal.safe_console import SafeConsole
-from httpbench.load import Phase, Progress
+from httpbench.load import Phase, Progress, SliceReport
 from httpbench.model import Load, Verdict, VerdictKind
 from httpbench.run import Stage
 from httpbench.sample import Current
@@ -152,3 +152,23 @@ def test_a_sparkline_starts_at_zero() -> None:
     assert sparkline([99, 100]) == "██"
     assert sparkline([]) == ""
     assert sparkline([0, 0]) == "▁▁"
+
+
+def test_targets_that_take_turns_show_their_own_slices() -> None:
+    clock = Clock()
+    area = make_area(clock)
+    first, second = (make_plan(name, number=number) for number, name in enumerate(("c/nginx", "rust/hyper")))
+    for plan in (first, second):
+        area.trial_started(plan, plan.number, 2, 20)
+    area.turn(first, 1, 8, None)
+    assert lines(area, 80)[1:] == ["c/nginx · single, 64 connections · round 1 · slice 1/8 0.0 s", ""]
+    area.turn(second, 1, 8, None)
+    area.turn(first, 2, 8, slice_report(200_000))
+    area.turn(second, 2, 8, slice_report(50_000))
+    area.turn(first, 3, 8, slice_report(100_000))
+    clock.now += 0.1
+    assert lines(area, 80)[1:] == ["c/nginx · single, 64 connections · round 1 · slice 3/8 0.1 s", "100,000/s █▅ p99 0.609 ms"]
+
+
+def slice_report(throughput_rps: float) -> SliceReport:
+    return SliceReport(0.25, round(throughput_rps / 4), 100, throughput_rps, 500.0, 150.0, 609.0, 2000.0)

@@ -21,7 +21,7 @@ from rich.text import Text
 
 from httpbench.cli.terminal.progress import Lines, clock, load_of, outcome
 from httpbench.errors import HttpbenchError
-from httpbench.load import Phase, Progress
+from httpbench.load import Phase, Progress, SliceReport
 from httpbench.model import Target, Trial, TrialPlan
 from httpbench.report.words.numbers import three_digits
 from httpbench.run import Stage
@@ -54,6 +54,8 @@ class LiveArea(Lines):
         self._seen: Progress | None = None
         self._rates: tuple[float, ...] = ()
         self._read: Callable[[], Current] | None = None
+        self._slices: dict[int, tuple[float, ...]] = {}
+        """Throughput of the finished slices of each trial, by the trial's number."""
 
     def build_started(self, target: Target) -> None:
         with self._lock:
@@ -74,9 +76,14 @@ class LiveArea(Lines):
     def stage(self, stage: Stage) -> None:
         self._enter(stage)
 
-    def turn(self, plan: TrialPlan, slice_number: int, slices: int) -> None:
+    def turn(self, plan: TrialPlan, slice_number: int, slices: int, last: SliceReport | None) -> None:
+        """Show the target's earlier slices, because a slice is over before its own throughput could be read."""
         self._plan = plan
         self._enter(f"slice {slice_number}/{slices}")
+        if last is not None:
+            self._seen = Progress(Phase.MEASURE, last.duration_s, last.throughput_rps, last.p50_us, last.p99_us)
+            self._rates = (*self._slices.get(plan.number, ()), last.throughput_rps)[-SPARKS_MAX:]
+            self._slices[plan.number] = self._rates
 
     def progress(self, progress: Progress, current: Callable[[], Current] | None = None) -> None:
         if self._seen is None or self._seen.phase is not progress.phase:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from rich.console import Console
 
 from httpbench.errors import HttpbenchError
-from httpbench.load import Progress
+from httpbench.load import Progress, SliceReport
 from httpbench.model import Kind, Reason, Target, Trial, TrialPlan, VerdictKind
 from httpbench.report.words.numbers import three_digits
 from httpbench.report.words.reasons import joined, sentence
@@ -39,7 +39,7 @@ class Lines:
     def stage(self, stage: Stage) -> None:
         pass
 
-    def turn(self, plan: TrialPlan, slice_number: int, slices: int) -> None:
+    def turn(self, plan: TrialPlan, slice_number: int, slices: int, last: SliceReport | None) -> None:
         pass
 
     def progress(self, progress: Progress, current: Callable[[], Current] | None = None) -> None:

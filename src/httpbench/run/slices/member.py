@@ -68,6 +68,8 @@ class Member:
         self._death: str | None = None
         self._slices: list[Slice] = []
         self._last: Slice | None = None
+        self.last_report: SliceReport | None = None
+        """The load generator's report of the last slice. ``None`` before the first slice, or if the target ended during the last one."""
         self._dropped = 0
 
     def __enter__(self) -> Self:
@@ -123,7 +125,7 @@ class Member:
         meters.begin()
         try:
             running.thaw()
-            report = self._started.generator.slice(self._started.lead_in_s, self.plan.load.duration_s / self.plan.slices)
+            report = self.last_report = self._started.generator.slice(self._started.lead_in_s, self.plan.load.duration_s / self.plan.slices)
             self._death = running.death()
             if self._death is None:
                 running.freeze()

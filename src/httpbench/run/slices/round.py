@@ -85,7 +85,7 @@ def _take_turns(members: Sequence[Member], observer: Observer, *, accepts_distur
             return
         for member in order:
             if member.takes_turns:
-                observer.turn(member.plan, kept + 1, wanted)
+                observer.turn(member.plan, kept + 1, wanted, member.last_report)
                 member.take_turn()
         taking = [member for member in order if member.takes_turns]
         may_drop = not accepts_disturbed and dropped < min(wanted, kept + DROPS_AHEAD)

@@ -30,8 +30,8 @@ def test_a_host_may_have_a_user() -> None:
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
-        ("hosts = []", "are wrong: hosts: "),
-        ('hosts = ["a"]\nport = 1', "are wrong: port: "),
+        ("hosts = []", "are invalid: hosts: "),
+        ('hosts = ["a"]\nport = 1', "are invalid: port: "),
         ("hosts = [", "cannot read the load hosts in "),
     ],
 )

@@ -31,7 +31,7 @@ def test_an_agent_of_another_version_is_named(monkeypatch: pytest.MonkeyPatch) -
     check_versions({LOAD1: HostFacts("h", 2, "1.0.0", "2.0.0")})
     for facts, sentence in [
         (HostFacts("h", 2, "0.9.0", "2.0.0"), "load host load1 has httpbench 0.9.0, but this machine has 1.0.0"),
-        (HostFacts("h", 2, "1.0.0", "2.1.0"), "load host load1 has httpbench-loadgen 2.1.0, this machine has 2.0.0"),
+        (HostFacts("h", 2, "1.0.0", "2.1.0"), "load host load1 has httpbench-loadgen 2.1.0, but this machine has 2.0.0"),
         (HostFacts("h", 2, "1.0.0", None), "load host load1 lacks httpbench-loadgen"),
     ]:
         with pytest.raises(LoadError) as caught:

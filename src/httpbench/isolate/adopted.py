@@ -24,7 +24,7 @@ def adopt_orphans() -> None:
 
 
 def end_adopted(keepers: Collection[int]) -> None:
-    """Send SIGKILL to adopted processes until none is left. ``keepers`` belong to trees that still run and are spared."""
+    """Send SIGKILL to adopted processes until none is left. ``keepers`` are the keepers of running trees, which aren't killed."""
     deadline = time.monotonic() + guard.KILL_LIMIT_S
     while (left := _adopted(keepers)) and time.monotonic() < deadline:
         for pid in left:

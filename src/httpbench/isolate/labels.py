@@ -37,7 +37,10 @@ def leftovers(engine: Engine) -> dict[str, int]:
 
 
 def is_gone(label: str) -> bool:
-    """Return whether the process in a label has ended. A process in another namespace is invisible to us and counts as running."""
+    """Return whether the harness that a label identifies has ended.
+
+    We can't see processes in another PID namespace, so a harness there counts as running.
+    """
     try:
         boot_id, namespace, pid, start_ticks = label.split("/")
         known = Owner(boot_id, int(pid), int(start_ticks))

@@ -31,7 +31,7 @@ class Launch:
     """Files and folders of this machine that the container can read, by absolute path inside the container."""
     run_id: str | None = None
     hosts: Mapping[str, str] = field(default_factory=dict)
-    """Addresses of additional host names inside the container."""
+    """Additional host names inside the container, with their addresses."""
     name: str = field(default_factory=lambda: f"httpbench-{secrets.token_hex(4)}")
 
     def labeled_command(self) -> tuple[str, ...]:

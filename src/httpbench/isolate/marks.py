@@ -36,14 +36,14 @@ def engines_left() -> list[Engine]:
 
 
 def forget(engine: Engine) -> None:
-    """Delete an engine's marks of dead harnesses, after the containers were removed."""
+    """Delete an engine's marks of dead harnesses. Call this after removing their containers."""
     for path, own in _left():
         if own is engine:
             unmark(path.name)
 
 
 def _left() -> Iterator[tuple[Path, Engine]]:
-    """Yield the marks of dead harnesses."""
+    """Yield each mark of a dead harness, with the engine of its container."""
     try:
         paths = sorted(_folder().iterdir())
     except (OSError, UsageError):

@@ -88,4 +88,4 @@ class LoadHost(Frozen):
     round_trips: RoundTrips
     """Round trips before the run."""
     environment: Environment
-    """Properties of the load host, without a commit. The only versions are those of load generators."""
+    """Properties of the load host. ``git_commit`` is null, and ``versions`` contains only load generators."""

@@ -22,7 +22,7 @@ class Level(Frozen):
 
 
 STEADY_S_MIN = 1.5
-"""Minimum time to detect steady throughput, in seconds: fourteen windows of 0.1 s, rounded up."""
+"""Minimum duration in which steady throughput can be detected, in seconds: fourteen windows of 0.1 s, rounded up."""
 
 
 class Arrivals(StrEnum):
@@ -95,7 +95,7 @@ class Load(Frozen):
 
     @property
     def levels(self) -> tuple[Level, ...]:
-        """The levels of the load in order. The last one lasts to the end.
+        """The levels of the load in order. The last level lasts until the load ends.
 
         Empty in a closed loop. There are fewer levels than ``steps`` if ``duration_s`` is too short.
         """

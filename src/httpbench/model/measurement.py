@@ -57,7 +57,7 @@ class Requests(Frozen):
 
 
 class Interval(Frozen):
-    """A slice of the measurement."""
+    """A slice of time within a measurement."""
 
     start_s: float
     """Start, in seconds since the measurement began."""
@@ -129,7 +129,7 @@ class Step(Frozen):
 
 
 START_SPREAD_MS_MAX = 5.0
-"""Maximum start delay of a load host, in ms beyond the round trip. Reports mention longer delays."""
+"""Maximum start delay of a load host, in ms, in addition to its round trip. Reports mention hosts that start later."""
 
 
 class HostShare(Frozen):

@@ -1,6 +1,7 @@
 """Check whether the process that created a run or container still exists.
 
-The boot id, the process id and the start in clock ticks since boot identify a process. A date wouldn't, because clocks can be adjusted.
+The boot id, the process id and the start in clock ticks since boot identify a process. A start time wouldn't be reliable, because the
+machine's clock can be adjusted.
 """
 
 from __future__ import annotations

@@ -62,7 +62,7 @@ class Response:
 
 
 def parsed(head: str, body: str) -> Response:
-    """Build a response from a head, and a body without framing, that another program has received and checked."""
+    """Build a response from its head and its body without framing. Another program has received and checked the response."""
     first, *lines = head.split("\r\n")
     fields = [line.partition(":") for line in lines if line]
     _, status, reason = f"{first} ".split(" ", 2)

@@ -82,6 +82,6 @@ def _common(responses: Sequence[Response], *, bodies: bool) -> Learned:
 
 
 def _text(body: bytes) -> str | None:
-    """Return the body as text if it is short and can be encoded to the same bytes, else ``None``."""
+    """Return the body as text if it is short and encoding the text yields the same bytes. Otherwise, return ``None``."""
     text = body.decode(errors="replace")
     return text if len(body) <= BODY_MAX_BYTES and text.encode() == body else None

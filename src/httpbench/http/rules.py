@@ -65,7 +65,7 @@ def worlds_problems(value: object, count: int | None) -> list[str]:
 
 
 def _items_problems(value: object, count: int | None, factor: int) -> list[str]:
-    """Return the problems of HttpArena's list of items."""
+    """Return the problems of a list of items in HttpArena's JSON test."""
     items = value.get("items") if isinstance(value, dict) else None
     if not isinstance(value, dict) or not isinstance(items, list):
         return [f"{_shown(value)} is not a JSON object with an array of items"]

@@ -1,8 +1,8 @@
 """End the processes of a tree after its keeper and its guard were killed at the same moment.
 
 The harness is the *child subreaper* above every keeper. When a keeper and its guard are gone, the processes they guarded become children of
-the harness. Each command of a tree starts its own session, which distinguishes these processes from the harness's other children. A short
-command that prints a version also has its own session and might be killed too; the version is then unknown.
+the harness. We recognize them by their session: each command of a tree starts its own session, unlike most other children of the harness. A
+short command that prints a version also has its own session and might be killed, too. The version is then unknown.
 """
 
 from __future__ import annotations

@@ -219,7 +219,7 @@ class Session:
                 if not self._step():
                     return
                 if self._is_heard:
-                    self._silent_s += min(time.monotonic() - begin, 2 * SAMPLE_S)  # a suspension of the agent isn't silence of the harness
+                    self._silent_s += min(time.monotonic() - begin, 2 * SAMPLE_S)  # excludes time in which the agent was suspended
             say("silence")
         finally:
             with contextlib.suppress(BrokenPipeError):

@@ -25,7 +25,7 @@ from httpbench.isolate.tree import Command, ProcessTree, Stopped, tail
 from httpbench.model import ContainerRun
 
 CREATE_LIMIT_S = 60.0
-END_LIMIT_S = 5.0  # how long the engine's client may outlive the program in the container
+END_LIMIT_S = 5.0  # maximum time from the end of the program in the container to the end of the engine's client
 REMOVE_LIMIT_S = 30.0  # long enough for a daemon to restart
 ENGINE_FAILED = (125, 126, 127)  # exit codes of the client if the program in the container never started
 ABSENT_CHECKS = 3  # several, because the daemon may still be creating a container for a client that was killed

@@ -29,7 +29,7 @@ from httpbench.isolate import guard
 LIMIT_S = 2.0  # a program stops only once it gets the CPU, which can take a fifth of a second on an overloaded machine
 POLL_S = 0.0002
 HELD_S = 0.01
-"""Time, in seconds, after which a process counts as stopped although threads of it wait in the kernel (state D).
+"""Time, in seconds, after which a process counts as stopped although some of its threads wait in the kernel (state D).
 
 A thread in ``vfork``, for example, waits for a child that is stopped. The process can't run program code, because SIGSTOP takes effect
 before such a thread returns to the program.
@@ -262,7 +262,7 @@ def thaw_container(pid: int, container_id: str) -> None:
     groups = groups_of(pid) if pid else None
     file = groups.freezer() if groups else None
     if file and container_id in file.parent.name:
-        with contextlib.suppress(FreezeError):  # if the container stays frozen, the engine reports that it can't remove it
+        with contextlib.suppress(FreezeError):  # if this fails, the engine will report that it can't remove the container
             GroupFreezer(file).thaw()
 
 

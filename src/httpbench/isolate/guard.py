@@ -295,7 +295,7 @@ class Guard:
         try:
             os.write(1, (json.dumps(event) + "\n").encode())
         except OSError:
-            pass  # the harness is gone; its end of standard input is closed, too, which ends the guard
+            pass  # the harness is gone, so standard input is closed, which will end the guard
 
     def start(self) -> str | None:
         """Start every command. Returns why a command couldn't start, or ``None``."""

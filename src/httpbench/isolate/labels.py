@@ -21,7 +21,7 @@ def owner_label() -> str:
 
 
 def leftovers(engine: Engine) -> dict[str, int]:
-    """Return the ids of containers that outlived their harness, each with the process id of its init, or 0 if the container doesn't run.
+    """Return the containers that outlived their harness: the process id of each one's init process (0 if it doesn't run), by container id.
 
     Raises :class:`ContainerError` if the engine doesn't respond.
     """

@@ -59,7 +59,7 @@ class Launch:
 
 
 def mount_text(path: str, inside: str) -> str:
-    """Return the value of ``--mount`` for a read-only file or folder. The fields are quoted as in CSV."""
+    """Return the value of ``--mount`` that makes a file or folder readable inside the container. The fields are quoted as in CSV."""
     fields = ("type=bind", f"source={path}", f"target={inside}", "readonly")
     return ",".join('"{}"'.format(text.replace('"', '""')) if set(text) & set(',"') else text for text in fields)
 

@@ -31,7 +31,7 @@ ATTEMPTS = 3
 TOLERANCE = 1.05
 """Maximum ratio of a burn's CPU usage to the limit.
 
-The ratio is above 1 because the kernel grants the quota in small slices, and because polling finds the ends of the window only roughly.
+This maximum is above 1 because the kernel grants the quota in small slices, and because polling finds the ends of the window only roughly.
 """
 LIFE_S = 3.0  # time after which a burner ends by itself
 CPUS_TOLERANCE = 0.01  # engines round the quota to 10 µs of a 100 ms period

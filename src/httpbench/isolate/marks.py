@@ -1,4 +1,4 @@
-"""Marks: files in the user's state folder. Each mark names a container that may exist and the harness that started the container.
+"""Marks are files in the user's state folder. Each mark names a container that may exist, and the harness that starts this container.
 
 A mark is written before its container starts and deleted after the container is removed. A mark without a living harness means that a
 container may have been left behind. If every mark has a living harness, httpbench doesn't need to query any engine.

@@ -104,7 +104,7 @@ class RemoteTree:
 
         Raises :class:`LostHostError` if the other host is gone or silent.
         """
-        self._silent_s += min(time.monotonic() - self._looked_at, SILENCE_STEP_S)  # a suspension of the harness isn't silence of the host
+        self._silent_s += min(time.monotonic() - self._looked_at, SILENCE_STEP_S)  # excludes time in which the harness was suspended
         while self._read(0):
             pass
         self._looked_at = time.monotonic()

@@ -105,7 +105,9 @@ class ProcessTree(Freezable):
     """Process ids of the keepers of all running trees."""
 
     def __init__(self, commands: Sequence[Command], *, stdout: Path, stderr: Path | None = None):
-        """Start the commands, and append their output to the files. Without ``stderr``, :attr:`stderr` is a pipe with their standard error.
+        """Start the commands, and append their output to the files.
+
+        If ``stderr`` is ``None``, standard error goes to a pipe, which the attribute :attr:`stderr` identifies.
 
         Raises :class:`StartError` if a command can't be executed.
         """
@@ -159,7 +161,7 @@ class ProcessTree(Freezable):
 
     @property
     def stderr(self) -> int:
-        """File descriptor of the commands' standard error, if no file was given."""
+        """File descriptor of the pipe with the commands' standard error. Use it only if no file was given for standard error."""
         assert self._guard.stderr is not None
         return self._guard.stderr.fileno()
 

@@ -7,8 +7,8 @@ autocannon prints its result as JSON. According to its source code, it has these
   correct, and we keep it.
 - A closed connection leaves its requests in a queue. autocannon doesn't count these requests as errors, and uses their send times for later
   responses. We count the requests as sent but never answered, and leave out the latencies.
-- ``-R`` sends the requests of each second in one burst, and corrects latencies as if each connection had a request due every millisecond,
-  whatever the rate.
+- ``-R`` sends the requests of each second in one burst. It corrects latencies as if each connection had a request due every millisecond,
+  no matter which rate was requested.
 - ``-D`` reconnects after a number of responses, and doesn't count the last response of each connection.
 - Its per-second values treat each sample as one second, even if the sample was late. We therefore compute throughput from the duration.
 - Each worker gets an equal share of the connections, rounded down, and samples the counts per second on its own.
@@ -188,7 +188,7 @@ def _count(result: _Result, status: int) -> int:
 def _errors(result: _Result, job: Job, completed: int) -> dict[str, int]:
     """Return all errors by kind, including zero counts.
 
-    autocannon counts a failed connection as one error, even if several requests were in flight on it. We count the others as closed early.
+    autocannon counts a failed connection as one error, even if it loses several requests. We count its other requests as ``closed_early``.
     """
     failed, wrong = result.errors - result.timeouts, completed - _count(result, job.status)
     in_flight = job.load.connections * job.load.pipeline

@@ -1,4 +1,4 @@
-"""The interface of a load generator's adapter, which refuses a load or returns a command line, and parses the output.
+"""The interface of adapters for load generators. An adapter returns the command line for a load, or refuses it, and parses the output.
 
 Adapters start no processes. They turn a ``Job`` into a command line, and the ``Output`` of a finished process into a ``Measurement``. This
 makes adapters testable with recorded outputs, and lets the caller decide on which host and which cores the generator runs. A drawback: a
@@ -86,7 +86,7 @@ class Progress:
 
 @dataclass(frozen=True, slots=True)
 class SliceReport:
-    """A generator's report after a slice, once no request is in flight."""
+    """A generator's report on a slice. The generator sends it when the last response has arrived."""
 
     duration_s: float
     """Length of the window, in seconds."""
@@ -118,7 +118,7 @@ class Output:
 
     @property
     def ending(self) -> str:
-        """A phrase that describes how the process ended."""
+        """A clause that describes how the process ended."""
         return f"was killed by signal {-self.exit_code}" if self.exit_code < 0 else f"ended with exit code {self.exit_code}"
 
     @property

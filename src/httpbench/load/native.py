@@ -186,7 +186,7 @@ class Native(LoadGenerator):
             generator=self.name,
             generator_version=report.version,
             bytes_received=report.bytes.received,
-            means_every_request=True,  # other generators connect while they measure, round times down, or keep only a million times
+            means_every_request=True,  # false for others: wrk connects while it measures, autocannon rounds down, hey keeps a million times
             intervals=tuple(part.interval for part in recorded_intervals) or tuple(map(_interval, report.intervals)),
             steps=steps(job.load, recorded_intervals),
             unfinished=_unfinished(report),
@@ -212,7 +212,7 @@ def _one_request(job: Job) -> list[str]:
 
 
 def _mixed_requests(job: Job) -> list[str]:
-    """Write a file with all requests of the mix, each with its weight and its correct response, and return the options."""
+    """Write all requests of the mix to a file, with their weights and correct responses. Return the options that name this file."""
     requests = [_stated(part) for part in job.workload.parts]
     return ["--requests", str(job.write("requests.json", json.dumps(requests)))]
 

@@ -43,7 +43,7 @@ class Environment(Frozen):
     memory_limit_bytes: int | None = None
     """Memory that the control groups allow, in bytes. Null: no limit."""
     container: str | None = None
-    """Container engine in which httpbench runs. Null: none."""
+    """Container engine that runs httpbench. Null: httpbench doesn't run in a container."""
     git_commit: str | None
     """Commit of the folder with the targets, followed by ``+changes`` if the folder has uncommitted changes. Null: not in a repository."""
     httpbench_version: str

@@ -91,7 +91,7 @@ class OverSeconds(Frozen):
     min: float
     """Minimum of the counts."""
     p1: float
-    """p1 of the counts, which is the minimum if there are fewer than 101 seconds."""
+    """p1 of the counts. It equals the minimum if there are fewer than 101 seconds."""
     p2_5: float
     """p2.5 of the counts."""
     p50: float
@@ -154,7 +154,7 @@ class HostShare(Frozen):
     lag_us_p99: float | None
     """p99 of the load generator's own lag behind the schedule, in µs. Null: closed loop, or fewer than ten samples beyond it."""
     start_ms: float
-    """Start of the load on this host, in ms after the first load host. The maximum error is half the sum of both hosts' round trips."""
+    """Start of the load on this host, in ms after that on the first host. The error is at most half the sum of both hosts' round trips."""
     round_trip_ms: float
     """Shortest round trip while reading this host's clock through the Dask scheduler, in ms."""
 

@@ -56,7 +56,7 @@ class TuningOutcome:
     changed: dict[str, tuple[str, str]] = field(default_factory=dict)
     failed: dict[str, str] = field(default_factory=dict)
     rebooted: bool = False
-    """Whether the journal was from an earlier boot, so that the reboot has already restored everything."""
+    """Whether the journal was from an earlier boot. If so, the reboot has already restored everything."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -63,7 +63,7 @@ def check(requirement: Requirement) -> Met | Unmet:
 
 
 def find(requirement: Requirement) -> Met | Unmet:
-    """Find the required program or file. This neither checks its version nor runs it."""
+    """Find the required program or file, without running the program to check its version."""
     if requirement.file is not None:
         found = sorted(Path("/").glob(requirement.file.lstrip("/")))
         return Met(None, str(found[0])) if found else Unmet(f"no file matches {requirement.file}", _fix(requirement))

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 LIMITS = ("cpu.max", "memory.max", "cpu.cfs_quota_us", "cpu.cfs_period_us", "memory.limit_in_bytes")
-"""Names of control group files that contain limits, for both versions of the interface."""
+"""Names of the files that contain limits, in both versions of control groups."""
 
 FILES = (
     *(f"/proc/{name}" for name in ("cpuinfo", "meminfo", "loadavg", "device-tree/model", "net/sockstat", "self/cgroup", "self/mountinfo")),

@@ -1,4 +1,4 @@
-"""Limits on open files: this machine's maximum, the limit of started programs, and a higher one for the harness."""
+"""Limits on open files: the maximum of this machine, the limit for programs that httpbench starts, and a raised limit for the harness."""
 
 from __future__ import annotations
 
@@ -10,27 +10,30 @@ from pathlib import Path
 from httpbench.host.kernel_files import read_int
 
 ENOUGH = 65_536
-"""Limit of started programs: enough for both sides of 10,000 connections. Limits in the millions slow the start of some runtimes."""
+"""Limit for programs that httpbench starts. It is enough for both ends of 10,000 connections.
+
+It isn't higher, because some runtimes start slowly if the limit is in the millions.
+"""
 
 KERNEL_MAX = 1 << 20
 """The kernel's default for ``fs.nr_open``."""
 
 
 def hard_limit(root: Path = Path("/")) -> int:
-    """Return how many files a process may open on this machine: the hard limit, up to which it may raise its soft limit."""
+    """Return the hard limit: the maximum number of open files to which a process on this machine may raise its soft limit."""
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     highest = read_int(root / "proc/sys/fs/nr_open") or KERNEL_MAX
     return highest if hard == resource.RLIM_INFINITY else min(hard, highest)
 
 
 def limit_of_programs() -> int:
-    """Return how many files each started program may open."""
+    """Return how many files each program that httpbench starts may open."""
     return min(hard_limit(), ENOUGH)
 
 
 @contextmanager
 def raised(files: int) -> Iterator[None]:
-    """Raise our own soft limit (often 1,024) to this many files until the block ends, as far as the hard limit allows."""
+    """Until the block ends, raise our own soft limit (often 1,024) to ``files``, or to the hard limit if that is lower."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, min(files, hard_limit())), hard))
     try:

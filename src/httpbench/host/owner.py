@@ -1,6 +1,7 @@
 """Check whether the process that created a run or container still exists.
 
-The boot id and the start ticks identify the process, because clocks can be adjusted.
+The boot id, the process id and the start in clock ticks since boot identify a process. A start time wouldn't be reliable, because the
+machine's clock can be adjusted.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from typing import NamedTuple
 from httpbench.host.kernel_files import read_text
 
 BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
-START_FIELD = 19  # counted after the name: field 22 of proc_pid_stat(5)
+START_FIELD = 19  # index among the fields after the name; field 22 in proc_pid_stat(5)
 
 
 class Owner(NamedTuple):
@@ -25,12 +26,12 @@ class Owner(NamedTuple):
 
 
 def this_process() -> Owner:
-    """Return the owner of runs that start in this process."""
+    """Return the identity of this process, which owns the runs that it starts."""
     return Owner(_boot_id(), os.getpid(), _start_ticks(os.getpid()) or 0)
 
 
 def is_alive(owner: Owner) -> bool:
-    """Return whether the same process is still running."""
+    """Return whether the owner is still running."""
     return owner.boot_id == _boot_id() and owner.start_ticks == _start_ticks(owner.pid)
 
 
@@ -39,7 +40,7 @@ def _boot_id() -> str:
 
 
 def _start_ticks(pid: int) -> int | None:
-    """Return the start time of a process, or ``None`` if it doesn't exist or is a zombie."""
+    """Return the clock ticks from boot to the start of a process, or ``None`` if the process doesn't exist or is a zombie."""
     stat = read_text(Path(f"/proc/{pid}/stat")) or ""
     fields = stat.rpartition(")")[2].split()  # the name may contain spaces and parentheses
     return None if not fields or fields[0] in ("Z", "X") else int(fields[START_FIELD])

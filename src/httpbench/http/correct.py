@@ -13,10 +13,10 @@ from httpbench.model import Expectation, SampledResponse, Workload
 from httpbench.text import one_line
 
 SHOWN = 60
-"""Number of bytes of a body to quote."""
+"""Maximum number of bytes that a message quotes from a body."""
 
 RETRY_S = 0.005
-ATTEMPT_S = 1.0  # each further attempt waits twice as long, because some servers take many seconds to send their first response
+ATTEMPT_S = 1.0  # each attempt waits twice as long as the one before, because some servers take many seconds for their first response
 WRONG_FOR_S = 1.0  # a starting server may respond 503 for a moment, but a server that is wrong for this long stays wrong
 
 

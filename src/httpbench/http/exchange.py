@@ -62,7 +62,7 @@ class Response:
 
 
 def parsed(head: str, body: str) -> Response:
-    """Build a response that another program received and checked, from its head and its body without framing."""
+    """Build a response from its head and its body without framing. Another program has received and checked the response."""
     first, *lines = head.split("\r\n")
     fields = [line.partition(":") for line in lines if line]
     _, status, reason = f"{first} ".split(" ", 2)
@@ -190,7 +190,7 @@ class Connection:
         self.close()
 
     def _body(self, method: str, head: Response, deadline: float) -> tuple[int, bytes]:
-        """Return the number of bytes received, and the body (framing: RFC 9112, section 6.3)."""
+        """Return the size of the body in bytes, including framing, and the body itself. RFC 9112, section 6.3, defines the framing."""
         if method == "HEAD" or head.status in (204, 304) or head.status < 200:
             return 0, b""
         if (head.header("transfer-encoding") or "").lower() == "chunked":
@@ -269,7 +269,7 @@ class Connection:
             raise ExchangeError(f"closed the connection {when}")
         try:
             left_s = deadline - time.monotonic()
-            if left_s <= 0:  # even if bytes still arrive
+            if left_s <= 0:  # the deadline also applies to a server that is still sending
                 raise TimeoutError
             self._socket.settimeout(left_s)
             data = self._socket.recv(65_536)
@@ -287,7 +287,7 @@ class Connection:
 
 
 def exchange(host: str, port: int, request: Request, timeout_s: float = 2.0) -> tuple[Response, bytes]:
-    """Send one request on a new connection. Returns the response, and any bytes after it."""
+    """Send one request on a new connection. Returns the response, and the bytes that arrived after it."""
     with Connection(host, port, timeout_s) as connection:
         connection.send(encode(request, f"{host}:{port}"))
         response = connection.receive(request.method)
@@ -295,7 +295,7 @@ def exchange(host: str, port: int, request: Request, timeout_s: float = 2.0) -> 
 
 
 def _parse_head(head: bytes) -> Response:
-    """Return a response that still lacks its body. Its size includes the empty line after the headers."""
+    """Parse the head of a response, and return the response without its body. Its size includes the empty line after the headers."""
     lines = head.decode("latin-1").split("\r\n")
     parts = lines[0].split(" ", 2)
     if len(parts) < 2 or not parts[0].startswith("HTTP/1.") or not STATUS.fullmatch(parts[1]):

@@ -49,7 +49,7 @@ def page_problems(body: bytes) -> list[str]:
 
 
 class _Page(HTMLParser):
-    """The parts of a page that the rules cover."""
+    """A parser that collects the parts of a page that :func:`page_problems` checks."""
 
     def __init__(self) -> None:
         super().__init__(convert_charrefs=True)

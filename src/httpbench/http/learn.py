@@ -16,13 +16,16 @@ from httpbench.model import Learned, Workload
 
 RESPONSES = 3
 PAUSE_S = 0.55
-"""Pause between the requests, in seconds. The pause makes bodies differ if they contain a time in seconds."""
+"""Pause between the requests, in seconds. The three requests take more than a second, so bodies that contain the time in seconds differ."""
 BODY_MAX_BYTES = 65_536
 """Maximum length of a body that is compared byte by byte. For a longer body, size and SHA-256 are compared."""
 
 
 def is_learned(workload: Workload) -> bool:
-    """Return whether the workload leaves the correct status open, or accepts several bodies of which a server always sends the same one."""
+    """Return whether the correct response must be learned because the workload doesn't define it completely.
+
+    Either any successful status is correct, or a rule accepts several bodies although each server always sends the same one.
+    """
     expect = workload.expect
     if expect.body is not None or expect.body_sha256 is not None or expect.body_bytes is not None:
         return False
@@ -32,9 +35,9 @@ def is_learned(workload: Workload) -> bool:
 def learn(host: str, port: int, workload: Workload, before: Learned | None = None) -> tuple[Workload, Learned] | None:
     """Learn the common properties of three responses.
 
-    Returns the workload with these properties and the properties themselves, or ``None`` if a response isn't correct. ``before`` contains
-    the properties that were learned in an earlier trial of the same server. That trial has shown whether bodies change over time, so no
-    pauses are needed.
+    Returns the workload with these properties, and the properties themselves. Returns ``None`` if a request fails, a response isn't correct
+    or the statuses differ. ``before`` contains the properties learned in an earlier trial of the same server. That trial has shown whether
+    bodies change over time, so this trial needs no pauses.
     """
     responses: list[Response] = []
     for number in range(RESPONSES):
@@ -55,7 +58,7 @@ def learn(host: str, port: int, workload: Workload, before: Learned | None = Non
 
 
 def with_status(workload: Workload, status: int) -> Workload:
-    """Return the workload with this expected status if it accepts any success, else the unchanged workload."""
+    """Return the workload with this expected status. A workload that already expects a status is returned unchanged."""
     if workload.expect.status is not None:
         return workload
     return workload.model_copy(update={"expect": workload.expect.model_copy(update={"status": status})})
@@ -79,6 +82,6 @@ def _common(responses: Sequence[Response], *, bodies: bool) -> Learned:
 
 
 def _text(body: bytes) -> str | None:
-    """Return the body as text if it is short and can be encoded to the same bytes, else ``None``."""
+    """Return the body as text if it is short and encoding the text yields the same bytes. Otherwise, return ``None``."""
     text = body.decode(errors="replace")
     return text if len(body) <= BODY_MAX_BYTES and text.encode() == body else None

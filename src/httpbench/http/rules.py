@@ -1,8 +1,7 @@
 """Check bodies against published rules: those of TechEmpower's tests, and those of HttpArena's JSON test.
 
-Each function returns the problems of one body, each as a clause. In one respect, this module is stricter than TechEmpower's own program:
-problems that only cause warnings in that program are errors in this module. As in that program, keys and the message may be in upper or
-lower case.
+Each function returns the problems of one body, each as a clause. This module is stricter than TechEmpower's own program, because it also
+reports problems for which that program only prints a warning. Both accept keys and the message in upper or lower case.
 
 Sources: github.com/TechEmpower/FrameworkBenchmarks/wiki, "Framework Tests Overview"; github.com/MDA2AV/HttpArena, scripts/validate.sh.
 """
@@ -66,7 +65,7 @@ def worlds_problems(value: object, count: int | None) -> list[str]:
 
 
 def _items_problems(value: object, count: int | None, factor: int) -> list[str]:
-    """Return the problems of HttpArena's list of items."""
+    """Return the problems of a list of items in HttpArena's JSON test."""
     items = value.get("items") if isinstance(value, dict) else None
     if not isinstance(value, dict) or not isinstance(items, list):
         return [f"{_shown(value)} is not a JSON object with an array of items"]
@@ -122,7 +121,7 @@ def _of_json(body: bytes, problems: Callable[[object], list[str]]) -> list[str]:
 
 
 def _charset_problems(response: Response) -> list[str]:
-    """Return a problem if the page doesn't declare its encoding. It must do so because it contains characters beyond ASCII."""
+    """Return a problem if the response doesn't declare the encoding of its page, which contains characters beyond ASCII."""
     content_type = (response.header("content-type") or "").lower().replace(" ", "").replace('"', "")
     return [] if "charset=utf-8" in content_type else ["Content-Type without charset=utf-8"]
 

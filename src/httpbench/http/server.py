@@ -41,7 +41,7 @@ class Server:
 
     @property
     def patience_s(self) -> float:
-        """Time to wait for one response, in seconds: the timeout, or the time left until the deadline."""
+        """Time to wait for one response, in seconds: the timeout or the time left until the deadline, whichever is shorter."""
         return max(min(self.timeout_s, self.deadline - time.monotonic()), QUIET_S)
 
     def connect(self) -> Connection:
@@ -49,7 +49,7 @@ class Server:
         return Connection(self.host, self.port, self.patience_s)
 
     def request_bytes(self, *extra: tuple[str, str], padding: int = 0, **changes: str) -> bytes:
-        """Return the workload's request with additional headers and with changes to its fields.
+        """Return the workload's request, encoded with additional headers and changed fields.
 
         ``padding`` is the number of bytes by which the request gets longer. It must be 0, or at least the length of a padding header
         without a value.
@@ -61,7 +61,7 @@ class Server:
         return encode(request, f"{self.host}:{self.port}", extra=(*extra, *pad))
 
     def exchange(self, **changes: str) -> tuple[Response, bytes]:
-        """Send the request, with changes to its fields, on a new connection. Returns the response, and any bytes after it."""
+        """Send the request with changed fields on a new connection. Returns the response, and the bytes that arrived after it."""
         return exchange(self.host, self.port, self.workload.request.model_copy(update=changes), self.patience_s)
 
     def receive(self, connection: Connection) -> Response:
@@ -81,10 +81,11 @@ class Server:
         return self.problem(response) is None
 
     def all_on(self, connection: Connection, method: str | None = None, *, expected: bool = False) -> Received:
-        """Return everything that the server sends on a connection. If a response is ``expected``, the full timeout applies.
+        """Return everything that the server sends on a connection before it closes the connection or falls silent.
 
-        Otherwise, silence may be correct, but a short silence proves little on a busy machine. A control request on another connection
-        therefore measures how long a response takes, and the silence must last twice as long.
+        If a response is ``expected``, the server has the full timeout to start it. Otherwise, sending nothing may be correct. On a busy
+        machine, however, a short silence can also mean that the server is slow. A control request on another connection therefore measures
+        how long a response takes, and the silence must last twice that time.
         """
         begin = time.monotonic()
         with (

@@ -1,8 +1,8 @@
 """End the processes of a tree after its keeper and its guard were killed at the same moment.
 
 The harness is the *child subreaper* above every keeper. When a keeper and its guard are gone, the processes they guarded become children of
-the harness. Each command of a tree starts its own session, which distinguishes these processes from the harness's other children. A short
-command that prints a version also has its own session and might be killed too; the version is then unknown.
+the harness. We recognize them by their session: each command of a tree starts its own session, unlike most other children of the harness. A
+short command that prints a version also has its own session and might be killed, too. The version is then unknown.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ def adopt_orphans() -> None:
 
 
 def end_adopted(keepers: Collection[int]) -> None:
-    """Send SIGKILL to adopted processes until none is left. ``keepers`` belong to trees that still run and are spared."""
+    """Send SIGKILL to adopted processes until none is left. ``keepers`` are the keepers of running trees, which aren't killed."""
     deadline = time.monotonic() + guard.KILL_LIMIT_S
     while (left := _adopted(keepers)) and time.monotonic() < deadline:
         for pid in left:

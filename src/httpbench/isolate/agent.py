@@ -1,8 +1,9 @@
-"""The agent: a program that httpbench runs on a load host over ssh. It starts a load generator there and samples it.
+"""The agent: a program that httpbench runs on a load host over ssh. It starts a load generator there and samples its CPU time and memory.
 
 It is a separate program (standard library only, Python 3.10 or newer) that ssh passes to the host's ``python3`` without installing it. The
-load generator runs below a :mod:`~httpbench.isolate.guard`. Both programs end when the agent's standard input closes because ssh or the
-harness has ended, or when the harness has been silent for ``silence_s``, for example because the network is cut.
+load generator runs below a :mod:`~httpbench.isolate.guard`. The agent and the load generator end when the agent's standard input closes
+because ssh or the harness has ended. They also end when the harness has been silent for ``silence_s`` seconds, for example because the
+network is cut.
 
 The protocol is one JSON object per line in both directions. The harness first sends ``{"agent": SOURCE, "modules": {NAME: SOURCE}, "task":
 TASK}``. The task's ``do`` is one of these: ``look`` reads files and runs short commands, ``connect`` measures round trips to an address,
@@ -191,7 +192,7 @@ def counters() -> dict[str, str]:
 
 
 class Session:
-    """A load generator below a guard. Both programs end when the connection to the harness ends."""
+    """A load generator below a guard. The load generator and the guard end when the connection to the harness ends."""
 
     def __init__(self, task: dict[str, Any], modules: dict[str, Any]):
         self._silence_s = task["silence_s"]
@@ -218,7 +219,7 @@ class Session:
                 if not self._step():
                     return
                 if self._is_heard:
-                    self._silent_s += min(time.monotonic() - begin, 2 * SAMPLE_S)  # a suspended agent couldn't hear anything
+                    self._silent_s += min(time.monotonic() - begin, 2 * SAMPLE_S)  # excludes time in which the agent was suspended
             say("silence")
         finally:
             with contextlib.suppress(BrokenPipeError):
@@ -235,7 +236,7 @@ class Session:
             data = os.read(source, 65_536)
             if not data and source == 0:
                 return False
-            if not data:  # the guard has ended, but the harness can still ask for the report
+            if not data:  # the guard has ended; the agent still answers a request for the report
                 self._has_ended = True
                 say("gone")
             *lines, self._pending[source] = (self._pending[source] + data).split(b"\n")

@@ -1,7 +1,7 @@
 """Burn CPU time in given control groups: ``burner.py PROCESSES SECONDS CGROUP_PROCS…`` (standard library only).
 
-The program enters the groups, starts the processes, prints a line and burns. Every process ends after the given time or when its parent
-ends.
+The program enters the groups, starts the processes, prints a line and burns CPU time. Every process ends after the given time or when its
+parent ends.
 """
 
 from __future__ import annotations

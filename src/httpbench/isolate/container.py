@@ -1,8 +1,8 @@
 """A container that stays in the foreground and is always removed.
 
-The guard watches the engine's client, so a container ends like a process: SIGTERM to the client reaches the program inside, and the client
-exits with the program's exit code. Nothing is left behind, because the container is removed by name. If the harness was killed, a later run
-finds the container by its mark and label.
+The engine's client (such as ``docker run``) stays in the foreground, and the guard watches it. A container therefore ends like a process:
+SIGTERM to the client reaches the program in the container, and the client exits with the program's exit code. httpbench then removes the
+container by name, so nothing is left behind. If the harness was killed, a later run finds the container by its mark and label.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ from httpbench.isolate.tree import Command, ProcessTree, Stopped, tail
 from httpbench.model import ContainerRun
 
 CREATE_LIMIT_S = 60.0
-END_LIMIT_S = 5.0  # how long the engine's client may outlive the program in the container
+END_LIMIT_S = 5.0  # maximum time from the end of the program in the container to the end of the engine's client
 REMOVE_LIMIT_S = 30.0  # long enough for a daemon to restart
-ENGINE_FAILED = (125, 126, 127)  # exit codes of ``run`` if the program inside never started
-ABSENT_CHECKS = 3  # the daemon may still be creating a container for a client that was killed
+ENGINE_FAILED = (125, 126, 127)  # exit codes of the client if the program in the container never started
+ABSENT_CHECKS = 3  # several, because the daemon may still be creating a container for a client that was killed
 SETTLE_S = 0.2  # the client ends a moment after its container
 POLL_S = 0.02
 RETRY_S = 0.5
@@ -52,14 +52,15 @@ class EngineFreezer:
         try:
             command_line.ask(self.launch.isolation.engine, word, self.launch.name)
         except ContainerError:
-            if not self.tree.wait(SETTLE_S):  # a container that has ended can't be paused
+            if not self.tree.wait(SETTLE_S):  # if the container has ended, the engine rightly refuses to pause it
                 raise
 
 
 class Container(Freezable):
-    """A running container. Freezing it raises :class:`ContainerError` if only the engine can freeze it and the engine fails.
+    """A running container. Use it as a context manager, which removes the container when the block ends.
 
-    Use it as a context manager, which removes the container when the block ends.
+    If we may not change the container's control group, the engine freezes the container. Freezing raises :class:`ContainerError` if the
+    engine fails.
     """
 
     def __init__(self, launch: Launch, log: Path):
@@ -71,7 +72,7 @@ class Container(Freezable):
         self._stopped: Stopped | None = None
         self._death: str | None = None
         self._main_pids: tuple[int, ...] = ()
-        """Process ids of the container's init and of the program below it."""
+        """Process ids of the container's init process and of the program that it started."""
         self.image_id = ""
         self.address: str | None = None
         """The container's own address in the engine's network, or ``None`` in the host's network."""
@@ -89,7 +90,7 @@ class Container(Freezable):
     def death(self) -> str | None:
         """Return how the container ended, including whether memory ran out, or ``None`` if it still runs."""
         if self._is_frozen and any(map(freezer.has_ended, self._main_pids)):
-            self.thaw()  # a frozen init can't report the end of its program
+            self.thaw()  # a frozen init process can't report that its program has ended
             self.tree.wait(END_LIMIT_S)
         if self._death is None and (exits := self.tree.exits()):
             limit = size_text(self.launch.isolation.memory_bytes)
@@ -98,7 +99,7 @@ class Container(Freezable):
         return self._death
 
     def prove_limits(self) -> ContainerRun:
-        """Return how the container runs, after checking its limits. Raises :class:`LimitError` if a limit isn't in force."""
+        """Check the container's limits, and return them with its command line. Raises :class:`LimitError` if a limit isn't in force."""
         launch = self.launch
         burned = limits.prove(launch.isolation, launch.cpuset, self.groups)
         return ContainerRun(

@@ -32,7 +32,7 @@ FORBIDDEN = re.compile(r"permission denied.*(daemon|socket|api)")
 
 
 def requirement(engine: Engine) -> Requirement:
-    """Return the requirement for the engine's command."""
+    """Return the requirement that the engine's command is installed."""
     return Requirement(program=str(engine), apt=(PACKAGES[engine],))
 
 
@@ -83,5 +83,5 @@ def failure(engine: Engine, words: Sequence[str], printed: str) -> ContainerErro
 
 
 def environment() -> dict[str, str]:
-    """Return the variables that select the daemon, as currently set."""
+    """Return the environment variables that select the daemon and are set in this process."""
     return {name: os.environ[name] for name in ENVIRONMENT if name in os.environ}

@@ -1,12 +1,12 @@
 """Freeze processes, so that none of them runs while another target is measured.
 
-A control group's freezer is the first choice. One write freezes even processes that are being forked and programs of other users, and
-neither parents nor signal handlers notice. The user needs permission to change the group. Otherwise, every process gets SIGSTOP and later
-SIGCONT. These signals require no special rights, but parents get SIGCHLD. In both cases, an interrupted ``epoll_wait`` fails with EINTR
-after the thaw.
+The first choice is the freezer of a control group. A single write to a file freezes all processes of the group, including those that are
+being forked and those of other users. Neither parents nor signal handlers notice. If this user may not change the group, httpbench sends
+SIGSTOP to every process and later SIGCONT. These signals require no special rights, but parents get SIGCHLD. With both methods, an
+interrupted ``epoll_wait`` fails with EINTR after the thaw.
 
-The freezer of control groups version 1 is used only for containers, because the engine has already put them into a group. For other
-programs, it would be a drawback that SIGKILL doesn't end a process in a frozen group of version 1.
+httpbench uses the freezer of control groups version 1 only for containers, which the engine has already put into a group. It doesn't put
+other programs into such a group, because SIGKILL doesn't end a process in a frozen group of version 1.
 """
 
 from __future__ import annotations
@@ -26,11 +26,14 @@ from httpbench.host.control_groups import ControlGroups, groups_of
 from httpbench.host.kernel_files import read_text
 from httpbench.isolate import guard
 
-LIMIT_S = 2.0  # a program stops only once it gets the CPU, which takes a fifth of a second on an overloaded machine
+LIMIT_S = 2.0  # a program stops only once it gets the CPU, which can take a fifth of a second on an overloaded machine
 POLL_S = 0.0002
 HELD_S = 0.01
-"""Time, in seconds, after which a process whose threads wait in the kernel (state D) counts as stopped. For example, ``vfork`` waits for a
-stopped child. SIGSTOP takes effect before a waiting thread returns to its program."""
+"""Time, in seconds, after which a process counts as stopped although some of its threads wait in the kernel (state D).
+
+A thread in ``vfork``, for example, waits for a child that is stopped. The process can't run program code, because SIGSTOP takes effect
+before such a thread returns to the program.
+"""
 ENDED = frozenset((b"Z", b"X"))
 STOPPED = ENDED | {b"T", b"t"}
 HELD = STOPPED | {b"D"}
@@ -96,9 +99,9 @@ class SignalFreezer:
     root_pid: int
     """Process id of the root, which isn't stopped itself."""
     _stopped: dict[int, None] = field(default_factory=dict)
-    """The processes that got SIGSTOP, in order. A process that had stopped for another reason isn't among them and isn't continued."""
+    """The processes to which this freezer sent SIGSTOP, in order. Processes that were already stopped aren't included or continued."""
     _proved: set[int] = field(default_factory=set)
-    """The processes in which no thread can run program code."""
+    """The processes that were found stopped, so that none of their threads can run program code."""
     _held_since: dict[int, float] = field(default_factory=dict)
 
     def freeze(self) -> None:
@@ -107,7 +110,7 @@ class SignalFreezer:
         try:
             while True:
                 found, running = self._scan()
-                # A stopped process can't fork. If two scans in a row find the same processes, all of them stopped, none can run.
+                # A stopped process can't fork. If two scans in a row find the same processes and all of them are stopped, none can run.
                 if not running and found == proved:
                     return
                 proved = None if running else found
@@ -146,7 +149,7 @@ class SignalFreezer:
     def _stop(self, pid: int) -> None:
         if pid in self._stopped:
             return
-        self._stopped[pid] = None  # before the signal, so that a Ctrl-C in between can't leave the process stopped
+        self._stopped[pid] = None  # noted before the signal, so that the process is continued even after a Ctrl-C in between
         try:
             os.kill(pid, signal.SIGSTOP)
         except ProcessLookupError:
@@ -259,7 +262,7 @@ def thaw_container(pid: int, container_id: str) -> None:
     groups = groups_of(pid) if pid else None
     file = groups.freezer() if groups else None
     if file and container_id in file.parent.name:
-        with contextlib.suppress(FreezeError):  # the engine reports a container that it can't remove
+        with contextlib.suppress(FreezeError):  # if this fails, the engine will report that it can't remove the container
             GroupFreezer(file).thaw()
 
 

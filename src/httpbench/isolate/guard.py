@@ -2,7 +2,7 @@
 
 The guard is a separate program (``python -I -S guard.py``, standard library only). Each target, load generator and build has its own guard.
 It is the *child subreaper* of everything below it: a daemon that detaches itself, or a worker whose parent died, becomes the guard's child
-and can't escape. When the guard's standard input closes, even because the harness was killed, the guard kills all its descendants and ends.
+and can't escape. When the harness ends or is killed, the guard's standard input closes. The guard then kills all its descendants and ends.
 A parent-death signal wouldn't be enough: it reaches only direct children, and the kernel also sends it when the *thread* that started them
 ends.
 
@@ -11,13 +11,14 @@ only waits. If the guard dies, its processes become children of the keeper, whic
 pipe notifies the guard, which kills its processes. If the keeper and the guard are killed at once, the harness kills the remaining
 processes (see ``adopted.py``). Processes survive only if the harness is killed at that moment, too.
 
-If this user may change our own control group (version 2), the commands get their own group: ``cgroup.kill`` kills the whole group in one
-step, including set-uid programs, and ``cgroup.freeze`` freezes it (see ``freezer.py``). The keeper and the guard hold a lock on the group's
-folder. If a group has no lock, its keeper and guard were killed. The next guard then kills the group's processes and removes the group.
+If this user may change httpbench's control group (version 2), the guard creates a subgroup for the commands. ``cgroup.kill`` kills all
+processes of the subgroup in one step, including set-uid programs, and ``cgroup.freeze`` freezes them (see ``freezer.py``). The keeper and
+the guard hold a lock on the subgroup's folder. If nobody holds the lock, both were killed. The next guard then kills the processes in the
+subgroup and removes it.
 
 The protocol is one JSON object per line in both directions. The guard first reads ``{"commands": [{"argv", "cwd", "env", "cpus", "stdin"}],
-"stdout": PATH, "stderr": PATH|null, "open_files": N}``. With ``null``, the commands inherit the guard's own standard error. If both paths
-are the same, the file is a log; when it grows large, only its end is kept. ``stdin`` is the path of a command's standard input, by default
+"stdout": PATH, "stderr": PATH|null, "open_files": N}``. If ``stderr`` is ``null``, the commands inherit the guard's standard error. If both
+paths are the same, the file is a log; when it grows large, only its end is kept. ``stdin`` is the path of a command's input, by default
 ``/dev/null``. Later, the guard reads ``{"stop": GRACE_S}``. It prints ``started`` (with its own process id and the commands' group) or
 ``failed``, then ``exited`` for each command that ends, and ``stopped`` as the last line.
 
@@ -121,11 +122,14 @@ def send_signal(pid: int, number: int) -> None:
     try:
         os.kill(pid, number)
     except (ProcessLookupError, PermissionError):
-        pass  # the process is gone, or it is a set-uid program, which `stop` reports if it survives
+        pass  # the process is gone, or it is a set-uid program; if that survives, `stop` reports it
 
 
 def make_group() -> str | None:
-    """Create a control group (version 2) below our own. Return ``None`` if our group can't be changed or passes controllers on."""
+    """Create a control group (version 2) below our own, and return its path.
+
+    Return ``None`` if we may not change our own group, or if it has controllers enabled for its subgroups.
+    """
     try:
         with open("/proc/self/cgroup") as file:
             own = next(line.rstrip("\n")[3:] for line in file if line.startswith("0::"))
@@ -137,7 +141,7 @@ def make_group() -> str | None:
         remove_abandoned(parent)
         group = f"{parent}/{GROUP_PREFIX}{os.getpid()}"
         os.mkdir(group)
-        if os.path.exists(f"{group}/cgroup.freeze") and lock(group) is not None:  # this process and its fork hold the lock until they end
+        if os.path.exists(f"{group}/cgroup.freeze") and lock(group) is not None:  # the keeper and the guard hold the lock until they end
             return group
         remove_group(group)
     except (OSError, StopIteration):
@@ -199,7 +203,7 @@ def write_to(group: str, name: str, text: str) -> None:
         with open(f"{group}/{name}", "w") as file:
             file.write(text)
     except OSError:
-        pass  # the caller also sends signals, one process at a time
+        pass  # the caller also sends a signal to each process
 
 
 def end_all(group: str | None, reap: Callable[[], object]) -> list[str]:
@@ -230,7 +234,7 @@ def append_to(path: str) -> int:
 def fork_into(group: str | None) -> int:
     """Fork a child that starts in the control group. Return its process id, or 0 in the child.
 
-    Entering a group after the fork takes about 10 ms, because the kernel waits for an RCU grace period.
+    Moving the child to the group after the fork would take about 10 ms, because the kernel waits for an RCU grace period.
     """
     if group is None:
         return os.fork()
@@ -320,7 +324,7 @@ class Guard:
                 self.say(event="exited", index=self.pids.index(pid), code=os.waitstatus_to_exitcode(status))
 
     def bound_log(self) -> None:
-        """Truncate a log that has grown large, keeping its end. Whatever the programs append in the meantime is lost."""
+        """Truncate a log that has grown large, but keep its end. Output that programs append in the meantime is lost."""
         if self.log is None or (size := os.fstat(self.log).st_size) <= LOG_LIMIT_BYTES:
             return
         end = os.pread(self.log, LOG_KEPT_BYTES, size - LOG_KEPT_BYTES)
@@ -381,7 +385,7 @@ def keep(guard: int, group: str | None) -> int:
     """Wait for the guard and, if it was killed, end the processes that it guarded. Returns the guard's exit code."""
     nothing = os.open(os.devnull, os.O_RDWR)
     for descriptor in (0, 1, 2):
-        os.dup2(nothing, descriptor)  # so that the harness notices the guard's end at once
+        os.dup2(nothing, descriptor)  # only the guard keeps its pipes open, so the harness notices at once if the guard ends
     while True:
         pid, status = os.wait()
         if pid == guard:
@@ -395,7 +399,7 @@ def keep(guard: int, group: str | None) -> int:
 
 
 def reaped() -> Iterator[tuple[int, int]]:
-    """Wait for all children that have ended, and yield their process ids and statuses."""
+    """Reap all children that have ended, and yield their process ids and statuses."""
     try:
         while (child := os.waitpid(-1, os.WNOHANG))[0]:
             yield child

@@ -56,7 +56,7 @@ def exposed_port(engine: Engine, image: str) -> int | None:
 
 
 def remove_images(engine: Engine, label: str, keep: str) -> None:
-    """Remove the images with this label, except ``keep`` and images in use."""
+    """Remove all images with this label, except the image with the id ``keep`` and images in use."""
     ids = command_line.ask(engine, "images", "--quiet", "--no-trunc", "--filter", f"label={label}").split()
     for other in dict.fromkeys(ids):
         if other.removeprefix("sha256:") != keep.removeprefix("sha256:"):  # podman prints ids with and without the prefix

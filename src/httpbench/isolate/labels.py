@@ -21,7 +21,7 @@ def owner_label() -> str:
 
 
 def leftovers(engine: Engine) -> dict[str, int]:
-    """Return the ids of containers that outlived their harness, each with the process id of its init, or 0 if the container doesn't run.
+    """Return the containers that outlived their harness: the process id of each one's init process (0 if it doesn't run), by container id.
 
     Raises :class:`ContainerError` if the engine doesn't respond.
     """
@@ -37,7 +37,10 @@ def leftovers(engine: Engine) -> dict[str, int]:
 
 
 def is_gone(label: str) -> bool:
-    """Return whether the process in a label has ended. A process in another namespace is invisible to us and counts as running."""
+    """Return whether the harness that a label identifies has ended.
+
+    We can't see processes in another PID namespace, so a harness there counts as running.
+    """
     try:
         boot_id, namespace, pid, start_ticks = label.split("/")
         known = Owner(boot_id, int(pid), int(start_ticks))

@@ -31,7 +31,7 @@ class Launch:
     """Files and folders of this machine that the container can read, by absolute path inside the container."""
     run_id: str | None = None
     hosts: Mapping[str, str] = field(default_factory=dict)
-    """Addresses of additional host names inside the container."""
+    """Additional host names inside the container, with their addresses."""
     name: str = field(default_factory=lambda: f"httpbench-{secrets.token_hex(4)}")
 
     def labeled_command(self) -> tuple[str, ...]:
@@ -59,7 +59,7 @@ class Launch:
 
 
 def mount_text(path: str, inside: str) -> str:
-    """Return the value of ``--mount`` for a read-only file or folder. The fields are quoted as in CSV."""
+    """Return the value of ``--mount`` that makes a file or folder readable inside the container. The fields are quoted as in CSV."""
     fields = ("type=bind", f"source={path}", f"target={inside}", "readonly")
     return ",".join('"{}"'.format(text.replace('"', '""')) if set(text) & set(',"') else text for text in fields)
 

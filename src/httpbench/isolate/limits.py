@@ -24,22 +24,25 @@ from httpbench.model import Isolation
 BURNER = Path(__file__).with_name("burner.py")
 PERIODS = 3
 PLAIN_WINDOW_S = 0.3
-"""Length of the window, in seconds, if the kernel reports no periods because there is no CPU limit or it is too high to have an effect."""
-FIRST_PERIOD_S = 0.25  # two of docker's periods of 0.1 s each, plus a margin
+"""Length of the window, in seconds, if the kernel reports no periods: there is no CPU limit, or it is too high to have an effect."""
+FIRST_PERIOD_S = 0.25  # maximum wait for the first period: two of docker's periods of 0.1 s each, plus a margin
 POLL_S = 0.0005
 ATTEMPTS = 3
 TOLERANCE = 1.05
-"""Maximum ratio of a burn to the limit. It is above 1 because the kernel grants small slices and the ends of the window are polled."""
+"""Maximum ratio of a burn's CPU usage to the limit.
+
+This maximum is above 1 because the kernel grants the quota in small slices, and because polling finds the ends of the window only roughly.
+"""
 LIFE_S = 3.0  # time after which a burner ends by itself
 CPUS_TOLERANCE = 0.01  # engines round the quota to 10 µs of a 100 ms period
 
 
 def prove(isolation: Isolation, cpuset: Sequence[int], groups: ControlGroups) -> float | None:
-    """Return the CPU time per second that a burn inside the limits used, in cores.
+    """Check the limits of a container. Return the CPU time per second that a burn inside these limits used, in cores.
 
-    Returns ``None`` without root: the limits are then read but not tested.
+    Without root, the limits are read but not tested, and the result is ``None``.
 
-    Raises :class:`LimitError`, which lists the limits that aren't in force.
+    Raises :class:`LimitError` if limits aren't in force. The message lists them.
     """
     if wrong := not_in_force(isolation, cpuset, groups):
         raise LimitError("; ".join(wrong), hint=f"check the version and the settings of {isolation.engine}")
@@ -67,9 +70,9 @@ def _list(cpus: Sequence[int] | None) -> str:
 
 
 def burned_cpus(groups: ControlGroups, cpus: float) -> float | None:
-    """Return the CPU time per second that programs inside the groups used, in cores, or ``None`` if this user may not test the limit.
+    """Burn CPU time inside the groups, and return the CPU time per second, in cores, or ``None`` if this user may not test the limit.
 
-    The result is the lowest of up to three attempts, because a delayed harness reads the counters late and computes too high a value.
+    The result is the lowest of up to three attempts: if the harness is delayed, it reads the counters late and computes too high a value.
     """
     entrances = groups.entrances("cpu", "cpuacct", "cpuset")
     argv = [sys.executable, "-I", "-S", str(BURNER), str(math.ceil(cpus) + 1), str(LIFE_S), *map(str, entrances)]

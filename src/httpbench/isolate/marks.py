@@ -1,4 +1,4 @@
-"""Marks: files in the user's state folder. Each mark names a container that may exist and the harness that started the container.
+"""Marks are files in the user's state folder. Each mark names a container that may exist, and the harness that starts this container.
 
 A mark is written before its container starts and deleted after the container is removed. A mark without a living harness means that a
 container may have been left behind. If every mark has a living harness, httpbench doesn't need to query any engine.
@@ -36,14 +36,14 @@ def engines_left() -> list[Engine]:
 
 
 def forget(engine: Engine) -> None:
-    """Delete an engine's marks of dead harnesses, after the containers were removed."""
+    """Delete an engine's marks of dead harnesses. Call this after removing their containers."""
     for path, own in _left():
         if own is engine:
             unmark(path.name)
 
 
 def _left() -> Iterator[tuple[Path, Engine]]:
-    """Yield the marks of dead harnesses."""
+    """Yield each mark of a dead harness, with the engine of its container."""
     try:
         paths = sorted(_folder().iterdir())
     except (OSError, UsageError):

@@ -1,7 +1,7 @@
 """Choose and check ports for servers.
 
-Ports are chosen below the kernel's ephemeral range. Otherwise, the kernel could assign a port to a load generator's connection between the
-check and the server's start.
+Ports are chosen below the kernel's ephemeral range. Within that range, the kernel could assign a port that we found free to an outgoing
+connection before the server listens on it.
 """
 
 from __future__ import annotations

@@ -25,7 +25,10 @@ BEAT_S = 0.25
 SILENCE_S = 2.0
 """Length of silence after which each side considers the other side lost, in seconds."""
 SILENCE_STEP_S = 0.2
-"""Maximum silence that one check can add, in seconds, so that the host doesn't count as lost after the harness was suspended."""
+"""Maximum time that one check adds to the length of the silence, in seconds.
+
+Without it, a host would count as lost after a suspension of the harness.
+"""
 START_LIMIT_S = 20.0
 REPLY_LIMIT_S = 20.0
 END_LIMIT_S = 5.0
@@ -35,7 +38,7 @@ OPEN_FILES = 65_536
 
 @dataclass(frozen=True, slots=True)
 class RemoteCommand:
-    """A program to start on another host, in its own empty folder."""
+    """A program to start on another host, in a temporary folder that contains only the given files."""
 
     argv: tuple[str, ...]
     placeholder: str
@@ -97,14 +100,17 @@ class RemoteTree:
         return self._agent.stdout.fileno()
 
     def exits(self) -> list[Exit]:
-        """Return the command's exit, if it has ended. Raises :class:`LostHostError` if the other host is gone or silent."""
-        self._silent_s += min(time.monotonic() - self._looked_at, SILENCE_STEP_S)  # a suspended harness couldn't hear anything
+        """Return the exit of the command as a list, which is empty while the command runs.
+
+        Raises :class:`LostHostError` if the other host is gone or silent.
+        """
+        self._silent_s += min(time.monotonic() - self._looked_at, SILENCE_STEP_S)  # excludes time in which the harness was suspended
         while self._read(0):
             pass
         self._looked_at = time.monotonic()
         if not self._exits and self._silent_s > SILENCE_S:
             raise self._lost(f"did not respond for {SILENCE_S:g} s")
-        # The command's last output arrives over another channel, possibly a moment later.
+        # The command's last output comes through another pipe and may arrive a moment later.
         return self._exits if time.monotonic() - self._exited_at > SETTLED_S else []
 
     def mark(self) -> None:
@@ -174,7 +180,7 @@ class RemoteTree:
         self._silent_s = 0.0
         *lines, self._pending = (self._pending + data).split(b"\n")
         for line in lines:
-            if line.startswith(b'{"event"'):  # shell start-up files may print other lines
+            if line.startswith(b'{"event"'):  # the host's shell start-up files may print other lines
                 self._note(json.loads(line))
         return True
 
@@ -193,7 +199,7 @@ class RemoteTree:
         number = 0
         while not self._ended.wait(BEAT_S):
             number += 1
-            with contextlib.suppress(LostHostError):  # the reading thread reports the loss
+            with contextlib.suppress(LostHostError):  # the thread that reads reports the loss
                 self._send({"beat": number})
 
     def _send(self, message: Mapping[str, Any]) -> None:
@@ -206,7 +212,10 @@ class RemoteTree:
                 raise self._lost("ended") from None
 
     def _lost(self, how: str) -> LostHostError:
-        """Return the error with the first cause of the loss. Also drop the connection, so that the next load generator gets a new one."""
+        """Return the error with the cause of the loss that was found first.
+
+        Also drop the connection, so that the next load generator gets a new one.
+        """
         if self._loss is None:
             self._loss = LostHostError(f"the connection to load host {self._connection.host} was lost: it {how}")
         if threading.current_thread() is not self._beats:

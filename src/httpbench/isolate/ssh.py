@@ -44,7 +44,7 @@ OPTIONS = (
     *("ServerAliveInterval=1", "ServerAliveCountMax=3", "ConnectTimeout=10", "ClearAllForwardings=yes", "ForwardAgent=no"),
     *("ForwardX11=no", "PermitLocalCommand=no", "RemoteCommand=none", "RequestTTY=no", "LogLevel=ERROR"),
 )
-"""Settings that override the user's configuration."""
+"""Options that override the user's ssh configuration."""
 
 REFUSALS = (
     (r"host identification has changed", "the host key of {host} has changed", "find out why before you connect to it again"),
@@ -112,7 +112,7 @@ class SshConnection:
             start_new_session=True,
         )
         assert agent.stdin is not None
-        with contextlib.suppress(BrokenPipeError):  # the agent's exit code explains the failure
+        with contextlib.suppress(BrokenPipeError):  # ssh has ended; its exit code will tell the caller why
             agent.stdin.write(json.dumps({"agent": AGENT.read_text(encoding="utf-8"), **message}).encode() + b"\n")
             agent.stdin.flush()
         return agent
@@ -139,7 +139,7 @@ class SshConnection:
         raise LostHostError(f"ssh to {self.host} failed: {_last_line(stderr.decode(errors='replace')) or agent.returncode}")
 
     def setting(self, name: str) -> str | None:
-        """Return a setting of the host from the user's configuration, such as its ``hostname``."""
+        """Return a setting from the user's ssh configuration for the host, such as ``hostname``."""
         done = subprocess.run([*self._ssh, "-G", "--", self.host], capture_output=True, text=True, timeout=10, check=False)
         found = re.search(rf"^{name} (.+)$", done.stdout, re.MULTILINE)
         return found[1] if found else None
@@ -156,7 +156,7 @@ class SshConnection:
         self.close()
 
     def _connect(self, limit_s: float, *options: str) -> str | None:
-        """Start the master. Returns ssh's message if that fails."""
+        """Start the master. Returns ssh's message if that fails, otherwise ``None``."""
         (self._folder / "socket").unlink(missing_ok=True)
         errors = self._folder / "errors"
         words = self._words(*options, "-o", "ControlMaster=yes", "-o", "ControlPersist=no")
@@ -187,7 +187,7 @@ class SshConnection:
         return True
 
     def _end(self, limit_s: float) -> int | None:
-        """End the master within ``limit_s`` seconds, or kill it. Returns its exit code, or ``None`` if there is no master."""
+        """End the master, and kill it if it still runs after ``limit_s`` seconds. Returns its exit code, or ``None`` without a master."""
         master, self._master = self._master, None
         return end(master, limit_s) if master else None
 
@@ -210,7 +210,7 @@ def end(process: subprocess.Popen[bytes], limit_s: float) -> int:
 
 
 def _refusal(said: str, host: str) -> tuple[str, str] | None:
-    """Return the message and hint for a failure that another attempt won't fix, or ``None``."""
+    """Return the error and hint for ssh's output if another attempt would fail, too. Otherwise, return ``None``."""
     found = ((message, hint) for pattern, message, hint in REFUSALS if re.search(pattern, said, re.IGNORECASE))
     return next(((message.format(host=host), hint.format(host=host)) for message, hint in found), None)
 

@@ -53,7 +53,7 @@ class Command:
 
 @dataclass(frozen=True, slots=True)
 class Exit:
-    """The end of a command, with its index in the tree and its exit code. If a signal killed it, the code is the negative signal number."""
+    """The end of a command, with the command's index in the tree and its exit code: the negative signal number if a signal killed it."""
 
     index: int
     code: int
@@ -72,9 +72,9 @@ class Stopped:
     """The result of stopping a tree."""
 
     ignored_sigterm: tuple[str, ...]
-    """Commands that outlived the grace period and were killed."""
+    """Commands that still ran at the end of the grace period and were killed."""
     left_behind: tuple[str, ...]
-    """Other processes below the commands that had to be killed."""
+    """Other processes of the tree that had to be killed."""
     cpu_s: float
     """User and system time of the whole tree, from start to end, in seconds."""
     log_bytes_dropped: int = 0
@@ -86,7 +86,7 @@ class Stopped:
 
     @property
     def problem(self) -> Reason | None:
-        """The problem with the way the tree ended, or ``None``."""
+        """A problem that occurred while the tree was stopped, or ``None``."""
         if self.crashes:
             return Reason.of(ReasonKind.CRASHED_ON_SIGTERM, exit=str(self.crashes[0]))
         if self.ignored_sigterm:
@@ -105,7 +105,9 @@ class ProcessTree(Freezable):
     """Process ids of the keepers of all running trees."""
 
     def __init__(self, commands: Sequence[Command], *, stdout: Path, stderr: Path | None = None):
-        """Start the commands, and append their output to the files. Without ``stderr``, :attr:`stderr` is a pipe with their standard error.
+        """Start the commands, and append their output to the files.
+
+        If ``stderr`` is ``None``, standard error goes to a pipe, which the attribute :attr:`stderr` identifies.
 
         Raises :class:`StartError` if a command can't be executed.
         """
@@ -159,7 +161,7 @@ class ProcessTree(Freezable):
 
     @property
     def stderr(self) -> int:
-        """File descriptor of the commands' standard error, if no file was given."""
+        """File descriptor of the pipe with the commands' standard error. Use it only if no file was given for standard error."""
         assert self._guard.stderr is not None
         return self._guard.stderr.fileno()
 
@@ -222,7 +224,7 @@ class ProcessTree(Freezable):
         """Kill everything at once: the guard kills all its descendants when its standard input closes."""
         for pipe in (self._guard.stdin, self._guard.stdout, self._guard.stderr):
             if pipe is not None:
-                with contextlib.suppress(BrokenPipeError):  # closing flushes unsent data
+                with contextlib.suppress(BrokenPipeError):  # closing flushes unsent data, which fails if the guard has ended
                     pipe.close()
         self._continue()
         for pid in (self._guard_pid, self._guard.pid):  # kill a stuck guard first, because its keeper then kills the rest

@@ -33,12 +33,12 @@ def parsed(model: type[Report], document: str, name: str, log_tail: str | None =
 
 
 def first_true(reasons: Mapping[str, bool]) -> str | None:
-    """Return the first reason that applies, or ``None``."""
+    """Return the first reason whose value is true, or ``None``."""
     return next((reason for reason, applies in reasons.items() if applies), None)
 
 
 def sharing_evenly(job: Job) -> int:
-    """Return the highest number of threads, up to the job's, that share the connections evenly.
+    """Return the highest number of threads, at most the job's number, that divides the number of connections evenly.
 
     wrk and autocannon round the connections per thread down. With any other number of threads, they would open too few connections.
     """
@@ -56,5 +56,5 @@ def kind_of(message: str, kinds: Iterable[tuple[Pattern[str], str]]) -> str:
 
 
 def well_known(figures: Mapping[str, float], count: int) -> dict[str, float]:
-    """Return the figures without percentiles that have too few of the ``count`` samples beyond them."""
+    """Return the figures without percentiles that have too few samples beyond them. ``count`` is the number of all samples."""
     return {name: value for name, value in figures.items() if name not in ALL_PERCENTILES or is_known(ALL_PERCENTILES[name], count)}

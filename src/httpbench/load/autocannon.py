@@ -7,11 +7,11 @@ autocannon prints its result as JSON. According to its source code, it has these
   correct, and we keep it.
 - A closed connection leaves its requests in a queue. autocannon doesn't count these requests as errors, and uses their send times for later
   responses. We count the requests as sent but never answered, and leave out the latencies.
-- ``-R`` sends the requests of each second in one burst, and corrects latencies as if each connection had a request due every millisecond,
-  whatever the rate.
+- ``-R`` sends the requests of each second in one burst. It corrects latencies as if each connection had a request due every millisecond,
+  no matter which rate was requested.
 - ``-D`` reconnects after a number of responses, and doesn't count the last response of each connection.
 - Its per-second values treat each sample as one second, even if the sample was late. We therefore compute throughput from the duration.
-- Each worker gets an equal share of the connections, rounded down, and samples its own seconds.
+- Each worker gets an equal share of the connections, rounded down, and samples the counts per second on its own.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ BODY_BYTES_MAX = 100_000
 """Maximum length of a body that is passed on a command line, in bytes."""
 
 COUNT_OF_LOWEST = 100_000
-"""Maximum number of samples of which the 0.001th percentile is the lowest."""
+"""Maximum number of samples for which the 0.001th percentile is the lowest sample."""
 WARNINGS_MAX = 5
 
 NOTES = (
@@ -160,7 +160,8 @@ class Autocannon(LoadGenerator):
 def _checked_body(job: Job) -> str | None:
     """Return the body that each response must have, or ``None`` if autocannon can't compare it.
 
-    autocannon would parse a numeric body as a number. It also decodes the parts of a body separately, so it compares only ASCII correctly.
+    autocannon would parse a numeric body as a number. It also decodes each part of a body separately as it arrives, so it compares only
+    ASCII bodies correctly.
     """
     body = job.workload.expect.body
     if not body or not body.isascii() or "\0" in body or len(body) > BODY_BYTES_MAX:
@@ -187,7 +188,7 @@ def _count(result: _Result, status: int) -> int:
 def _errors(result: _Result, job: Job, completed: int) -> dict[str, int]:
     """Return all errors by kind, including zero counts.
 
-    autocannon counts a failed connection once, however many requests were in flight.
+    autocannon counts a failed connection as one error, even if it loses several requests. We count its other requests as ``closed_early``.
     """
     failed, wrong = result.errors - result.timeouts, completed - _count(result, job.status)
     in_flight = job.load.connections * job.load.pipeline

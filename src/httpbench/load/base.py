@@ -1,8 +1,8 @@
-"""The interface of a load generator's adapter, which refuses a load or returns a command line, and parses the output.
+"""The interface of adapters for load generators. An adapter returns the command line for a load, or refuses it, and parses the output.
 
-Adapters start no processes. They turn a ``Job`` into an argv and the ``Output`` of a finished process into a ``Measurement``. This makes
-them testable with recorded outputs, and lets the caller decide on which host and which cores the generator runs. The drawback is that a
-killed generator has no measurement, because its output is parsed only after it has ended.
+Adapters start no processes. They turn a ``Job`` into a command line, and the ``Output`` of a finished process into a ``Measurement``. This
+makes adapters testable with recorded outputs, and lets the caller decide on which host and which cores the generator runs. A drawback: a
+generator that is killed yields no measurement, because its output is parsed only after it has ended.
 """
 
 from __future__ import annotations
@@ -33,11 +33,11 @@ class Job:
     interval_s: float | None = None
     """Length of reported intervals, in seconds, or ``None`` for a length that suits the load. Only the native generator uses this."""
     in_slices: bool = False
-    """Whether to wait for orders on standard input, each for one slice. Only the native generator can do this."""
+    """Whether the generator waits for orders on its standard input. Each order starts a slice. Only the native generator can do this."""
 
     @property
     def threads(self) -> int:
-        """Number of threads: the load's, or one for each of the generator's CPUs, but never more than the number of connections."""
+        """Number of threads: the load's ``threads``, or one per CPU of the generator, but at most one per connection."""
         return min(self.load.threads or max(len(self.cpus), 1), self.load.connections)
 
     @property
@@ -86,7 +86,7 @@ class Progress:
 
 @dataclass(frozen=True, slots=True)
 class SliceReport:
-    """A generator's report after a slice, once no request is in flight."""
+    """A generator's report on a slice. The generator sends it when the last response has arrived."""
 
     duration_s: float
     """Length of the window, in seconds."""
@@ -118,7 +118,7 @@ class Output:
 
     @property
     def ending(self) -> str:
-        """A phrase that describes how the process ended."""
+        """A clause that describes how the process ended."""
         return f"was killed by signal {-self.exit_code}" if self.exit_code < 0 else f"ended with exit code {self.exit_code}"
 
     @property
@@ -132,9 +132,12 @@ class LoadGenerator(Tool):
     """A program that generates a load."""
 
     warms_up_itself: bool
-    """Whether the generator warms up in the measuring process, on the same connections. If not, ``argv(job, warmup=True)`` runs first."""
+    """Whether the generator warms up in the process that measures, on the same connections.
+
+    If not, the harness runs ``argv(job, warmup=True)`` first.
+    """
     slack_s: float = 15.0
-    """Time for connecting, reporting and ending, in seconds, in addition to the load's own time."""
+    """Time that the generator may take for connecting, reporting and ending, in seconds, in addition to the duration of the load."""
     counts_headers: bool = False
     """Whether the generator's count of received bytes includes headers."""
     mixes: bool = False
@@ -144,14 +147,14 @@ class LoadGenerator(Tool):
 
     @abstractmethod
     def refuses(self, job: Job) -> str | None:
-        """Return one sentence if the generator can't do this job, else ``None``."""
+        """Return one sentence that explains why the generator can't do this job, or ``None`` if it can."""
 
     @abstractmethod
     def argv(self, job: Job, *, warmup: bool) -> tuple[str, ...]:
-        """Return the command line of the measurement or, with ``warmup``, of the separate warm-up. Can write files to ``job.scratch``."""
+        """Return the command line that measures or, with ``warmup``, only warms up. This method can write files to ``job.scratch``."""
 
     def progress(self, line: str) -> Progress | None:
-        """Parse a line of standard error, and return ``None`` if it reports no progress. Most generators never report progress."""
+        """Return the progress that a line of standard error reports, or ``None``. Most generators never report progress."""
         return None
 
     @abstractmethod

@@ -1,6 +1,6 @@
 """Build a ``Distribution`` from times of single requests, for load generators that print no histogram.
 
-Percentiles are exact. The histogram kept for merging has three significant digits.
+Percentiles are exact. The histogram has three significant digits; it is stored so that distributions can be merged.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ EXACT_BITS = 11  # a histogram with three digits has a bucket for each value bel
 
 
 def distribution(values_ns: Integers, counts: Integers | None = None) -> Distribution:
-    """Return the distribution of times in ns, in any order. ``counts`` is how often each time occurs (default: once)."""
+    """Return the distribution of times in ns, given in any order. ``counts`` is how often each time occurs (default: once)."""
     return described(samples_of(values_ns, counts))
 
 
@@ -31,7 +31,7 @@ def described(samples: Samples) -> Distribution:
 def _encoded(samples: Samples) -> str:
     """Encode samples as a compressed HdrHistogram V2, in base64.
 
-    Samples in the same slot are recorded in one call, because there are few slots but many samples.
+    Samples in the same slot of the histogram are recorded in one call, which is faster because there are few slots but many samples.
     """
     histogram = HdrHistogram(1, HISTOGRAM_MAX_NS, HISTOGRAM_DIGITS)
     values = samples.lowest.astype(np.int64)

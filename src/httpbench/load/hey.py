@@ -27,14 +27,14 @@ from httpbench.model import Distribution, Measurement, Requests, Requirement
 
 KEPT_RESULTS = 1_000_000
 KEPT_CONNECTIONS = 500
-"""Maximum number of idle connections that hey keeps open. A load with more connections would also measure connecting."""
+"""Maximum number of idle connections that hey keeps open. With more connections, hey reconnects, and its latencies include that time."""
 
 TEMPLATE = (
     '{"total_ns":{{jsonify .Total}},"results":{{.NumRes}},"statuses":{{jsonify .StatusCodeDist}},"errors":{{jsonify .ErrorDist}},'
     '"latencies_s":{{jsonify .Lats}},"connects_s":[{{$comma := ""}}{{range .ConnLats}}'
     '{{if .}}{{$comma}}{{jsonify .}}{{$comma = ","}}{{end}}{{end}}]}'
 )
-"""Template for a report as JSON. ``ConnLats`` is 0 for a request over an existing connection."""
+"""Template for a report as JSON. ``ConnLats`` contains connect times, which are 0 for requests over existing connections."""
 
 ERROR_KINDS = (
     (re.compile(r"connection refused"), "connect_refused"),
@@ -103,7 +103,7 @@ class Hey(LoadGenerator):
         load, request = job.load, job.workload.request
         options = ["-z", f"{load.warmup_s if warmup else load.duration_s:g}s", "-c", str(load.connections), "-t", f"{int(load.timeout_s)}"]
         options += ["-cpus", str(job.threads), "-m", request.method]
-        options += ["-disable-compression", "-disable-redirects"]  # compression and redirects would change what is requested, or how often
+        options += ["-disable-compression", "-disable-redirects"]  # compression would add a header, and redirects would add requests
         if not load.keepalive:
             options.append("-disable-keepalive")
         for key, value in request.headers.items():

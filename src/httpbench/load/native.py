@@ -27,7 +27,7 @@ SAMPLE_S_MIN, SAMPLES = 0.1, 100
 SHORT_S, SHORT_INTERVAL_S = 5.0, 0.1
 EXIT_MEASURED, EXIT_FAILED, EXIT_TERMINATED, EXIT_INTERRUPTED = 0, 1, 143, 130
 STALL_SHARE_MIN = 0.01
-"""Minimum share of the measured time at which a note mentions that the generator was stopped."""
+"""Minimum share of the measured time for which the generator must have been stopped before a note reports this."""
 
 
 class _Ready(ReportPart):
@@ -73,7 +73,7 @@ class _Generator(ReportPart):
     threads: tuple[_Thread, ...] = ()
     stalled_us: float = 0
     engine_fallback: str | None = None
-    """Reason why the generator used epoll instead of io_uring, if it did."""
+    """Reason why the generator used epoll instead of io_uring, or ``None`` if it didn't."""
 
 
 class _Report(ReportPart):
@@ -93,7 +93,7 @@ class _Report(ReportPart):
     generator: _Generator
     interrupted: bool = False
     failure: str | None = None
-    """Reason why the generator ended the measurement early, if it did."""
+    """Reason why the generator ended the measurement early, or ``None`` if it didn't."""
     censored: int = 0
     """Number of requests whose times in the distributions are only lower bounds."""
     unfinished_s: float = 0
@@ -186,7 +186,7 @@ class Native(LoadGenerator):
             generator=self.name,
             generator_version=report.version,
             bytes_received=report.bytes.received,
-            means_every_request=True,  # unlike wrk and hey, which connect while they measure, round down, or keep only a million times
+            means_every_request=True,  # false for others: wrk connects while it measures, autocannon rounds down, hey keeps a million times
             intervals=tuple(part.interval for part in recorded_intervals) or tuple(map(_interval, report.intervals)),
             steps=steps(job.load, recorded_intervals),
             unfinished=_unfinished(report),
@@ -212,7 +212,7 @@ def _one_request(job: Job) -> list[str]:
 
 
 def _mixed_requests(job: Job) -> list[str]:
-    """Write a file with all requests of the mix, each with its weight and its correct response, and return the options."""
+    """Write all requests of the mix to a file, with their weights and correct responses. Return the options that name this file."""
     requests = [_stated(part) for part in job.workload.parts]
     return ["--requests", str(job.write("requests.json", json.dumps(requests)))]
 
@@ -236,7 +236,7 @@ def _stated(part: MixPart) -> dict[str, object]:
 def _sample_s(job: Job) -> float | None:
     """Return the time between two whole responses to keep, in seconds, or ``None`` to keep none.
 
-    In kept responses, the harness checks what the load generator can't check: rules of workloads, and heads that a proxy passes on.
+    The harness checks kept responses for what the load generator can't check: the rules of workloads, and the heads that a proxy passes on.
     """
     is_checked_later = job.workload.has_unchecked_bodies or job.workload.backend is not None
     return max(SAMPLE_S_MIN, job.load.duration_s / SAMPLES) if is_checked_later else None
@@ -257,7 +257,10 @@ def _rate(load: Load) -> list[str]:
 
 
 def _interval_option(job: Job) -> list[str]:
-    """Return the option for the interval length. Short measurements get short intervals: too few intervals can't show a steady state."""
+    """Return the option for the interval length.
+
+    Short measurements get short intervals, because a few long intervals couldn't show whether throughput was steady.
+    """
     if job.load.step_s is not None:
         return ["--interval", f"{interval_ms(job.load)}ms"]
     interval_s = job.interval_s or (SHORT_INTERVAL_S if job.load.duration_s < SHORT_S else None)
@@ -298,7 +301,7 @@ def _notes(job: Job, report: _Report) -> tuple[str, ...]:
 
 
 def _of_finished(report: _Report) -> _Report:
-    """Exclude unfinished requests from the mean service time, so that Little's law reveals stalled connections."""
+    """Return the report with a mean service time that excludes unfinished requests, so that Little's law reveals stalled connections."""
     times = report.service_time_us
     if times is None or times.mean is None or not report.unfinished_s or report.response_time_us is not None:
         return report
@@ -308,9 +311,9 @@ def _of_finished(report: _Report) -> _Report:
 
 
 def _unfinished(report: _Report) -> int:
-    """Return how many service times are ages of unfinished requests.
+    """Return how many of the service times are only ages of unfinished requests.
 
-    In an open loop, ``censored`` also counts requests that were never sent.
+    In an open loop, the result is 0: ``censored`` also counts requests that were never sent, so the number is unknown.
     """
     return report.censored - report.errors.get("timeout", 0) if report.unfinished_s and report.response_time_us is None else 0
 

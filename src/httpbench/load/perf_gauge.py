@@ -3,8 +3,8 @@
 perf-gauge prints a text report, which we parse. It contains counts, rates, and times in whole µs, or in hundredths of a millisecond if all
 times are at least one millisecond. perf-gauge has these pitfalls:
 
-- The clock of a request starts after the rate limiter. Any time that a late request waited before that is missing (coordinated
-  omission), so we report the times as service times even with a rate.
+- It starts the clock of a request only after the rate limiter has released it. Its times don't include the time that a late request waited
+  before (coordinated omission), so we report them as service times even with a rate.
 - Each client gets an equal share of the rate and sends it in bursts, whose size it rounds down: 500 requests/s from 8 clients become about
   370. As with every generator, missing the rate makes the trial invalid.
 - A request that times out ends the whole measurement and isn't counted.
@@ -24,7 +24,7 @@ from httpbench.model import Arrivals, Distribution, Measurement, Requests, Requi
 
 VERSION = "0.1.20"
 WHOLE_SHARE = 0.95
-"""Minimum share of the requested duration. If a measurement was shorter, a timeout ended it."""
+"""Minimum share of the requested duration that a measurement must last. If it was shorter, a timeout ended it."""
 
 UNITS_US = {"µs": 1.0, "ms": 1000.0}
 
@@ -126,7 +126,7 @@ def _duration_s(output: Output) -> float:
 
 
 def _summary(output: Output, expected: int) -> tuple[dict[int, int], dict[str, int]]:
-    """Return responses by status, and errors by kind, including unexpected statuses."""
+    """Return the number of responses by status, and the number of errors by kind. Errors include unexpected statuses."""
     block = re.search(r"^Summary:\n(.*?)\n\n", output.stdout, re.M | re.S)
     statuses: dict[int, int] = {}
     errors: dict[str, int] = {}
@@ -143,7 +143,7 @@ def _summary(output: Output, expected: int) -> tuple[dict[int, int], dict[str, i
 
 
 def _times(output: Output, count: int) -> Distribution | None:
-    """Return the times of all requests, without the percentiles that perf-gauge prints even if too few samples lie beyond them."""
+    """Return the times of all requests. Percentiles with too few samples beyond them are left out, although perf-gauge prints them."""
     block = re.search(r"^Latency:\n(.*?)(\n\n|\Z)", output.stdout, re.M | re.S)
     if block is None or count == 0:
         return None

@@ -14,7 +14,10 @@ OVERRIDE = "HTTPBENCH_PROGRAMS"
 
 
 def locate(name: str) -> str | None:
-    """Find a program in the folder of ``OVERRIDE``, beside Python, in a checkout's build or in ``PATH``. Returns its path or ``None``."""
+    """Find a program in the folder that ``OVERRIDE`` names, beside Python, in the build of a checkout or in ``PATH``.
+
+    Returns the program's path, or ``None``.
+    """
     folders = (os.environ.get(OVERRIDE), Path(sys.executable).parent, Path(__file__).resolve().parents[3] / "target" / "release")
     places = (Path(folder) / name for folder in folders if folder)
     found = next((str(path) for path in places if path.is_file()), None)

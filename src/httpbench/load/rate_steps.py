@@ -34,7 +34,7 @@ def interval_ms(load: Load) -> int | None:
 
 
 def steps(load: Load, intervals: Sequence[RecordedInterval]) -> tuple[Step, ...]:
-    """Return the result of each offered rate that the generator reached, or no results if the load has only one rate."""
+    """Return the result of each offered rate that the load reached before it ended. A load with only one rate has no steps."""
     if load.step_s is None:
         return ()
     return tuple(_step(level, own) for level in load.levels if (own := [part for part in intervals if _within(part.interval, level)]))

@@ -91,7 +91,10 @@ class _HyperfineReport(ReportPart):
 
 
 class Hyperfine(Timer):
-    """The adapter for hyperfine. It times one run at a time, so that targets can alternate and the work of each run is proven."""
+    """The adapter for hyperfine.
+
+    It times one run per invocation, so that targets can alternate and the reference server can count the requests of each run.
+    """
 
     name = "hyperfine"
     requirement = Requirement(

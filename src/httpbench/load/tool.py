@@ -24,7 +24,7 @@ class Installation:
     argv: tuple[str, ...]
     """The installation command."""
     requires: Requirement
-    """The program that the command runs."""
+    """The program, such as ``npm``, that the installation command runs."""
     folder: Path
     """The folder into which the command installs the program."""
     files: tuple[Path, ...] = ()
@@ -53,10 +53,10 @@ class Tool(ABC):
     there: Found | None = None
     """The program on the load host, or ``None`` if it runs on this machine."""
     built_at: str | None = None
-    """Path of the program in ``folder`` after ``httpbench setup``, or ``None`` if it must be installed in another way."""
+    """Path at which ``httpbench setup`` installs the program, relative to ``folder``, or ``None`` if the program isn't installed there."""
 
     def at(self, found: Found) -> Self:
-        """Return the same tool on a load host."""
+        """Return a copy of this tool that runs the program ``found`` on a load host."""
         other = copy.copy(self)
         other.there = found
         return other
@@ -74,7 +74,7 @@ class Tool(ABC):
         return user_folder("XDG_CACHE_HOME", ".cache") / "load-generators" / self.name
 
     def installation(self) -> Installation | None:
-        """Return instructions to install the program where ``locate`` finds it, or ``None`` if it must be installed in another way."""
+        """Return instructions to install the program into ``folder``, or ``None`` if it must be installed in another way."""
         return None
 
     def program(self) -> str:
@@ -89,7 +89,7 @@ class Tool(ABC):
         return self.there.version if self.there else self.version_of(self.program(), printed)
 
     def version_of(self, program: str, run: Run) -> str:
-        """Return the version of the program at a path. ``run`` executes commands on the host of that path."""
+        """Return the version of the program at a path. ``run`` executes a command on the host that has the program."""
         return first_version(run((program, self.version_option)))
 
 

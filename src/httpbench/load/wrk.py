@@ -132,7 +132,10 @@ def _parse(output: Output) -> _Result:
 
 
 def _latencies(result: _Result, job: Job) -> Distribution | None:
-    """Return the latencies without back-filled samples, or ``None`` if the counts don't add up and may still contain such samples."""
+    """Return the latencies without back-filled samples, or ``None`` if they are unknown.
+
+    They are unknown if wrk doesn't print them, or if the counts don't add up. In the latter case, some back-filled samples may be left.
+    """
     if result.latencies_us is None:
         return None
     pairs = np.array(result.latencies_us, dtype=np.int64).reshape(-1, 2)
@@ -149,7 +152,7 @@ def _latencies(result: _Result, job: Job) -> Distribution | None:
 
 
 def _without_back_fill(filled: Integers, expected: int) -> Integers:
-    """Undo wrk's ``stats_correct``. The table and the result contain the count of each latency in µs.
+    """Undo wrk's ``stats_correct``. The argument and the result are arrays of counts, indexed by latency in µs.
 
     For a latency n ≥ 2e, where e is the expected time between requests, wrk adds n's count at n−e, n−2e, … down to just above e. Above e,
     each filled count is therefore the sum of the original counts at n, n+e, n+2e, …, which is the original count at n plus the *filled*

@@ -15,7 +15,7 @@ class Timing(Frozen):
     system_s: float
     """CPU time in the kernel, in seconds."""
     rss_bytes_peak: int | None = None
-    """Peak resident memory, in bytes. Null: not reported, or at most the peak of the timer's process before it executed the program."""
+    """Peak resident memory, in bytes. Null: not reported, or hidden by the memory that the timer used before it executed the program."""
 
     @property
     def cpu_s(self) -> float:
@@ -55,11 +55,11 @@ class ClientMeasurement(Frozen):
     whole: Timing
     """Time and memory of the whole process."""
     startup: Timing
-    """Time and memory of the same program in a run without requests."""
+    """Time and memory of a run of the same program that sent no requests."""
     done: WorkDone
     """Counts of the reference server in the timed run."""
     done_held: WorkDone
-    """Counts of the reference server in an earlier, untimed run. Delayed responses reveal a client that doesn't wait for them."""
+    """Counts of the reference server in an untimed run with delayed responses, which reveals a client that doesn't wait for them."""
 
     @property
     def requests_rps(self) -> float | None:

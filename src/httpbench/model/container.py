@@ -41,7 +41,7 @@ class Engine(StrEnum):
 
 
 class Runtime(StrEnum):
-    """The place where a target runs."""
+    """How a target runs: as a process, or in a container of an engine."""
 
     PROCESS = "process"
     DOCKER = "docker"
@@ -65,7 +65,7 @@ class ContainerRecipe(Frozen):
     port: int = Field(default=PORT, ge=1, le=65_535)
     """Port inside the container with a bridge network. With the host network, the harness chooses a free port."""
     fixed_port: bool = False
-    """Whether the image listens on ``port`` with the host network too, because its command has no port option."""
+    """Whether the image listens on ``port`` even with the host network, because its command has no port option."""
 
 
 class Isolation(Frozen):

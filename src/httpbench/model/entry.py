@@ -7,7 +7,7 @@ from enum import StrEnum
 from httpbench.model.frozen import Frozen, Name
 
 BROKEN = "broken"
-"""Tag of targets that their own project doesn't run."""
+"""Tag of targets that their project has marked as broken and doesn't run."""
 
 
 class Approach(StrEnum):

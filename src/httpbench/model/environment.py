@@ -43,7 +43,7 @@ class Environment(Frozen):
     memory_limit_bytes: int | None = None
     """Memory that the control groups allow, in bytes. Null: no limit."""
     container: str | None = None
-    """Container engine in which httpbench runs. Null: none."""
+    """Container engine that runs httpbench. Null: httpbench doesn't run in a container."""
     git_commit: str | None
     """Commit of the folder with the targets, followed by ``+changes`` if the folder has uncommitted changes. Null: not in a repository."""
     httpbench_version: str
@@ -88,4 +88,4 @@ class LoadHost(Frozen):
     round_trips: RoundTrips
     """Round trips before the run."""
     environment: Environment
-    """Properties of the load host, without a commit. The only versions are those of load generators."""
+    """Properties of the load host. ``git_commit`` is null, and ``versions`` contains only load generators."""

@@ -22,7 +22,7 @@ class Level(Frozen):
 
 
 STEADY_S_MIN = 1.5
-"""Minimum time to detect steady throughput, in seconds: fourteen windows of 0.1 s, rounded up."""
+"""Minimum duration in which steady throughput can be detected, in seconds: fourteen windows of 0.1 s, rounded up."""
 
 
 class Arrivals(StrEnum):
@@ -55,7 +55,7 @@ class Load(Frozen):
     timeout_s: float = Field(default=2, gt=0, le=3600)
     """Request timeout, in seconds."""
     rate_rps: float | None = Field(default=None, gt=0)
-    """Rate of an open loop, in requests/s. With ``rate_from_rps``: the highest rate, which lasts to the end. Null: closed loop."""
+    """Rate of an open loop, in requests/s. If the rate rises: the highest rate, which lasts until the load ends. Null: closed loop."""
     rate_from_rps: float | None = Field(default=None, gt=0)
     """Lowest value of a rising rate, in requests/s. Null: the rate is constant."""
     rate_step_rps: float | None = Field(default=None, gt=0)
@@ -95,7 +95,7 @@ class Load(Frozen):
 
     @property
     def levels(self) -> tuple[Level, ...]:
-        """The levels of the load in order. The last one lasts to the end.
+        """The levels of the load in order. The last level lasts until the load ends.
 
         Empty in a closed loop. There are fewer levels than ``steps`` if ``duration_s`` is too short.
         """

@@ -57,7 +57,7 @@ class Requests(Frozen):
 
 
 class Interval(Frozen):
-    """A slice of the measurement."""
+    """A slice of time within a measurement."""
 
     start_s: float
     """Start, in seconds since the measurement began."""
@@ -91,7 +91,7 @@ class OverSeconds(Frozen):
     min: float
     """Minimum of the counts."""
     p1: float
-    """p1 of the counts, which is the minimum if there are fewer than 101 seconds."""
+    """p1 of the counts. It equals the minimum if there are fewer than 101 seconds."""
     p2_5: float
     """p2.5 of the counts."""
     p50: float
@@ -129,7 +129,7 @@ class Step(Frozen):
 
 
 START_SPREAD_MS_MAX = 5.0
-"""Maximum start delay of a load host, in ms beyond the round trip. Reports mention longer delays."""
+"""Maximum start delay of a load host, in ms, in addition to its round trip. Reports mention hosts that start later."""
 
 
 class HostShare(Frozen):
@@ -154,7 +154,7 @@ class HostShare(Frozen):
     lag_us_p99: float | None
     """p99 of the load generator's own lag behind the schedule, in µs. Null: closed loop, or fewer than ten samples beyond it."""
     start_ms: float
-    """Start of the load on this host, in ms after the first load host. The maximum error is half the sum of both hosts' round trips."""
+    """Start of the load on this host, in ms after that on the first host. The error is at most half the sum of both hosts' round trips."""
     round_trip_ms: float
     """Shortest round trip while reading this host's clock through the Dask scheduler, in ms."""
 

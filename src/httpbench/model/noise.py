@@ -45,4 +45,4 @@ class Noise(Frozen):
     rounds: int
     """Number of valid pairs."""
     deviation: dict[str, float]
-    """Root mean square of the logarithms of the pairs' ratios, by result. 0: no noise."""
+    """Root mean square of the logarithms of the pairs' ratios, by name of the compared result. 0: no noise."""

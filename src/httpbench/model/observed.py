@@ -15,8 +15,8 @@ class Observed(Frozen):
     target_usage: Usage | None = None
     """CPU and memory usage of the target. Null: not watched."""
     target_polling_threads: float | None = None
-    """Mean number of the target's threads that ran or were ready to run while the target got no requests. The lowest of several results
-    is stored. A target with at least 0.5 counts as polling. Null: not watched."""
+    """Mean number of the target's threads that ran or were ready to run while the target got no requests: the lowest of several such means.
+    A target with a value of 0.5 or more counts as polling. Null: not watched."""
     generator_usage: Usage | None = None
     """CPU and memory usage of the load generator. Null: not watched."""
     backend_usage: Usage | None = None

@@ -27,7 +27,7 @@ class Cores(Frozen):
     shared: bool
     """Whether the target and the load generator share a CPU. If so, every table reports it."""
     siblings: tuple[tuple[int, ...], ...] = ()
-    """Groups of logical CPUs that share a physical core (SMT). A CPU that isn't in any group is a core of its own. A group can contain CPUs
+    """Groups of logical CPUs that share a physical core (SMT). A CPU that isn't in any group has a core to itself. A group can contain CPUs
     that no program of the run may use."""
 
     def physical(self, cpus: Collection[int]) -> int:
@@ -77,11 +77,11 @@ class TrialPlan(Frozen):
     workers: int | None = None
     """Number of workers or copies of the target. Null: one per physical core."""
     slices: int | None = Field(default=None, ge=1)
-    """Number of slices in which the target is measured, taking turns with the other targets of the table. Null: one window."""
+    """Number of slices in which the target is measured, in turns with the other targets of the table. Null: measured in one window."""
     attempt: int = Field(default=0, ge=0)
     """Number of the attempt: 0 for the planned trial, higher for repeats after disturbed attempts."""
 
     @property
     def cell(self) -> tuple[str, Scaling, str, str, Load]:
-        """Fields of the plan that all rounds of a cell share."""
+        """Fields of the plan that identify its cell. They are the same in all rounds."""
         return (self.target, self.scaling, self.workload, self.load_generator, self.load)

@@ -8,7 +8,7 @@ from httpbench.model.frozen import Frozen
 
 
 class Label(StrEnum):
-    """How complete an HTTP server is, in ascending order."""
+    """Labels for how complete an HTTP server is, in ascending order."""
 
     CANNED = "canned"  # sends responses that don't depend on requests
     LOOP = "loop"  # responds to any input
@@ -54,7 +54,7 @@ class Probed(Frozen):
     """The results of probing a target."""
 
     label: Label | None
-    """How complete an HTTP server the target is. Null: httpbench could observe too little."""
+    """Label that says how complete an HTTP server the target is. Null: unknown, because httpbench couldn't observe enough."""
     reasons: tuple[str, ...]
     """Reasons why the label isn't higher, one clause each; empty for ``server``."""
     response_bytes: int

@@ -1,4 +1,4 @@
-"""Every knob by name, and its current state on this machine."""
+"""All knobs by name, and functions that read their current state on this machine."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from httpbench.host.knobs.knob import Knob, Setting, at_least, exactly, files
 
 STEADY_CLOCKS = ("tsc", "arch_sys_counter")  # clock sources that are read without a system call
 WAKE_UP_US_MAX = 10
-"""Maximum exit latency of an idle state that stays enabled, in µs: roughly the time of a request over loopback."""
+"""Maximum exit latency of the CPU idle states that stay enabled, in µs. It is roughly the time of a request over loopback."""
 
 HALT_POLL_NS_ENOUGH, HALT_POLL_NS_WANTED = 1_000_000, 10_000_000
-"""Time for which a virtual CPU polls for work before it halts, in ns: the minimum that is fine, and the value to set.
+"""Time for which a virtual CPU polls for work before it halts, in ns: the acceptable minimum, and the value that httpbench sets.
 
-The value to set is longer than the gap between requests at a few hundred requests/s.
+The value that httpbench sets is longer than the gap between two requests at a few hundred requests/s.
 """
 
 PORTS_ENOUGH = 20_000
 PORTS_WANTED = "16384 65535"
-"""Range of ephemeral ports to set. It leaves lower ports for targets to listen on."""
+"""Range of ephemeral ports that httpbench sets. Targets listen on lower ports."""
 
 
 def _governor(_now: str, path: Path) -> str | None:
@@ -175,6 +175,6 @@ def findings(root: Path) -> Iterator[Finding]:
 
 
 def tuned(root: Path = Path("/")) -> dict[str, str]:
-    """Return the state of each knob on this machine, by name, as part of a run's environment."""
+    """Return the state of each knob on this machine, by name. A run stores it in its environment."""
     found = {name: knob.settings(root) for name, knob in KNOBS.items()}
     return {name: ",".join(dict.fromkeys(setting.now for setting in settings)) for name, settings in found.items() if settings}

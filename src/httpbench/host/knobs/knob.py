@@ -1,7 +1,8 @@
 """The definition of a knob: a few files below /proc or /sys, with their current and wanted contents.
 
-This module only reads; :mod:`httpbench.host.knobs.tuning` writes and restores. All changes last until the next boot. A setting that changes
-results rather than their noise, or that only the machine's owner should decide on, isn't a knob.
+This module only reads the files; :mod:`httpbench.host.knobs.tuning` changes and restores them. All changes last until the next boot. Two
+kinds of settings aren't knobs: settings that change the results themselves, not just their noise, and settings that only the machine's
+owner should change.
 """
 
 from __future__ import annotations
@@ -45,7 +46,7 @@ class Knob:
     severity: Severity = "warning"
     """Severity of the finding if the knob isn't set as wanted."""
     settings: Reader
-    """Function that returns the knob's settings on this machine, or none if the machine doesn't have the knob."""
+    """Function that returns the knob's settings on this machine, or an empty list if the machine doesn't have the knob."""
     what: Callable[[Sequence[Setting]], str]
     """Function that describes the current state."""
     why: str
@@ -53,7 +54,7 @@ class Knob:
     source: str
     """Part of the kernel's documentation that describes the knob."""
     has_no_better: Callable[[Sequence[Setting]], bool] = lambda _: False
-    """Function that returns whether even the best setting that this machine offers disturbs a measurement."""
+    """Function that returns true if even the best setting that this machine offers disturbs measurements."""
 
     def finding(self, root: Path) -> Finding | None:
         found = self.settings(root)
@@ -66,7 +67,11 @@ class Knob:
 
 
 def read_value(path: Path) -> str | None:
-    """Return the text that restores a file: the bracketed word of ``always [madvise] never``, or the content with single spaces."""
+    """Return the current value of a file, in a form that restores the value when written back.
+
+    If the file lists all choices, as in ``always [madvise] never``, the value is the word in brackets. Otherwise, it is the whole content
+    with single spaces.
+    """
     words = (read_text(path) or "").split()
     chosen = next((word[1:-1] for word in words if word.startswith("[") and word.endswith("]")), None)
     return chosen or " ".join(words) or None

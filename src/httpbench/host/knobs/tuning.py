@@ -1,10 +1,11 @@
-"""Set the knobs of this machine for measuring, and restore them later, whatever happens in between.
+"""Set the knobs of this machine for measurements, and restore the old values later, even if httpbench is killed in between.
 
-Before the first change, a journal with the contents of every file is written to disk. It is deleted only when all files have their old
-contents again. A kill between any two steps therefore leaves either an untouched machine or a journal of what to restore. A second
-``apply`` never replaces the contents that the first one recorded. Knobs last until the next boot, and so does a journal.
+Before the first change, httpbench writes a journal with the old contents of every file to disk. It deletes the journal only when all files
+have their old contents again. If httpbench is killed between two steps, either nothing has changed or the journal lists what to restore. A
+second ``apply`` never replaces the contents that the first one recorded. A reboot resets all knobs, so a journal from an earlier boot is
+ignored.
 
-As a drawback, if another program sets a knob between ``apply`` and ``reset``, ``reset`` overwrites that value.
+A drawback: if another program sets a knob between ``apply`` and ``reset``, ``reset`` overwrites that program's value.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ class Journal(Frozen):
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """A setting, and its value before we changed it."""
+    """A setting, and its value before httpbench changed it, or ``None`` if httpbench didn't change it."""
 
     knob: Knob
     setting: Setting
@@ -50,12 +51,12 @@ class Shown:
 
 @dataclass(slots=True)
 class TuningOutcome:
-    """The result of changing settings: by path, the old and new value, or why the change failed."""
+    """The result of changing settings. It contains the old and new value of each changed path, and a reason for each failed path."""
 
     changed: dict[str, tuple[str, str]] = field(default_factory=dict)
     failed: dict[str, str] = field(default_factory=dict)
     rebooted: bool = False
-    """Whether the journal was from an earlier boot, so that the reboot has already restored everything."""
+    """Whether the journal was from an earlier boot. If so, the reboot has already restored everything."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +89,10 @@ class KnobTuning:
         return outcome
 
     def reset(self) -> TuningOutcome:
-        """Restore everything. Failed settings stay in the journal. Raise :class:`TuneError` if the journal can't be read or written."""
+        """Restore all settings in the journal. Settings that can't be restored stay in the journal.
+
+        Raise :class:`TuneError` if the journal can't be read or written.
+        """
         outcome = TuningOutcome()
         if not self.journal.exists():
             return outcome
@@ -119,7 +123,7 @@ class KnobTuning:
             outcome.failed[path] = f"the kernel accepted {value} but holds {held}"
 
     def _current(self) -> Journal:
-        """Return the journal of this boot, or an empty one."""
+        """Return the stored journal if it is from this boot, otherwise an empty journal."""
         boot_id = read_text(self.root / BOOT_ID) or "unknown"
         stored = self._stored()
         return stored if stored is not None and stored.boot_id == boot_id else Journal(boot_id=boot_id, before={})
@@ -161,7 +165,7 @@ class KnobTuning:
 
     @contextmanager
     def _locked(self) -> Iterator[None]:
-        """Exclude other processes, which would mistake our changes for the original settings."""
+        """Hold a lock that keeps other processes from changing knobs. They would mistake our changes for the original settings."""
         try:
             self.journal.parent.mkdir(parents=True, exist_ok=True)
             lock = self.journal.with_suffix(".lock").open("a")

@@ -1,8 +1,8 @@
-"""Install Debian packages with a short script, exactly as it is shown to the user.
+"""Install Debian packages with a short script, which httpbench also shows to the user.
 
-No package may start its service: a system-wide nginx on port 80, for example, would be unwanted. Debian runs a policy script before it
-starts a service, so we install one that refuses every start while apt runs. An existing policy script isn't replaced. Only apt's own
-timeouts and Ctrl-C interrupt a download.
+Packages must not start their services: a system-wide nginx on port 80, for example, would be unwanted. Debian runs a policy script before
+it starts a service, so we install a policy script that refuses every start while apt runs. An existing policy script isn't replaced. Only
+Ctrl-C and apt's own timeouts interrupt a download.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ POLICY = "/usr/sbin/policy-rc.d"
 
 
 def script(packages: Sequence[str]) -> str:
-    """Return the script for a root shell."""
+    """Return the shell script that installs the packages. It must run as root."""
     refuse = f"printf '#!/bin/sh\\nexit 101\\n' >{POLICY} && chmod +x {POLICY}"
     return "\n".join(
         (
@@ -35,12 +35,15 @@ def script(packages: Sequence[str]) -> str:
 
 
 def command(packages: Sequence[str]) -> str:
-    """Return the script's install command."""
+    """Return the apt command that installs the packages."""
     return f"apt-get install --yes --quiet --no-install-recommends -- {shlex.join(packages)}"
 
 
 def becoming_root(packages: Sequence[str]) -> tuple[str, ...]:
-    """Return the command prefix for running as root. Raise :class:`RequirementError` if we aren't root and sudo is missing."""
+    """Return the words that make a command run as root, such as ``sudo``, or none if we are root.
+
+    Raise :class:`RequirementError` if we aren't root and sudo is missing.
+    """
     if os.geteuid() == 0:
         return ()
     if shutil.which("sudo") is None:
@@ -49,7 +52,7 @@ def becoming_root(packages: Sequence[str]) -> tuple[str, ...]:
 
 
 def install(packages: Sequence[str]) -> None:
-    """Run the script. apt's output goes to standard error. Raise :class:`RequirementError` if it fails."""
+    """Install packages by running the script. apt's output goes to standard error. Raise :class:`RequirementError` if the script fails."""
     argv = (*becoming_root(packages), "sh", "-c", script(packages))
     code = subprocess.run(argv, stdin=subprocess.DEVNULL, stdout=sys.stderr.fileno(), check=False).returncode
     if code:

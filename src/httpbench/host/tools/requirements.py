@@ -3,9 +3,9 @@
 Results are cached for the life of the process, because some compilers take half a second to print their version. A program that is
 installed later is found only after :func:`forget`.
 
-Listing all targets also caches versions on the disk. An entry is valid while the program's file is unchanged, but for at most an hour,
-because a wrapper can start another version without changing itself. A run never uses this cache, because its recorded environment must be
-accurate.
+When httpbench lists all targets, it also caches versions on the disk. An entry is valid while the program's file is unchanged, but for at
+most an hour: a wrapper script stays the same even if it starts another version. A run never uses this cache, because its recorded
+environment must be accurate.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ VersionCall = tuple[str, tuple[str, ...]]
 """The path of a program, and the command that prints its version."""
 
 versions: dict[VersionCall, str] = {}
-"""Versions that programs printed during the life of this process."""
+"""Versions that programs have printed, cached for the life of this process."""
 
 VALID_S = 3600
 """Time for which a version in the cache on disk is valid, in seconds."""
@@ -63,7 +63,7 @@ def check(requirement: Requirement) -> Met | Unmet:
 
 
 def find(requirement: Requirement) -> Met | Unmet:
-    """Find the program or file in any version, without running anything."""
+    """Find the required program or file, without running the program to check its version."""
     if requirement.file is not None:
         found = sorted(Path("/").glob(requirement.file.lstrip("/")))
         return Met(None, str(found[0])) if found else Unmet(f"no file matches {requirement.file}", _fix(requirement))
@@ -79,7 +79,7 @@ def check_all(requirements: Sequence[Requirement]) -> list[Met | Unmet]:
 
 
 def first_version(text: str) -> str | None:
-    """Return the first dotted number in a text, or else the first number, such as ``25`` for Erlang/OTP."""
+    """Return the first dotted number in a text. If there is none, return the first number, such as ``25`` for Erlang/OTP."""
     match = re.search(r"\d+(?:\.\d+)+", text) or re.search(r"\d+", text)
     return match.group() if match else None
 
@@ -92,14 +92,14 @@ def is_older(version: str, than: str) -> bool:
 def debian_packages(requirement: Requirement) -> tuple[str, ...]:
     """Return the Debian packages that meet a requirement, or none if they don't exist or are too old.
 
-    Before apt's first update, this returns all declared packages.
+    If apt has never downloaded its package lists, return all packages that the requirement names.
     """
     if not requirement.apt or shutil.which("apt-cache") is None:
         return ()
     if not _has_package_lists():
         return requirement.apt
     candidates = _candidates(requirement.apt)
-    # Packages such as default-jdk have their own versions: version 1.17 installs Java 17.
+    # Packages such as default-jdk number their versions differently: default-jdk 1.17 installs Java 17.
     version = None if requirement.apt[0].startswith("default-") else requirement.version
     if not candidates or (version and is_older(_newest(candidates), version)):
         return ()
@@ -115,7 +115,10 @@ def forget() -> None:
 
 @contextmanager
 def remembering(file: Path) -> Iterator[None]:
-    """Use the versions in a file instead of running programs, and add new ones after the block. An unreadable file is replaced."""
+    """Until the block ends, use the versions stored in a file instead of running programs. Then add new versions to the file.
+
+    An unreadable file is replaced.
+    """
     kept = _kept(file)
     for key, (version, _) in kept.items():
         versions.setdefault(key, version)
@@ -157,7 +160,10 @@ def _numbers(version: str) -> tuple[int, ...]:
 
 
 def _fix(requirement: Requirement) -> str:
-    """Return the command that meets a requirement: Debian's package if it is new enough, else the language's own installer."""
+    """Return the command that meets a requirement.
+
+    The command installs Debian's packages if they are new enough. Otherwise, it is the language's own installer.
+    """
     apt = _apt_get("install", *requirement.apt)
     if debian_packages(requirement):
         return apt if _has_package_lists() else f"{_apt_get('update')} && {apt}"
@@ -190,7 +196,10 @@ def _candidates(packages: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _kept(file: Path) -> dict[VersionCall, tuple[str, float]]:
-    """Return the versions of unchanged programs, each with the time at which it was read. Expired entries are left out."""
+    """Return the versions in the file, each with the time at which it was stored.
+
+    Expired entries and those of programs that have changed are left out.
+    """
     try:
         entries = json.loads(file.read_text(encoding="utf-8"))
         return {

@@ -1,9 +1,9 @@
 """Count the threads of a process tree that are busy without any requests.
 
-This looks at the state of each thread. A polling thread is running or ready to run at any moment, however busy the machine is; a thread
-that waits for a request sleeps. Other work, such as start-up or garbage collection, ends sooner or later, but polling doesn't. Therefore,
-several short periods are measured, and the least busy one counts. A quiet period ends the measurement. For most programs, the first
-period is quiet.
+The module looks at the state of each thread. A polling thread is always running or ready to run, no matter how busy the machine is. A
+thread that waits for a request sleeps. Other work, such as start-up or garbage collection, ends sooner or later, but polling doesn't.
+Therefore, several short periods are measured, and the least busy one counts. A quiet period ends the measurement. For most programs, the
+first period is quiet.
 """
 
 from __future__ import annotations

@@ -35,7 +35,7 @@ LEVEL_MIN = 3
 """Minimum number of runs in a level, because one or two runs may deviate for any reason."""
 
 PENALTY = 3.5**2
-"""Penalty per level: the squared distance between levels, in standard errors, above which a change is proposed."""
+"""Penalty per level. A change is proposed if the squared distance between two levels, in standard errors, exceeds it."""
 
 SIGNIFICANCE = 0.02
 PERMUTATIONS, BATCH = 999, 111
@@ -43,7 +43,7 @@ PERMUTATIONS, BATCH = 999, 111
 REACH = 3.0
 """Maximum distance of a run from the median of its neighbors, in standard deviations. Larger distances are clipped."""
 NEIGHBORS = 3
-"""Number of neighbors on each side of a run."""
+"""Number of neighbors on each side of a run that count for this median."""
 
 CORRELATION_MAX = 0.5
 CORRELATION_ERRORS = 2.5

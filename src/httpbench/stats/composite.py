@@ -25,7 +25,7 @@ from httpbench.stats.interval import ConfidenceInterval, interval
 from httpbench.stats.paired import Rounds
 
 WEIGHTS: Mapping[str, float] = {"json": 1.0, "plaintext": 0.75, "db": 0.75, "query-20": 0.75, "fortune": 1.5, "update-20": 1.25}
-"""Weights by workload. Of the workloads with several rows, only those with twenty rows count."""
+"""Weights by workload. The workloads ``query`` and ``update`` count only with twenty rows."""
 TESTS_MIN, TARGETS_MIN = 2, 2
 
 

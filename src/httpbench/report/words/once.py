@@ -25,7 +25,7 @@ class Said:
 
 
 def family(text: str) -> tuple[str, ...]:
-    """Split a sentence at its numbers, without the counts at its end. Sentences that split into the same parts belong to one family."""
+    """Return the parts of a sentence between its numbers, without the counts at its end. Sentences with equal parts form one family."""
     return tuple(NUMBER.split(COUNTS.sub("", text)))
 
 
@@ -44,7 +44,7 @@ def _said(words: tuple[str, ...], texts: Sequence[str]) -> Said:
 
 
 def _counts(texts: Sequence[str]) -> str:
-    """Join the counts at the ends of all sentences."""
+    """Return the ranges of the counts at the ends of sentences, such as `` (timeout 12 to 77)``, or an empty string without counts."""
     found: dict[str, list[str]] = {}
     for match in filter(None, map(COUNTS.search, texts)):
         for counted in re.findall(r"([a-z][a-z ]*) ([\d,]*\d)", match[1]):

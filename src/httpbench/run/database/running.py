@@ -86,7 +86,7 @@ class RunningDatabase:
         return counts(self.ask(self.system.counts_query))
 
     def record(self, before: Counts) -> DatabaseRun:
-        """Return the database's part of the results, with its counts since ``before``."""
+        """Return what a trial records about the database, including the rows read and written since ``before``."""
         counted = self.counts().since(before)
         version = self.ask(self.system.version_query).split()[0]
         return DatabaseRun(
@@ -130,7 +130,7 @@ def _process(
 def _becoming(system: System, room: Path) -> tuple[str, ...]:
     """Return the prefix that runs a command as the database's own user, because databases refuse to run as root.
 
-    Also makes that user the owner of the files.
+    This also makes that user the owner of all files in ``room``. The prefix is empty if the harness doesn't run as root.
     """
     if os.geteuid() != 0:
         return ()

@@ -77,7 +77,7 @@ class ServerThere(Protocol):
     port: int
 
     def death(self) -> str | None:
-        """Return how the server ended, if it has. Raises :class:`~httpbench.errors.LostHostError` if its host is lost."""
+        """Return how the server ended, or ``None`` while it runs. Raises :class:`~httpbench.errors.LostHostError` if its host is lost."""
 
     def log(self) -> str:
         """Return the server's output."""
@@ -118,7 +118,7 @@ class LoadPlace(Protocol):
 
     @property
     def cpus(self) -> tuple[int, ...] | None:
-        """Logical CPUs for load generators at this place, or ``None`` for those in the plan."""
+        """Logical CPUs for load generators at this place, or ``None`` if they use the CPUs in the plan."""
 
     @property
     def is_gone(self) -> bool:

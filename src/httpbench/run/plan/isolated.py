@@ -1,4 +1,4 @@
-"""Put targets into containers. A target in a container has a different id, so that tables can compare both places."""
+"""Put targets into containers. A target in a container gets its own id, so that a table can also contain the target as a process."""
 
 from __future__ import annotations
 

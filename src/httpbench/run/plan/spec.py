@@ -28,7 +28,7 @@ class RunSpec:
     table: Table = Table.HTTP_SERVERS
     baseline: str | None = None
     precision: Precision | None = None
-    """Precision at which the run ends early, if set."""
+    """Precision that ends the run early once it is reached, or ``None`` to run all rounds."""
     measures_noise: bool = False
     """Whether the plan consists of A/A pairs."""
     gates: tuple[Gate, ...] = ()

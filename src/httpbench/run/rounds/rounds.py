@@ -52,7 +52,7 @@ def backend_of(
     topology: Topology,
     place: BackendPlace | None = None,
 ) -> Upstream | None:
-    """Return the built backend of a workload's proxies, the built database of a server, or ``None``."""
+    """Return the built backend if the workload is for proxies, otherwise the server's built database, or ``None`` if it uses none."""
     name = workload.backend
     if name is None:
         database = database_of(target, workload)

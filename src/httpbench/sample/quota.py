@@ -37,7 +37,7 @@ class QuotaMeter:
 
 
 class SharedQuotaMeter:
-    """Measures how much of a quota all programs in a process's control groups used since the last ``mark()``."""
+    """Measures the use of a quota that a process shares with all programs in its control groups, since the last ``mark()``."""
 
     def __init__(self, root: Path = Path("/"), pid: int | str = "self"):
         self._root = root

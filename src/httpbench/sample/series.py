@@ -2,7 +2,7 @@
 
 At 600 samples, neighboring samples are merged in pairs: their times add up, and the larger memory is kept. An hour therefore takes as much
 memory as a minute, at a lower resolution. The CPU peak is over a whole second, as in ``top``, because the kernel counts in ticks of 10 ms,
-which can make a tenth of a second look a fifth busier than it was.
+so that a tenth of a second can look a fifth busier than it was.
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ import math
 from httpbench.stats.ranks import RankRange
 
 DIGITS = 4
-"""Number of significant digits in tables. More digits would be below the noise of any machine."""
+"""Number of significant digits in tables. More digits would show only noise, on any machine."""
 
 COMMIT_DIGITS = 12
 

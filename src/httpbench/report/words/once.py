@@ -14,14 +14,14 @@ COUNTS = re.compile(r" \(([a-z][a-z ]* [\d,]+(?:, [a-z][a-z ]* [\d,]+)*)\)$")
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """A sentence that represents several sentences."""
+    """A sentence that replaces several sentences, which are equal or differ only in their numbers."""
 
     text: str
     """Text with ranges in place of numbers that vary: ``17 to 88 requests timed out``."""
     count: int
-    """Number of sentences that this sentence represents."""
+    """Number of sentences that this sentence replaces."""
     varies: bool
-    """Whether the represented sentences differ."""
+    """Whether the replaced sentences differ from each other."""
 
 
 def family(text: str) -> tuple[str, ...]:

@@ -1,8 +1,8 @@
 """Start a database for one trial, from a fresh copy of its data, and query its counters.
 
-Each trial starts with the same rows, whatever an earlier trial wrote. A database that runs as a process gets a copy of the built folder,
-and one in a container starts from its image. Each database listens on its own loopback address, or on its container's address, so that it
-doesn't conflict with other databases.
+Each trial starts with the same rows, no matter what an earlier trial wrote. A database that runs as a process gets a copy of the built
+folder, and one in a container starts from its image. Each database listens on its own loopback address, or on its container's address, so
+that it doesn't conflict with other databases.
 """
 
 from __future__ import annotations

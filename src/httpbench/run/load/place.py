@@ -122,7 +122,7 @@ class LoadPlace(Protocol):
 
     @property
     def is_gone(self) -> bool:
-        """Whether the place is lost for good."""
+        """Whether the load host was lost and a new connection to it failed."""
 
     def native(self) -> LoadGenerator | None:
         """Return our own load generator at this place, or ``None`` if it is missing there."""

@@ -60,7 +60,7 @@ class Secrets:
         return USER_IN_URL.sub(REDACTED, text)
 
     def out_of_all(self, value: Value) -> Value:
-        """Return a value with the secrets in all its texts redacted, at any depth."""
+        """Return a value with the secrets redacted in all its texts, including nested ones."""
         found: Any = value
         match value:
             case Enum():

@@ -84,7 +84,7 @@ class Record:
         return run.model_copy(update={"noise": noise})
 
     def _store_the_rest(self) -> None:
-        """Store everything that isn't stored yet. By now, the disk may have space again or the file may be unlocked."""
+        """Store everything that isn't stored yet. The disk may have space again, or the file may no longer be locked."""
         run, trials = self._outcome.run, self._outcome.trials
         try:
             with uninterrupted():

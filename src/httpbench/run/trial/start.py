@@ -343,7 +343,7 @@ def _hint(end: Exit) -> str | None:
 
 
 def _explained(error: StartError, tree: ProcessTree, address: str, port: int) -> StartError:
-    """Add observations to the error that may explain why there was no response."""
+    """Return the error, with observations added that may explain why the target didn't respond."""
     exits = tree.exits()
     is_served = accepts(port, address)
     places = listening(tree.guard_pid)

@@ -1,6 +1,6 @@
-"""The differences between the kinds of target, as a table of functions. ``rounds.py`` and ``trial.py`` contain nothing specific to a kind.
+"""A table of the functions and defaults for each kind of target: servers, clients and proxies.
 
-A kind that isn't in the table can't be measured.
+``rounds/rounds.py`` and ``rounds/trial.py`` contain nothing specific to a kind. A kind that isn't in the table can't be measured.
 """
 
 from __future__ import annotations

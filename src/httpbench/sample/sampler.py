@@ -58,10 +58,10 @@ class TreeSampler:
     """Samples all processes below ``root_pid``. The root, a child subreaper that waits for all orphans, isn't included.
 
     Call ``start()`` once, ``mark()`` when the measured window begins (by default at the start), and ``stop()`` once. A thread takes a
-    sample every ``interval_s`` seconds. With ``groups``, processes and CPU time are those of the control groups of a container, whose first
-    process is ``root_pid``. It isn't an error if some or all of the processes end. Threads are read at both ends of the window. With
-    ``threads_often``, they are also read with each sample. This costs time for each thread, so it is only for programs that end with the
-    window.
+    sample every ``interval_s`` seconds. With ``groups``, the sampler measures the processes and CPU time of a container's control groups;
+    ``root_pid`` is then the container's first process. It isn't an error if some or all of the processes end. Threads are read at both ends
+    of the window. With ``threads_often``, they are also read with each sample. This costs time for each thread, so it is only for programs
+    that end with the window.
     """
 
     def __init__(self, root_pid: int, interval_s: float = 0.1, *, threads_often: bool = False, groups: ControlGroups | None = None):

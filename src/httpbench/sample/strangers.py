@@ -20,7 +20,8 @@ from httpbench.sample.tree import TICKS_PER_S, content, numbers
 
 PROC = "/proc"
 USED_TICKS_MIN = 2
-"""Minimum number of ticks for a process to be reported. The kernel can charge a whole tick for a hundredth of one."""
+"""Minimum number of ticks for a process to be reported. The kernel can charge a whole tick to a process that ran for a hundredth
+of a tick."""
 THREADS_MAX = 64
 """Maximum number of threads of a process whose last CPUs are read."""
 OWN_GENERATIONS = 2

@@ -128,7 +128,7 @@ class LoadPlace(Protocol):
         """Return our own load generator at this place, or ``None`` if it is missing there."""
 
     def start(self, generator: LoadGenerator, job: Job, *, warmup: bool) -> AbstractContextManager[RunningGenerator]:
-        """Start a load generator, and end it when the block ends if it still runs.
+        """Start a load generator. If it still runs when the block ends, stop it.
 
         Raises :class:`~httpbench.errors.HttpbenchError` if the load generator can't be started.
         """

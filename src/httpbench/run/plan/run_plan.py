@@ -1,7 +1,7 @@
 """The plan of a run: all trials and their order.
 
 Each round contains one trial of each combination, in a new random order. If the machine slows down for a minute in several rounds,
-different targets are affected, not the same one each time.
+the slowdowns therefore affect different targets.
 """
 
 from __future__ import annotations

@@ -37,7 +37,7 @@ def known_noise(store: Store, environment: Environment) -> Noise | None:
 def noise_for(store: Store, run: Run) -> tuple[Noise | None, str | None]:
     """Return the newest valid noise floor, preferably for a load of the run. If none is valid, return why the newest one isn't.
 
-    A run in slices uses only noise floors that were measured in slices, and any other run uses only the others.
+    For a run in slices, only noise floors that were measured in slices are considered. For other runs, only those measured without slices.
     """
     environment, at = run.environment, run.started_at
     in_slices = any(planned.slices for planned in run.plan)

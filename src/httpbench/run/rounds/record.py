@@ -1,4 +1,4 @@
-"""Store a run trial by trial. If the store fails, the run continues, and tries to store everything again after each further trial."""
+"""Store a run trial by trial. If storing fails, the run continues and tries again after each further trial."""
 
 from __future__ import annotations
 

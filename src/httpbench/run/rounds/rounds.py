@@ -1,4 +1,4 @@
-"""Build the targets of a run, then run the trials one after the other, round by round. No other module sequences trials."""
+"""Build the targets of a run, then run the trials one after the other, round by round. No other module decides which trial runs next."""
 
 from __future__ import annotations
 

@@ -113,8 +113,8 @@ def concluded(ready: Ready, settling: Settling | None, under_load: UnderLoad, ob
 def _expected(inputs: TrialInputs, running: RunningTarget) -> tuple[Workload, Learned | None]:
     """Return the workload with the correct response filled in, and the learned response or ``None``.
 
-    If the workload accepts any successful response, the first three responses determine the correct one. If they differ, only the status of
-    the first one counts.
+    If the workload accepts any successful response, a response is correct if it has the properties that three responses of the target
+    share. If nothing could be learned from them, it must have the status of the target's first response.
     """
     workload = inputs.workload
     if workload.parts:

@@ -1,4 +1,4 @@
-"""Let signals end a run without losing measurements, but never while a trial is being stored."""
+"""Let signals end a run, but never while a trial is being stored, so that no measurement is lost."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""The differences between the kinds of target, as a table of functions. ``rounds.py`` and ``trial.py`` contain nothing specific to a kind.
+"""A table of the functions and defaults for each kind of target: servers, clients and proxies.
 
-A kind that isn't in the table can't be measured.
+``rounds/rounds.py`` and ``rounds/trial.py`` contain nothing specific to a kind. A kind that isn't in the table can't be measured.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ WARMUP_UNTIL_STEADY = {"warmup_s": 1.0, "warmup_max_s": 10.0}
 
 TRIAL_OVERHEAD_S = 0.6  # start, wait, probe and stop of a typical server
 SLICE_OVERHEAD_S = 0.06  # lead-in, meter readings, thaw and freeze
-CLIENT_TRIAL_S = HELD_S * HELD_REQUESTS + 0.8  # the proof, starting and stopping two servers and three clients, and a typical client's work
+CLIENT_TRIAL_S = HELD_S * HELD_REQUESTS + 0.8  # proof; starts and stops of two servers and three clients; a typical client's work
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,6 +138,6 @@ def estimate_s(trials: Sequence[TrialPlan], targets: Mapping[str, Target]) -> fl
 
 
 def longest_warmup_s(planned: TrialPlan) -> float:
-    """Return the maximum time of a warm-up until steady throughput, in seconds, beyond the time that :func:`estimate_s` assumes."""
+    """Return by how many seconds a warm-up until steady throughput can exceed the time that :func:`estimate_s` assumes."""
     load = planned.load
     return 0.0 if load.warmup_max_s is None else load.warmup_max_s - load.warmup_s - STEADY_S_MIN

@@ -13,7 +13,7 @@ from httpbench.sample import Current
 
 
 class Stage(StrEnum):
-    """A step of a trial, as the display names it."""
+    """A step of a trial, with its name in the live display."""
 
     START = "starting"
     PROVE = "proving"

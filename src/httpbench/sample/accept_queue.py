@@ -1,7 +1,7 @@
 """Read how many connections a listening socket can queue until the server accepts them.
 
-This is the server's argument to ``listen()``, capped by the kernel. The kernel reports it over a netlink socket, even without root. The
-column Send-Q of ``ss -ltn`` shows it; see sock_diag(7).
+The server passes this number to ``listen()``, and the kernel may reduce it. The kernel reports the actual number over a netlink socket,
+even without root. The column Send-Q of ``ss -ltn`` also shows it; see sock_diag(7).
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ TIMEOUT_S = 0.5
 HEADER = struct.Struct("=IHHII")
 REQUEST = struct.Struct("=BBBBI48x")  # inet_diag_req_v2 that names no socket, which selects all of them
 QUEUES_AT = 60
-"""Offset of ``idiag_wqueue`` in ``inet_diag_msg``: for a listening socket, the length of its queue (net/ipv4/tcp_diag.c)."""
+"""Offset of ``idiag_wqueue`` in ``inet_diag_msg``: for a listening socket, the maximum length of its accept queue (net/ipv4/tcp_diag.c)."""
 
 
 def accept_queue(port: int) -> int | None:
-    """Return the length of the accept queue on a TCP port, the shortest if there are several, or ``None`` if it is unknown."""
+    """Return how many connections the shortest accept queue on a TCP port can hold, or ``None`` if this is unknown."""
     try:
         found = [length for family in (socket.AF_INET, socket.AF_INET6) for own, length in _listening(family) if own == port]
     except (OSError, struct.error):
@@ -32,7 +32,7 @@ def accept_queue(port: int) -> int | None:
 
 
 def _listening(family: int) -> Iterator[tuple[int, int]]:
-    """Yield the port and the queue length of each listening TCP socket."""
+    """Yield the port and the maximum queue length of each listening TCP socket."""
     with socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, SOCK_DIAG) as kernel:
         kernel.settimeout(TIMEOUT_S)
         kernel.send(

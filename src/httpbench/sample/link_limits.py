@@ -18,11 +18,11 @@ SPEEDS = "*/device/net/*/speed"
 SHAPERS = ("tc", "-json", "qdisc", "show")
 SHAPERS_LIMIT_S = 5.0
 SYSTEM_FOLDERS = "/usr/local/sbin:/usr/sbin:/sbin"
-"""Folders that only root has in ``PATH``."""
+"""Folders to search for ``tc`` that usually only root has in ``PATH``."""
 
 
 def read() -> dict[str, str]:
-    """Return the speeds by path, and the output of ``tc`` under the key ``tc``. This takes a few milliseconds."""
+    """Return the text of each file with a speed by its path, and the output of ``tc`` under its name. This takes a few milliseconds."""
     found = {}
     for path in LINKS.glob(SPEEDS):
         with contextlib.suppress(OSError):  # the link is down

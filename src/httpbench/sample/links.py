@@ -1,7 +1,7 @@
 """Compute how full the machine's network links were: their traffic relative to their speed or to a rate limit of ``tc``.
 
-Behind a full link, every program looks idle. Loopback and other virtual links have no speed, so they are full only if they reach a rate
-limit.
+If a link is full, the programs that send or receive through it look idle. Loopback and other virtual links have no speed, so they are full
+only if they reach a rate limit.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def fullest_link(before: str, after: str, elapsed_s: float, limits: LinkLimits) 
 
 
 def _shaped(shapers: str) -> Iterator[tuple[str, float]]:
-    """Yield each rate limit of tbf, netem or cake with its interface."""
+    """Yield the interface and the rate of each limit that tbf, netem or cake sets."""
     try:
         disciplines = json.loads(shapers or "[]")
     except ValueError:

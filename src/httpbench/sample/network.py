@@ -1,7 +1,7 @@
 """Read the kernel's network counters over a period: retransmitted segments, refused connections, dropped packets, full links.
 
-This reads four small files at each end of the period. The counters cover the whole network namespace, including other programs. They show
-that the network had problems, but not which program had them.
+The meter reads four small files at each end of the period. The counters cover the whole network namespace, including other programs. They
+show that the network had problems, but not which program had them.
 """
 
 from __future__ import annotations
@@ -24,7 +24,10 @@ FILES = ("snmp", "netstat", "softnet_stat", "dev")
 
 
 class NetworkMeter:
-    """A meter of the network since the last ``mark()``, or since its creation. Counters that the kernel doesn't report are ``None``."""
+    """Measures network activity since the last ``mark()``, or since the meter was created.
+
+    Counters that the kernel doesn't report are ``None``.
+    """
 
     def __init__(self, folder: Path = PROC_NET):
         self._folder = folder
@@ -43,7 +46,7 @@ class NetworkMeter:
 
 
 def network(before: Mapping[str, str], after: Mapping[str, str], elapsed_s: float, capacities: LinkLimits) -> Network:
-    """Return the counts between two readings of ``FILES``. The text of a file is empty if a container hides it."""
+    """Return how much each counter grew between two readings of ``FILES``. If a container hides a file, its text is empty."""
     first, last = _counters(before), _counters(after)
     counts = {name: last[name] - count for name, count in first.items() if name in last}
     return Network(**counts, fullest_link=fullest_link(before["dev"], after["dev"], elapsed_s, capacities))

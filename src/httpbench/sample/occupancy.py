@@ -1,10 +1,10 @@
-"""Measure how busy each core was over a period, whichever programs ran on it.
+"""Measure how busy each core was over a period, no matter which programs ran on it.
 
-Busy time that neither the target nor the load generator used was used by other programs.
+If a core was busy for longer than the target and the load generator ran on it, other programs used the rest.
 
-This reads ``/proc/stat`` once at each end of the period; the kernel counts in ticks of 10 ms. Interrupt time is separate. It includes
-network work for our own programs, so it must not look like another program's time. The kernel's configuration decides whether the kernel
-also charges interrupt time to a process.
+The meter reads ``/proc/stat`` once at each end of the period; the kernel counts in ticks of 10 ms. Interrupt time is reported separately,
+because it includes network work for our own programs and must not be attributed to other programs. The kernel's configuration decides
+whether the kernel also charges interrupt time to a process.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ STAT = Path("/proc/stat")
 
 
 class OccupancyMeter:
-    """A meter of each core's busy time since the last ``mark()``, or since its creation."""
+    """Measures the busy time of each core since the last ``mark()``, or since the meter was created."""
 
     def __init__(self, cpus: Collection[int], stat: Path = STAT):
         self._cpus = sorted(set(cpus))
@@ -49,7 +49,7 @@ def occupancy(before: str, after: str, elapsed_s: float, cpus: Iterable[int]) ->
 
 
 def _ticks(stat: str) -> dict[int, dict[str, int]]:
-    """Return each CPU's ticks: in processes, in interrupts, and stolen by the hypervisor (proc(5), /proc/stat)."""
+    """Return the ticks that each CPU spent in processes and in interrupts, and those that the hypervisor stole (proc(5), /proc/stat)."""
     found = {}
     for line in stat.splitlines():
         name, *rest = line.split()

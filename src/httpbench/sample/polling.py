@@ -1,9 +1,9 @@
 """Count the threads of a process tree that are busy without any requests.
 
-This looks at the state of each thread. A polling thread is running or ready to run at any moment, however busy the machine is; a thread
-that waits for a request sleeps. Other work, such as start-up or garbage collection, ends sooner or later, but polling doesn't. Therefore,
-several short periods are measured, and the least busy one counts. A quiet period ends the measurement. For most programs, the first
-period is quiet.
+The module looks at the state of each thread. A polling thread is always running or ready to run, no matter how busy the machine is. A
+thread that waits for a request sleeps. Other work, such as start-up or garbage collection, ends sooner or later, but polling doesn't.
+Therefore, several short periods are measured, and the least busy one counts. A quiet period ends the measurement. For most programs, the
+first period is quiet.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ PAUSES_S = (0.005, 0.015)
 """Minimum and maximum pause before a look, in seconds. Pauses vary, because a timer with a fixed period could coincide with every look."""
 
 QUIET_MAX = 0.25
-"""Maximum mean number of busy threads in a quiet period: one of five looks can coincide with a timer or a log message."""
+"""Maximum mean number of busy threads in a quiet period. One of its five looks may coincide with a timer or a log message."""
 
 RUNS = b"R"
 
 
 def polling_threads(root_pid: int) -> float | None:
-    """Return the mean number of busy threads below ``root_pid`` in the least busy period, or ``None`` if no thread was seen."""
+    """Return the mean number of busy threads below ``root_pid`` in the least busy period, or ``None`` if a look found no threads."""
     least: float | None = None
     for _ in range(PERIODS):
         looks = [_busy_threads(root_pid) for _ in range(LOOKS)]

@@ -1,6 +1,6 @@
 """Measure how often a CPU quota stopped a program, by the throttled periods of its control groups (version 1 or 2).
 
-Every group between a process and the root can have a quota, so all groups are read, and the most throttled one counts. This reads a few
+Every group between a process and the root can have a quota, so all groups are read, and the most throttled one counts. A meter reads a few
 small files at each end of the period. A throttled group stops all its programs, so the result shows that a quota was reached, but not which
 program used it up.
 """
@@ -17,7 +17,10 @@ from httpbench.model import SharedQuota
 
 
 class QuotaMeter:
-    """A meter of throttled periods since the last ``mark()``, or since its creation. ``pids`` are the processes of one program."""
+    """Measures in how many periods a program was throttled since the last ``mark()``, or since the meter was created.
+
+    ``pids`` are the processes of the program.
+    """
 
     def __init__(self, pids: Iterable[int] = (), root: Path = Path("/")):
         self._root = root
@@ -34,7 +37,7 @@ class QuotaMeter:
 
 
 class SharedQuotaMeter:
-    """A meter of the quota that a process shares with all programs in its control groups, since the last ``mark()``."""
+    """Measures the use of a quota that a process shares with all programs in its control groups, since the last ``mark()``."""
 
     def __init__(self, root: Path = Path("/"), pid: int | str = "self"):
         self._root = root
@@ -73,7 +76,7 @@ def _levels(pids: Iterable[int | str], root: Path) -> Iterator[ControlGroups]:
 
 
 def _counts(level: ControlGroups) -> _Counts | None:
-    """Return the counters of a group, or ``None`` if it has no quota or is gone."""
+    """Return the counters of a control group, or ``None`` if the group has no quota or no longer exists."""
     periods, throttled = level.periods(), level.throttled_periods()
     return None if periods is None or throttled is None else _Counts(periods, throttled)
 

@@ -1,10 +1,10 @@
 """Measure the CPU time and memory of a process tree over time.
 
 CPU time comes from the kernel's counters for each process. Ended processes are included: the kernel adds the time of a process to its
-parent's counters when the parent waits for it, and orphans become children of the root. One kind of time is lost: for children of a parent
-that ignores ``SIGCHLD``, time counts only up to the last sample. The sampler finds a new process after up to half a second, and then all
-its time counts. The kernel counts the time of a process with several threads in ticks of 10 ms, which is 1% of a core over a window of one
-second.
+parent's counters when the parent waits for it, and orphans become children of the root. One kind of time is lost: if a parent ignores
+``SIGCHLD``, the time of its children counts only up to the last sample before they end. The sampler finds a new process after up to half a
+second, and then all its time counts. The kernel counts the time of a process with several threads in ticks of 10 ms, which is 1% of a core
+over a window of one second.
 
 RSS is read together with CPU time, from per-CPU counters that may lag by a few hundred kB. PSS and exact RSS are read about once a second
 (less often beyond about 100 MB) and at the end, because counting pages delays the process (see
@@ -32,8 +32,8 @@ ROUNDING_TICKS = 2.0
 """Maximum decrease of a tree's time due to rounding, in ticks, when a process ends and its time moves to its parent's counter. A larger
 decrease means that time was lost."""
 SEEN_CPU_SHARE_MIN = 0.9
-"""Minimum share of the CPU time that known threads must account for. Otherwise, the waiting time of the tree is unknown. In a server that
-forks for each connection, for example, the waiting time of ended processes is lost."""
+"""Minimum share of a tree's CPU time that known threads must account for. If they account for less, the waiting time of the tree counts as
+unknown. In a server that forks for each connection, for example, the waiting time of ended processes is lost."""
 PAGES_SHARE = 0.0015  # maximum share of the time that is spent on counting pages
 
 
@@ -58,10 +58,10 @@ class TreeSampler:
     """Samples all processes below ``root_pid``. The root, a child subreaper that waits for all orphans, isn't included.
 
     Call ``start()`` once, ``mark()`` when the measured window begins (by default at the start), and ``stop()`` once. A thread takes a
-    sample every ``interval_s`` seconds. With ``groups``, processes and CPU time are those of the control groups of a container, whose first
-    process is ``root_pid``. It isn't an error if some or all of the processes end. Threads are read at both ends of the window. With
-    ``threads_often``, they are also read with each sample. This costs time for each thread, so it is only for programs that end with the
-    window.
+    sample every ``interval_s`` seconds. With ``groups``, the sampler measures the processes and CPU time of a container's control groups;
+    ``root_pid`` is then the container's first process. It isn't an error if some or all of the processes end. Threads are read at both ends
+    of the window. With ``threads_often``, they are also read with each sample. This costs time for each thread, so it is only for programs
+    that end with the window.
     """
 
     def __init__(self, root_pid: int, interval_s: float = 0.1, *, threads_often: bool = False, groups: ControlGroups | None = None):
@@ -106,7 +106,7 @@ class TreeSampler:
             self._pages_at = now
 
     def current(self) -> Current:
-        """Return the tree's current use of resources."""
+        """Return the tree's CPU use and memory at the last sample."""
         with self._lock:
             return Current(self._series.cores_of_late(), self._rss_bytes, self._quota.throttled_share())
 

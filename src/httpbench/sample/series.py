@@ -2,7 +2,7 @@
 
 At 600 samples, neighboring samples are merged in pairs: their times add up, and the larger memory is kept. An hour therefore takes as much
 memory as a minute, at a lower resolution. The CPU peak is over a whole second, as in ``top``, because the kernel counts in ticks of 10 ms,
-which can make a tenth of a second look a fifth busier than it was.
+so that a tenth of a second can look a fifth busier than it was.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ class SampleSeries:
         self._stride = 1
 
     def add(self, at_s: float, cpu_s: float, rss_bytes: int, processes: int, throttled_s: float | None = None) -> None:
-        """Add a sample: CPU and throttled time since the previous one (negative counts as 0), current memory and number of processes."""
+        """Add a sample: current memory and processes, and CPU and throttled time since the last sample, where negative times count as 0."""
         throttled_s = None if throttled_s is None else max(throttled_s, 0.0)
         sample = _Slice(self._end_s, at_s, max(cpu_s, 0.0), rss_bytes, processes, throttled_s)
         self._end_s = at_s
@@ -81,7 +81,7 @@ class SampleSeries:
                 self._stride *= 2
 
     def memory(self, rss_bytes: int, processes: int) -> None:
-        """Take memory and a number of processes into account for the peaks only."""
+        """Raise the peaks of memory and of the number of processes if these values are higher, without adding a sample."""
         self._rss_bytes_peak = max(self._rss_bytes_peak, rss_bytes)
         self._processes_peak = max(self._processes_peak, processes)
 

@@ -1,11 +1,11 @@
 """Find other programs that used CPU time during a period, to report what disturbed a trial.
 
-This reads ``/proc/PID/stat`` of every process once at each end of the period. :mod:`httpbench.sample.occupancy` measures exactly how much
-of the measured cores other programs used; this module finds out which programs they were. A process is ours if it descends from the
+The meter reads ``/proc/PID/stat`` of every process once at each end of the period. :mod:`httpbench.sample.occupancy` measures exactly how
+much of the measured cores other programs used; this module finds out which programs they were. A process is ours if it descends from the
 harness. Processes that began and ended within the period leave only the time that was added to their parent's counters.
 
 The kernel reports only the CPUs that a process may use and the last CPU of each of its threads. Processes that can't have run on the
-watched CPUs are left out. This takes about 10 µs for each process of the machine at the beginning and 20 µs at the end.
+watched CPUs are left out. Reading takes about 10 µs for each process of the machine at the beginning of the period and 20 µs at its end.
 """
 
 from __future__ import annotations
@@ -20,13 +20,15 @@ from httpbench.sample.tree import TICKS_PER_S, content, numbers
 
 PROC = "/proc"
 USED_TICKS_MIN = 2
-"""Minimum number of ticks for a process to be reported. The kernel can charge a whole tick for a hundredth of one."""
+"""Minimum number of ticks for a process to be reported. The kernel can charge a whole tick to a process that ran for a hundredth
+of a tick."""
 THREADS_MAX = 64
-"""Maximum number of threads per process to look up CPUs for."""
+"""Maximum number of threads of a process whose last CPUs are read."""
 OWN_GENERATIONS = 2
-"""Number of generations below the harness that belong to it: its keepers and their guards. Guards start the programs of the run."""
+"""Number of generations of processes below the harness that count as part of it: its keepers and their guards. Later generations are the
+programs of the run, which the guards start."""
 KERNEL_THREAD = 0x00200000
-"""PF_KTHREAD, one of the flags of a process."""
+"""The bit ``PF_KTHREAD`` in the flags of a process."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +64,7 @@ class _Process:
 
 
 class StrangerMeter:
-    """A meter of strangers' CPU time since the last ``mark()``, or since its creation.
+    """Measures the CPU time of strangers since the last ``mark()``, or since the meter was created.
 
     ``cpus`` are the watched CPUs. Descendants of the process ``harness`` and of ``roots`` are ours.
     """
@@ -79,7 +81,7 @@ class StrangerMeter:
         self._before = self._read()
 
     def read(self) -> Others:
-        """Return the strangers since the mark. It isn't an error if processes end in the meantime."""
+        """Return the strangers that used CPU time since the mark. It isn't an error if processes end in the meantime."""
         elapsed_s = max(time.monotonic() - self._begin_s, 1 / TICKS_PER_S)
         before = {pid: _Process.of(pid, stat) for pid, stat in self._before.items()}
         after = {pid: _Process.of(pid, stat) for pid, stat in self._read().items()}
@@ -95,7 +97,7 @@ class StrangerMeter:
         )
 
     def _strangers(self, used: _Used, elapsed_s: float) -> Iterator[Stranger]:
-        """Yield the process itself and its ended children, if they used CPU time and may have run on the watched CPUs."""
+        """Yield the process, and its ended children as one stranger, if they used CPU time and may have run on the watched CPUs."""
         process = used.now
         if used.ticks < USED_TICKS_MIN:
             return
@@ -134,7 +136,7 @@ class _Used:
     now: _Process
     own_ticks: int
     reaped_ticks: int
-    """Time of children that the process waited for during the period after they ended."""
+    """CPU time of the ended children that the process waited for during the period."""
     cpu_before: int
 
     @property
@@ -143,14 +145,14 @@ class _Used:
 
     @classmethod
     def between(cls, before: _Process | None, now: _Process) -> _Used:
-        """Return the difference, or all time of a process that is new or whose id belonged to another process before."""
+        """Return the CPU time between two readings. If the process is new, or if its id was another process's, return all its time."""
         if before is None or before.start_ticks != now.start_ticks:
             return cls(now, now.own_ticks, now.reaped_ticks, now.cpu)
         return cls(now, now.own_ticks - before.own_ticks, now.reaped_ticks - before.reaped_ticks, before.cpu)
 
 
 def _generations(processes: Mapping[int, _Process], roots: Mapping[int, int]) -> dict[int, int]:
-    """Return the roots and their descendants, each with its generation. ``roots`` contains the generations of the roots."""
+    """Return the generation of each root and descendant, by process id. ``roots`` contains the generations of the roots."""
     children: dict[int, list[int]] = {}
     for process in processes.values():
         children.setdefault(process.parent, []).append(process.pid)

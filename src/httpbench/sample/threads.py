@@ -1,9 +1,9 @@
 """Measure how long each thread ran, and how long it was ready to run but waited for a CPU.
 
-The CPU time of a process hides a single busy thread, but the time of each thread shows it. Likewise, a program that a quota, another
-program or its priority keeps off the CPU looks idle by its CPU time, but its waiting time shows this. The kernel keeps both times for each
-thread (``/proc/PID/task/TID/schedstat``, in ns) until the thread ends, so the times after the last look are unknown. A look takes about 10
-µs per thread.
+The CPU time of a process hides a single busy thread, but the time of each thread shows it. A quota, another program or a low priority can
+keep a program off the CPU. Its CPU time then makes it look idle, but its waiting time shows that it was ready to run. The kernel keeps both
+times for each thread (``/proc/PID/task/TID/schedstat``, in ns) until the thread ends. The times between the last look and the end of a
+thread are therefore unknown. A look takes about 10 µs per thread.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from dataclasses import dataclass
 NS_PER_S = 1e9
 
 SEEN_SHARE_MIN = 0.5
-"""Minimum share of the time since ``begin`` during which a thread must have existed to count as the fullest. Short bursts don't count."""
+"""Minimum share of the measured time for which a thread must have existed to count as the fullest, so that short bursts don't count."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +26,7 @@ class _Times:
 
 
 class Threads:
-    """The times, since the last ``begin``, of all threads of the processes given at each look."""
+    """Measures how long threads ran and waited since the last ``begin``. Each look includes the threads of the given processes."""
 
     def __init__(self) -> None:
         self._first: dict[int, _Times] = {}
@@ -72,7 +72,7 @@ class Threads:
         return max((times.ran_ns - first.ran_ns) / NS_PER_S / seen_s for first, times, seen_s in lasting)
 
     def _since_begin(self) -> list[tuple[_Times, _Times, float]]:
-        """Return each thread's times at the beginning and when it was last seen, and the seconds in between."""
+        """Return each thread's times at the last ``begin``, its times when it was last seen, and the seconds from ``begin`` until then."""
         return [
             (self._first.get(thread, _Times()), times, seen_s - self._begin_s)
             for thread, (times, seen_s) in self._last.items()

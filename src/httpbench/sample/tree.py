@@ -1,8 +1,9 @@
 """The processes below a root, and the kernel's counters for each.
 
-``/proc/PID/stat`` is kept open and read again with one system call, in half the time of open, read and close. An open file also belongs to
-its process: if another process gets the same process id, reading fails. The file counts in ticks of 10 ms, and a process that serves one
-connection may never use that much. Therefore, the time of a process with one thread is also read from ``/proc/PID/schedstat``.
+``/proc/PID/stat`` is kept open and read again with one system call, which takes half as long as opening, reading and closing it. An open
+file also belongs to its process: if another process gets the same process id, reading fails. The file counts in ticks of 10 ms, and a
+process that serves one connection may never use a whole tick. Therefore, the time of a process with one thread is also read from
+``/proc/PID/schedstat``.
 """
 
 from __future__ import annotations
@@ -50,7 +51,7 @@ def children_by_parent() -> dict[int, list[int]]:
 
 
 def _children(pid: int) -> list[int]:
-    """Return the children of a process, thread by thread, because each thread has its own children."""
+    """Return the children of a process. The kernel lists them separately for each thread that started them."""
     return [int(child) for task in numbers(f"/proc/{pid}/task") for child in content(f"/proc/{pid}/task/{task}/children").split()]
 
 
@@ -73,7 +74,7 @@ def content(path: str) -> bytes:
 
 @dataclass(frozen=True, slots=True)
 class Counters:
-    """The contents of ``/proc/PID/stat`` for a process at one moment."""
+    """The CPU time, memory and state of a process at one moment."""
 
     own_ticks: float
     """User and system time of all threads, including ended ones. It is exact to the ns with one thread, and in whole ticks otherwise."""
@@ -180,7 +181,7 @@ class Tree:
             process.close()
 
     def _ticks_of_root(self) -> int:
-        """Return the time of ended children that the root waited for, without the root's own. If it is gone, keep the last known value."""
+        """Return the time of ended children that the root waited for. If the root is gone, return the last known value."""
         if self._root:
             with contextlib.suppress(OSError):
                 self._reaped_ticks = self._root.counters().reaped_ticks

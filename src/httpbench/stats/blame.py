@@ -9,7 +9,8 @@ from httpbench.model import Others, Stranger
 
 BLAMED_CORES_MIN = 0.01
 REST_CORES_MIN = 0.02
-"""Minimum remainder to attribute, in cores. A smaller remainder may be an error of tick-based counters."""
+"""Minimum CPU use, in cores, that is attributed to ended processes if no known process can have caused it. A smaller remainder may be an
+error of tick-based counters."""
 
 ENDED = "processes that have ended"
 HIDDEN = "processes that have ended or are hidden from httpbench"
@@ -22,7 +23,7 @@ class Taken:
 
     cores: float
     cpus: frozenset[int]
-    """Logical CPUs of these cores."""
+    """Logical CPUs of the cores from which the time was taken."""
     siblings: frozenset[int]
     """Logical CPUs among ``cpus`` that no program of the run may use."""
 
@@ -40,8 +41,8 @@ def blame(others: Others | None, taken: Iterable[Taken]) -> tuple[Blamed, ...]:
     """Return the programs that took CPU time, sorted by their shares, largest first; empty if other programs weren't observed.
 
     A process that could run only on the cores in ``taken`` is blamed for all its CPU time. Any other process is blamed for a share that
-    depends on the CPUs on which it was seen. The remainder is attributed to processes that were allowed to run on these cores, up to their
-    total CPU time.
+    depends on the CPUs on which it was seen. If these shares don't explain all the CPU time that was taken, processes that were allowed to
+    run on the cores are blamed for more, up to their total CPU time. Processes that have ended are blamed for the rest.
     """
     if others is None:
         return ()
@@ -67,7 +68,7 @@ def pinned_cores(others: Others | None, cpus: frozenset[int]) -> float:
 
 
 def _shares(left: dict[Stranger, float], taken: Taken) -> Iterator[tuple[str, float]]:
-    """Yield each program's share, and subtract it from ``left``."""
+    """Yield the name of each program and the CPU use that it is blamed for, and subtract this from the program's value in ``left``."""
     rest = taken.cores
     by_fraction = sorted(left, key=lambda one: -_fraction(one, taken.cpus))
     for is_guess in (False, True):

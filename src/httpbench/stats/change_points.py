@@ -11,10 +11,10 @@ Two published methods are combined:
   change uses the runs between the two neighboring changes and considers every possible position of the change. The least certain change is
   removed repeatedly until all remaining changes are significant.
 
-Noise is estimated from differences between neighboring runs (median absolute deviation), which the levels hardly affect. Outliers are
-clipped to three standard deviations from the median of their neighbors, so heavy tails look like noise instead of levels (F. R. Hampel,
-Journal of the American Statistical Association 69, 1974). Positive autocorrelation increases the noise estimate, as in S. Chakar et al., "A
-robust approach for estimating change-points in the mean of an AR(1) process", Bernoulli 23, 2017.
+Noise is estimated from the median absolute deviation of differences between neighboring runs. A change of the level hardly affects these
+differences. Outliers are clipped to three standard deviations from the median of their neighbors, so heavy tails look like noise instead of
+levels (F. R. Hampel, Journal of the American Statistical Association 69, 1974). Positive autocorrelation increases the noise estimate, as
+in S. Chakar et al., "A robust approach for estimating change-points in the mean of an AR(1) process", Bernoulli 23, 2017.
 
 ``tests/unit/stats/test_change_points.py`` simulates the error rates. ``benchmarks/change_points.py`` runs longer simulations.
 """
@@ -35,7 +35,7 @@ LEVEL_MIN = 3
 """Minimum number of runs in a level, because one or two runs may deviate for any reason."""
 
 PENALTY = 3.5**2
-"""Penalty per level: the squared distance between levels, in standard errors, above which a change is proposed."""
+"""Penalty per level. A change is proposed if the squared distance between two levels, in standard errors, exceeds it."""
 
 SIGNIFICANCE = 0.02
 PERMUTATIONS, BATCH = 999, 111
@@ -43,7 +43,7 @@ PERMUTATIONS, BATCH = 999, 111
 REACH = 3.0
 """Maximum distance of a run from the median of its neighbors, in standard deviations. Larger distances are clipped."""
 NEIGHBORS = 3
-"""Number of neighbors on each side of a run."""
+"""Number of neighbors on each side of a run that count for this median."""
 
 CORRELATION_MAX = 0.5
 CORRELATION_ERRORS = 2.5
@@ -130,8 +130,8 @@ def _significant(logs: Floats, proposed: Sequence[int]) -> list[int]:
 def _chance(logs: Floats, random: np.random.Generator) -> float:
     """Return the probability that a random order of these values has a split at least as clear as the clearest split in the given order.
 
-    The simulation stops early if such orders aren't rare. Source: J. Besag, P. Clifford, "Sequential Monte Carlo p-values", Biometrika 78,
-    1991.
+    The simulation stops early once such orders turn out not to be rare. Source: J. Besag, P. Clifford, "Sequential Monte Carlo p-values",
+    Biometrika 78, 1991.
     """
     centered = logs - logs.mean()
     seen = float(_clearest(centered[None])[0]) * (1 - 1e-12)

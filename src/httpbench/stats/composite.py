@@ -1,14 +1,14 @@
 """Compute one score per target from several of TechEmpower's tests: the weighted geometric mean of the target's throughputs.
 
-Each test has a weight. Scores are relative to the best target. A ratio of geometric means is the geometric mean of the ratios, so the order
-of two targets doesn't depend on which other targets the run has, and no test counts more because its requests are cheaper (P. J. Fleming,
-J. J. Wallace, "How not to lie with statistics: the correct way to summarize benchmark results", Communications of the ACM 29, 1986). As on
-TechEmpower's site, only targets with all tests are scored.
+Each test has a weight. Scores are relative to the best target. The ratio of two geometric means equals the geometric mean of the ratios.
+The order of two targets therefore doesn't depend on the other targets of the run, and tests with cheap requests don't count more (P. J.
+Fleming, J. J. Wallace, "How not to lie with statistics: the correct way to summarize benchmark results", Communications of the ACM 29,
+1986). As on TechEmpower's site, only targets with all tests are scored.
 
 Each round is scored separately, relative to the best target, and the interval is computed over the scores of all rounds.
 
 Source of the idea: the announcement of TechEmpower's round 19, https://www.techempower.com/blog/2020/05/28/framework-benchmarks-round-19/.
-The site's program was never published. The weights are those that people have inferred from the site's results. The site adds up weighted
+The site's program was never published. Other people have inferred the weights from the site's results. The site adds up weighted
 throughputs relative to all frameworks of its round, whereas this module uses the geometric mean.
 """
 
@@ -25,7 +25,7 @@ from httpbench.stats.interval import ConfidenceInterval, interval
 from httpbench.stats.paired import Rounds
 
 WEIGHTS: Mapping[str, float] = {"json": 1.0, "plaintext": 0.75, "db": 0.75, "query-20": 0.75, "fortune": 1.5, "update-20": 1.25}
-"""Weights by workload. Of the workloads with several rows, only those with twenty rows count."""
+"""Weights by workload. Of the query and update workloads, only those with twenty rows count."""
 TESTS_MIN, TARGETS_MIN = 2, 2
 
 

@@ -77,7 +77,7 @@ def scaling_words(scaling: Scaling, target_cores: int, workers: int | None) -> s
 
 
 def setup(group: Group) -> str:
-    """Return the properties that several tables of a target can share: workload, cores and load generator."""
+    """Return the workload, cores and load generator of a table as text. Several tables of a target can share these."""
     return f"{group.workload} · {scaling_words(group.scaling, group.target_cores, group.workers)} · {group.load_generator}"
 
 

@@ -34,7 +34,7 @@ NETWORKS = {NetworkMode.HOST: "host network", NetworkMode.BRIDGE: "bridge networ
 
 @dataclass(frozen=True, slots=True)
 class RowNote:
-    """The reasons for a row's verdict, or for rounds of the row that don't count."""
+    """The reasons for the verdict of a row, with a log and a hint if its rounds have no results."""
 
     id: str
     kind: VerdictKind
@@ -42,7 +42,7 @@ class RowNote:
     log: tuple[str, ...]
     """Last lines of the target's log, if a round failed."""
     next_step: str | None = None
-    """Hint for the user, if no round is valid."""
+    """What the user can try next, or ``None`` if a round is valid or there is no advice."""
 
 
 def row_notes(group: Group) -> list[RowNote]:
@@ -71,7 +71,7 @@ def legend(found: Sequence[Group], table: Table) -> list[str]:
 def _generators(found: Sequence[Group]) -> Iterator[str]:
     measured = {group.load_generator: group for group in found if any(row.latency for row in group.rows)}
     for name, group in measured.items():
-        if group.load_generator in GENERATORS:  # a later version may have stored the results
+        if group.load_generator in GENERATORS:  # a later version of httpbench may have used a generator that this one lacks
             yield f"Latency ({name}): {GENERATORS[group.load_generator].latency_meaning}"
     for said in once(note for group in found for note in group.generator_notes):
         yield f"{said.text.removesuffix('.')} (in {said.count} trials)." if said.varies else said.text
@@ -150,7 +150,7 @@ def _stalls(found: Sequence[Group]) -> Iterator[str]:
 
 
 def _limits(rows: Sequence[Row]) -> Iterator[str]:
-    """List the targets with each limit, and those that are written below their framework's public API."""
+    """List the targets that have each limit, and the targets that are written below their framework's public API."""
     targets = {row.target.id: row.target for row in rows}
     for limit, meaning in LIMITS.items():
         names = sorted(name for name, target in targets.items() if limit in target.limits)
@@ -317,7 +317,7 @@ def _container_usage(isolation: Isolation, trials: Sequence[Trial]) -> Iterator[
 
 
 def next_step_text(step: NextStep) -> str:
-    """Return a hint, without a period."""
+    """Return the text of a hint, without a period at its end."""
     return NEXT_STEPS[step.step](step)
 
 

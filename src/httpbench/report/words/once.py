@@ -14,18 +14,18 @@ COUNTS = re.compile(r" \(([a-z][a-z ]* [\d,]+(?:, [a-z][a-z ]* [\d,]+)*)\)$")
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """A sentence that represents several sentences."""
+    """A sentence that replaces several sentences, which are equal or differ only in their numbers."""
 
     text: str
     """Text with ranges in place of numbers that vary: ``17 to 88 requests timed out``."""
     count: int
-    """Number of sentences that this sentence represents."""
+    """Number of sentences that this sentence replaces."""
     varies: bool
-    """Whether the represented sentences differ."""
+    """Whether the replaced sentences differ from each other."""
 
 
 def family(text: str) -> tuple[str, ...]:
-    """Split a sentence at its numbers, without the counts at its end. Sentences that split into the same parts belong to one family."""
+    """Return the parts of a sentence between its numbers, without the counts at its end. Sentences with equal parts form one family."""
     return tuple(NUMBER.split(COUNTS.sub("", text)))
 
 
@@ -44,7 +44,7 @@ def _said(words: tuple[str, ...], texts: Sequence[str]) -> Said:
 
 
 def _counts(texts: Sequence[str]) -> str:
-    """Join the counts at the ends of all sentences."""
+    """Return the ranges of the counts at the ends of sentences, such as `` (timeout 12 to 77)``, or an empty string without counts."""
     found: dict[str, list[str]] = {}
     for match in filter(None, map(COUNTS.search, texts)):
         for counted in re.findall(r"([a-z][a-z ]*) ([\d,]*\d)", match[1]):

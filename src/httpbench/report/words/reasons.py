@@ -15,7 +15,7 @@ NAMED_MAX = 3
 
 Data = Mapping[str, Any]
 Sentence = str | Callable[[Data], str]
-"""Format string for the data, or a function of the data."""
+"""Format string that is filled in with the data of a reason, or function that turns this data into a sentence."""
 
 
 def sentence(reason: Reason) -> str:
@@ -128,7 +128,7 @@ def _others_took(data: Data) -> str:
 
 
 def _blamed(by: list[dict[str, Any]]) -> str:
-    """Return how much each program took: ``spin (pid 4711) 0.40, sshd (pid 12) 0.03``, with a total for all but the first few."""
+    """Return how many cores each program took: ``spin (pid 4711) 0.40, sshd (pid 12) 0.03``. Those after the first three share a total."""
     named = [f"{each['name']} {each['cores']:.2f}" for each in by[:NAMED_MAX]]
     if more := by[NAMED_MAX:]:
         named.append(f"{plural(len(more), 'other')} {sum(each['cores'] for each in more):.2f}")
@@ -288,4 +288,4 @@ SENTENCES: dict[ReasonKind, Sentence] = {
     ),
     ReasonKind.HOPELESS: _hopeless,
 }
-"""Sentence for each kind of reason, except for reasons whose data contains a message."""
+"""Sentence for each kind of reason. Kinds whose data contains a message aren't listed, because the message is their sentence."""

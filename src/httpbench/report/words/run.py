@@ -16,7 +16,7 @@ NAMED_MAX = 3
 
 
 def title(run: Run, trials: Sequence[Trial]) -> str:
-    """Return the name of a run, or else a list of its targets, or their number if there are many."""
+    """Return the name of a run. For a run without a name, return a list of its targets or, if there are many, their number."""
     if run.name:
         return run.name
     measured = dict.fromkeys(trial.plan.target for trial in trials) or run.targets

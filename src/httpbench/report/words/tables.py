@@ -84,11 +84,11 @@ OVERHEAD_MEANING = (
 )
 
 _OVERHEAD_NEEDS = {"p50": ALWAYS, "p90": 4, "p95": 9, "p99": ALWAYS, "p99_9": 1, "p99_99": 6, "max": 7, "tm99_9": 3, "stddev": 8}
-"""How soon a narrow terminal omits each metric; see ``Column.need``."""
+"""Value of ``Column.need`` for each metric. It determines how soon a narrow terminal omits the column."""
 
 
 def overhead_table(group: Group, baseline: str | None) -> tuple[list[Column], list[Row]] | None:
-    """Return the columns and the rows of the overhead of each proxy, or ``None`` if no proxy can be compared with the baseline."""
+    """Return the columns and rows of the table of overheads, or ``None`` if no proxy can be compared with the baseline."""
     found = differences(group, baseline)
     rows = [row for row in group.rows if found.get(row.target.id)]
     theirs = group.row(baseline)

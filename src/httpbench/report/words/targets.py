@@ -75,7 +75,7 @@ def probe_warning(target: Target, probed: Probed) -> str | None:
 
 
 def probe_lines(target: Target, probed: Probed) -> Iterator[str]:
-    """List what the probe sent and received in each observation."""
+    """List what the probe sent and what it received for each observation."""
     yield f"{target.id}: {probed.label or 'unknown'}, {probed.response_bytes:,} bytes per response"
     if warning := probe_warning(target, probed):
         yield f"  warning: {warning}"
@@ -84,7 +84,7 @@ def probe_lines(target: Target, probed: Probed) -> Iterator[str]:
 
 
 def probe_table(found: Iterable[tuple[Target, Probed]]) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
-    """Return the header and the rows, one per target."""
+    """Return the header of the table of probe results, and one row per target."""
     header = ("Target", "Category", "Probe", "Res", "Failed")
     return header, [
         (

@@ -20,7 +20,7 @@ ASK_LIMIT_S = 20.0
 
 
 def arguments(target: Target) -> dict[str, str]:
-    """Return the values of ``ARG`` lines, which are those from the target's recipe and the registry from the environment."""
+    """Return values for the ``ARG`` lines of the target's Dockerfile, from the target's recipe and :data:`REGISTRY`."""
     recipe, registry = target.container, os.environ.get(REGISTRY)
     given = {**({"BASE": recipe.base} if recipe.base else {}), **recipe.build_args}
     return {**given, "REGISTRY": registry} if registry and "REGISTRY" in dockerfile.arguments(dockerfile_of(target), {}) else given
@@ -32,7 +32,7 @@ def stages_of(target: Target) -> list[dockerfile.BuildStage]:
 
 
 def bases(target: Target) -> list[str]:
-    """Return the names of the images that the target's Dockerfile requires, each once, without the Dockerfile's own stages."""
+    """Return the names of the images that the target's Dockerfile requires, each once. Stages of the Dockerfile aren't included."""
     return dockerfile.images(stages_of(target))
 
 

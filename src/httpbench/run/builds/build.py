@@ -1,8 +1,8 @@
 """Build a target in a copy of its folder, and record what it was built from.
 
 A build never writes to the sources: a checkout stays clean, and an installed package may be read-only. The copy is kept and updated before
-each build, so that compilers can build incrementally. The receipt contains a fingerprint of the sources and of the build's commands. File
-times aren't part of the fingerprint, because they are meaningless in a fresh clone.
+each build, so that compilers can build incrementally. After each successful build, a receipt records a fingerprint of the sources and of
+the build's commands. File times aren't part of the fingerprint, because they are meaningless in a fresh clone.
 """
 
 from __future__ import annotations
@@ -201,12 +201,12 @@ def _sources(folder: Path, ignored: Collection[str]) -> list[Path]:
 
 
 def fingerprint_of(target: Target) -> str:
-    """Hash everything that a build depends on except the machine's toolchains. From the manifest, only the build section is included."""
+    """Hash the sources and the build section of the manifest: everything that a build depends on, except the machine's toolchains."""
     return hash_of(Path(target.folder), target.build.model_dump_json(), IGNORED)
 
 
 def hash_of(folder: Path, recipe: str, ignored: Collection[str]) -> str:
-    """Hash a recipe and the sources in a folder except its manifest. ``ignored`` names other files and folders that don't count."""
+    """Hash a recipe and the sources in a folder, except for the manifest and for the files and folders that ``ignored`` names."""
     digest = hashlib.sha256(recipe.encode())
     for path in _sources(folder, ignored):
         if path.name != "target.toml":
@@ -257,7 +257,7 @@ def _lock(target: Target, cancelled: Event) -> Iterator[None]:
 
 
 def read_kept(path: Path, model: type[Kept]) -> Kept | None:
-    """Return the stored record, or ``None`` if there is none or another version of httpbench wrote it in another format."""
+    """Return the stored record. If there is none, or if another version of httpbench wrote it in another format, return ``None``."""
     try:
         return model.model_validate_json(path.read_text())
     except (OSError, ValueError):

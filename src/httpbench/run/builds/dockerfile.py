@@ -26,7 +26,7 @@ _VARIABLE = re.compile(r"\$(?:(\w+)|\{(\w+)(?::-([^}]*))?\})")
 
 @dataclass(frozen=True, slots=True)
 class BuildStage:
-    """A ``FROM`` instruction and everything up to the next one."""
+    """A stage of a Dockerfile: a ``FROM`` instruction and all lines before the next ``FROM``."""
 
     name: str | None
     """The name that later stages use, or ``None`` if the stage has only a number."""

@@ -1,4 +1,4 @@
-"""The container engines of a run, and the containers that killed harnesses left in them."""
+"""Find the container engines of a run, and find and remove the containers that killed harnesses left behind."""
 
 from __future__ import annotations
 

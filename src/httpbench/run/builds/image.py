@@ -31,7 +31,10 @@ _LOCKS: defaultdict[str, Lock] = defaultdict(Lock)
 
 
 def image_of(target: Target) -> str:
-    """Return the name of a target's image: the user's own, or the one for the current sources. Raises :class:`BuildError`."""
+    """Return the name of a target's image: the image that the user specified or the one built from the current sources.
+
+    Raises :class:`BuildError` if the sources can't be read.
+    """
     assert target.isolation is not None
     if target.isolation.image is not None:
         return target.isolation.image
@@ -39,7 +42,7 @@ def image_of(target: Target) -> str:
         digest = hash_of(Path(target.folder), target.container.model_dump_json() + json.dumps(arguments(target)), IGNORED)
     except OSError as error:
         raise BuildError(f"its sources cannot be read: {error.strerror}: {error.filename}") from None
-    host = "localhost/" if target.isolation.engine is Engine.PODMAN else ""  # otherwise, podman would search registries
+    host = "localhost/" if target.isolation.engine is Engine.PODMAN else ""  # without this prefix, podman would search registries
     return f"{host}{_repository(target)}:{digest[:12]}"
 
 
@@ -105,8 +108,8 @@ def _run_build(target: Target, image: str, cancelled: Event) -> Path:
 def _repository(target: Target) -> str:
     """Return a repository such as ``httpbench/server-golang-net-http``. The images of a framework's variants differ only in their tag.
 
-    In another project's catalog, each variant has its own recipe, and therefore its own repository: a build removes all earlier images of
-    its repository, which must not contain images of other recipes.
+    In another project's catalog, each variant has its own recipe. It also gets its own repository, because a build removes all earlier
+    images of its repository, and these must not belong to another recipe.
     """
     parts = [target.kind, target.language, target.framework, *([target.variant] if target.entry and target.variant else [])]
     return f"httpbench/{'-'.join(parts)}".replace("+", "plus")

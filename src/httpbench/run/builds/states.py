@@ -43,7 +43,7 @@ class TargetState:
     version: str | None = None
     """Version of the library, once it is built."""
     unchecked: tuple[str, ...] = ()
-    """Requirements whose versions are unknown, because reading them would run a command from a user's folder."""
+    """Requirements whose installed versions weren't checked, because this would run a command from a user's folder."""
 
 
 def states(targets: Sequence[Target]) -> list[TargetState]:
@@ -99,7 +99,7 @@ def _state_of(target: Target) -> TargetState:
 
 
 def _state_of_image(target: Target) -> TargetState:
-    """Return the state of an image, which requires only an engine and a Dockerfile, no toolchain."""
+    """Return the state of a target in a container. Its image requires only an engine and a Dockerfile, no toolchain."""
     assert target.isolation is not None
     dockerfile = Path(target.folder) / target.container.dockerfile
     try:
@@ -123,7 +123,7 @@ class Missing:
     fix: str
     """Command that installs the requirement, or a web address if no command does."""
     packages: tuple[str, ...]
-    """Debian packages that provide a recent enough version of the requirement, if any."""
+    """Debian packages that provide a recent enough version of the requirement. May be empty."""
     required_by: tuple[str, ...]
 
     @property
@@ -133,7 +133,10 @@ class Missing:
 
 
 def missing_of(requirements: Mapping[str, Sequence[Requirement]]) -> list[Missing]:
-    """Return each unmet requirement once, with the names of everything that requires it. ``requirements`` maps names to requirements."""
+    """Return each unmet requirement once.
+
+    ``requirements`` contains the requirements of each target or other item, by its name. Each result lists the names that require it.
+    """
     required_by: dict[Requirement, list[str]] = {}
     for name, required in requirements.items():
         for requirement in required:

@@ -15,7 +15,7 @@ MEMORY_BYTES = 1 << 30
 
 
 def database_of(target: Target, workload: Workload) -> Target | None:
-    """Return the database of a target, in the same place as the target, or ``None`` if the target uses none.
+    """Return the database that a target uses, or ``None``. If the target runs in a container, so does the database.
 
     A program from another project's catalog gets its database under every workload, because it may fail to start without the database.
     """
@@ -37,7 +37,7 @@ def databases_of(pairs: Iterable[tuple[Target, Workload]]) -> list[Target]:
 
 
 def cores_beside_database(target: Target, workload: Workload, topology: Topology, cores: Cores) -> Cores:
-    """Return the division of the cores, including cores for the database if there is one."""
+    """Return the given division of the cores or, if the target uses a database, a division that includes cores for it."""
     if database_of(target, workload) is None:
         return cores
     return with_database(topology, cores, is_asked=workload.asks_database)

@@ -1,8 +1,8 @@
 """Start a database for one trial, from a fresh copy of its data, and query its counters.
 
-Each trial starts with the same rows, whatever an earlier trial wrote. A database that runs as a process gets a copy of the built folder,
-and one in a container starts from its image. Each database listens on its own loopback address, or on its container's address, so that it
-doesn't conflict with other databases.
+Each trial starts with the same rows, no matter what an earlier trial wrote. A database that runs as a process gets a copy of the built
+folder, and one in a container starts from its image. Each database listens on its own loopback address, or on its container's address, so
+that it doesn't conflict with other databases.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ class RunningDatabase:
         return counts(self.ask(self.system.counts_query))
 
     def record(self, before: Counts) -> DatabaseRun:
-        """Return the database's part of the results, with its counts since ``before``."""
+        """Return what a trial records about the database, including the rows read and written since ``before``."""
         counted = self.counts().since(before)
         version = self.ask(self.system.version_query).split()[0]
         return DatabaseRun(
@@ -130,7 +130,7 @@ def _process(
 def _becoming(system: System, room: Path) -> tuple[str, ...]:
     """Return the prefix that runs a command as the database's own user, because databases refuse to run as root.
 
-    Also makes that user the owner of the files.
+    This also makes that user the owner of all files in ``room``. The prefix is empty if the harness doesn't run as root.
     """
     if os.geteuid() != 0:
         return ()

@@ -3,8 +3,8 @@
 For workloads with a database, a thousand requests are enough, because each can make twenty queries.
 
 Our load generator accepts a duration instead of a number of requests. It therefore runs repeatedly, each time for twice as long, until
-there are enough responses. Even the first run is longer than the request timeout. Otherwise, a request without a response would count as
-in flight at the end.
+there are enough responses. Even the first run is longer than the request timeout. In a shorter run, a request that never gets a response
+would count as in flight at the end instead of as timed out.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def requests_under_load(workload: Workload) -> int:
 
 
 def problem_under_load(running: RunningTarget, workload: Workload, cores: Cores, scratch: Path) -> tuple[str | None, int]:
-    """Return the problem, or ``None``, and the number of correct responses.
+    """Return a description of the first problem, or ``None``, and the number of correct responses.
 
     Raises :class:`~httpbench.errors.LoadError` if the load generator fails.
     """

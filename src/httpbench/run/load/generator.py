@@ -18,8 +18,8 @@ from httpbench.run.trial.start import RunningTarget
 from httpbench.sample import Current
 
 Report = Callable[[Progress, Callable[[], Current] | None], None]
-"""Callback for each sign of progress. Its second argument reads the current cost of the target, or is ``None`` if the target isn't sampled.
-"""
+"""Callback for each sign of progress. Its second argument is a function that reads the target's current cost, or ``None`` if the target
+isn't sampled."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ class StderrLines:
     def __init__(self, running: RunningGenerator):
         self._running = running
         self.rest = ""
-        """The beginning of a line whose end hasn't arrived."""
+        """The beginning of a line whose end hasn't arrived yet."""
 
     def arrived(self) -> list[str] | None:
         """Return the next complete lines, or an empty list after ``POLL_S`` seconds without lines.

@@ -22,7 +22,7 @@ class Subject:
     backend: RunningTarget | None = None
     """Server behind a proxy, or ``None`` if the target isn't a proxy."""
     database: RunningDatabase | None = None
-    """Database that the target uses, if any."""
+    """Database that the target uses, or ``None``."""
 
 
 class Meters:

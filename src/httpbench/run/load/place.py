@@ -77,7 +77,7 @@ class ServerThere(Protocol):
     port: int
 
     def death(self) -> str | None:
-        """Return how the server ended, if it has. Raises :class:`~httpbench.errors.LostHostError` if its host is lost."""
+        """Return how the server ended, or ``None`` while it runs. Raises :class:`~httpbench.errors.LostHostError` if its host is lost."""
 
     def log(self) -> str:
         """Return the server's output."""
@@ -118,17 +118,17 @@ class LoadPlace(Protocol):
 
     @property
     def cpus(self) -> tuple[int, ...] | None:
-        """Logical CPUs for load generators at this place, or ``None`` for those in the plan."""
+        """Logical CPUs for load generators at this place, or ``None`` if they use the CPUs in the plan."""
 
     @property
     def is_gone(self) -> bool:
-        """Whether the place is lost for good."""
+        """Whether the load host was lost and a new connection to it failed."""
 
     def native(self) -> LoadGenerator | None:
         """Return our own load generator at this place, or ``None`` if it is missing there."""
 
     def start(self, generator: LoadGenerator, job: Job, *, warmup: bool) -> AbstractContextManager[RunningGenerator]:
-        """Start a load generator, and end it when the block ends if it still runs.
+        """Start a load generator. If it still runs when the block ends, stop it.
 
         Raises :class:`~httpbench.errors.HttpbenchError` if the load generator can't be started.
         """

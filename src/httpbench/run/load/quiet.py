@@ -1,4 +1,4 @@
-"""Check whether a target with a connection but no requests is busy, which means that it polls.
+"""Check whether a target polls, which means that it is busy while it has a connection but no requests.
 
 Before the load, the target may still be starting up. After the load, it may be collecting garbage or finishing requests. A target that
 polls is busy at both times, so the lower of the two results counts. A target that is quiet at the first check isn't checked again.

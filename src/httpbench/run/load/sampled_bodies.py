@@ -1,6 +1,6 @@
 """Check the whole responses that a load generator kept, after the load.
 
-Bodies must follow the rule of their workload. The heads of responses through a proxy must equal those from the proxy's backend.
+Bodies must follow the rule of their workload. A proxy must not change the heads of its backend's responses.
 """
 
 from __future__ import annotations

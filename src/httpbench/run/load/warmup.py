@@ -1,8 +1,8 @@
 """Warm up a target, for a fixed time or until its throughput is steady.
 
-Until throughput is steady, httpbench-loadgen generates the load, whichever generator measures afterward, because no other generator reports
-its throughput while it runs. httpbench-loadgen then ends and closes its connections, but the target stays warm. The measuring generator
-warms up its own connections in the fixed part of the warm-up.
+Until throughput is steady, httpbench-loadgen generates the load, no matter which generator measures afterward, because no other generator
+reports its throughput while it runs. httpbench-loadgen then ends and closes its connections, but the target stays warm. The measuring
+generator warms up its own connections in the fixed part of the warm-up.
 """
 
 from __future__ import annotations

@@ -29,7 +29,7 @@ class _Interpreter:
     values: str = ""
     """Other options that take the next word as their value."""
     inline: str = ""
-    """Options that take program text as their value, so that the program has no name."""
+    """Options whose value is the text of the program, which then has no name."""
     verbs: str = ""
     """Words that may come before the script."""
 

@@ -86,7 +86,7 @@ def targets_of(servers: Servers) -> list[Target]:
 
 
 def path_of(urls: Sequence[str]) -> str | None:
-    """Return the path in the URLs, if any. Raises :class:`UsageError` if paths differ, because a workload has one path."""
+    """Return the path and query that the URLs share, or ``None``. Raises :class:`UsageError` if they differ: a workload has one path."""
     paths = {parts.path + (f"?{parts.query}" if parts.query else "") for parts in map(urlsplit, urls)} - {"", "/"}
     if len(paths) > 1:
         raise UsageError(f"the URLs have different paths: {', '.join(sorted(paths))}", hint="set one path with --path")

@@ -1,4 +1,4 @@
-"""Put targets into containers. A target in a container has a different id, so that tables can compare both places."""
+"""Put targets into containers. A target in a container gets its own id, so that a table can also contain the target as a process."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def isolated(target: Target, isolation: Isolation) -> Target:
         raise UsageError("a command has no image to run in", hint="name one with --image, or remove --isolate")
     changed = target.model_copy(update={"isolation": isolation})
     scaling = tuple(own for own in target.scaling if own is not Scaling.PREFORK)
-    # A container runs one copy of its program, because several copies, one per core, can't share one limit.
+    # A target in a container can't use prefork, because its copies, one per core, couldn't share one limit.
     return changed.model_copy(update={"id": f"{target.id}{changed.place}", "scaling": scaling})
 
 

@@ -1,7 +1,7 @@
 """The plan of a run: all trials and their order.
 
 Each round contains one trial of each combination, in a new random order. If the machine slows down for a minute in several rounds,
-different targets are affected, not the same one each time.
+the slowdowns therefore affect different targets.
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ def make_plan(matrix: Matrix, cores_for: Callable[[Scaling], Cores], seed: int) 
 
 
 def _filling(scaling: Scaling) -> Scaling:
-    """Return the scaling of the baseline, which is the same for copies of a proxy and for one proxy that fills the same cores."""
+    """Return the scaling of the baseline for a proxy's scaling: ``multi`` for copies of a proxy, otherwise the same."""
     return Scaling.MULTI if scaling is Scaling.PREFORK else scaling
 
 

@@ -56,7 +56,7 @@ def slices_of(load: Load) -> int:
 
 
 def tables_of(trials: Sequence[TrialPlan]) -> list[list[TrialPlan]]:
-    """Group neighboring trials whose targets take turns. Each trial without slices is its own group."""
+    """Group neighboring trials whose targets take turns. Each trial without slices forms a group of its own."""
     return [list(group) for _, group in groupby(trials, key=lambda one: (one.round, *_table(one)) if one.slices else one.number)]
 
 

@@ -28,7 +28,7 @@ class RunSpec:
     table: Table = Table.HTTP_SERVERS
     baseline: str | None = None
     precision: Precision | None = None
-    """Precision at which the run ends early, if set."""
+    """Precision that ends the run early once it is reached, or ``None`` to run all rounds."""
     measures_noise: bool = False
     """Whether the plan consists of A/A pairs."""
     gates: tuple[Gate, ...] = ()
@@ -36,7 +36,7 @@ class RunSpec:
     fails_if_inconclusive: bool = False
     """Whether an inconclusive gate fails the run."""
     search: Search | None = None
-    """Search that chooses further trials after those of the plan."""
+    """Search that chooses further trials after the planned ones, or ``None``."""
     retries: int = 0
     """Maximum number of repeats of a disturbed trial. A search runs other trials instead."""
     name: str | None = None

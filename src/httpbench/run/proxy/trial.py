@@ -100,7 +100,7 @@ def _started_there(
 
 
 def _baseline(inputs: TrialInputs, backend: RunningTarget, scratch: Path, observer: Observer) -> Trial:
-    """Run a trial of the backend alone, under a direct load. The trial records the measured usage as the backend's."""
+    """Run a trial of the backend alone, under a direct load. The trial records the measured CPU time and memory as the backend's usage."""
     planned, cores = inputs.plan, inputs.plan.cores
     own = cores.model_copy(update={"target": cores.backend, "backend": (), "shared": cores.backend_shared})
     as_target = replace(inputs, plan=planned.model_copy(update={"cores": own, "scaling": Scaling.MULTI}))
@@ -121,7 +121,7 @@ def requests_handled(backend: RunningTarget, path: str | None) -> int | None:
 
 
 def _proven(trial: Trial) -> Trial:
-    """Make the trial invalid if the proxy sent more responses than the backend handled requests, including the warm-up."""
+    """Make the trial invalid if the backend handled fewer requests than the proxy sent responses. Both counts include the warm-up."""
     handled, responses = trial.observed.backend_requests, trial.responses
     if handled is None or handled >= responses:
         return trial

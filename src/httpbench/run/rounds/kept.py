@@ -21,7 +21,7 @@ from httpbench.model import Expectation, MixPart, Request, Run, Target, Trial, W
 REDACTED = "<redacted>"
 BODY_CHARACTERS = 2000
 SECRET_CHARACTERS_MIN = 8
-"""Minimum length of a secret that is redacted in other texts, where a shorter one such as ``1`` might mean something else."""
+"""Minimum length of a secret that is redacted in logs and other texts. A shorter value, such as ``1``, might mean something else there."""
 
 HARMLESS_HEADERS = frozenset(
     (
@@ -60,7 +60,7 @@ class Secrets:
         return USER_IN_URL.sub(REDACTED, text)
 
     def out_of_all(self, value: Value) -> Value:
-        """Return a value with the secrets in all its texts redacted, at any depth."""
+        """Return a value with the secrets redacted in all its texts, including nested ones."""
         found: Any = value
         match value:
             case Enum():
@@ -104,7 +104,7 @@ def kept_trial(trial: Trial, secrets: Secrets) -> Trial:
 
 
 def _kept_target(target: Target, secrets: Secrets) -> Target:
-    if target.is_declared:  # a manifest is public
+    if target.is_declared:  # values in a manifest are public
         return target
     env = dict.fromkeys(target.env, REDACTED)
     return target.model_copy(update={"env": env, "run": secrets.out_of_all(target.run), "prepare": secrets.out_of_all(target.prepare)})
@@ -137,7 +137,7 @@ def _redacted_pairs(command: Sequence[str]) -> tuple[str, ...]:
 
 
 def _redacted_word(before: str, word: str) -> str:
-    """Redact a word if the word before it is an option in :data:`PAIR_OPTIONS`, or if the word itself starts with one."""
+    """Redact the value in a word that follows an option in :data:`PAIR_OPTIONS`, or that starts with such an option (``--env=A=1``)."""
     option = "-H" if re.fullmatch(r"-[A-Za-z]*H", before) else before
     if option in PAIR_OPTIONS:
         return _redacted_pair(word, PAIR_OPTIONS[option])

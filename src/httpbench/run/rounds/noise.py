@@ -35,7 +35,10 @@ def known_noise(store: Store, environment: Environment) -> Noise | None:
 
 
 def noise_for(store: Store, run: Run) -> tuple[Noise | None, str | None]:
-    """Return the newest valid noise floor, preferably for a load of the run, or the reason why the newest one is no longer valid."""
+    """Return the newest valid noise floor, preferably for a load of the run. If none is valid, return why the newest one isn't.
+
+    For a run in slices, only noise floors that were measured in slices are considered. For other runs, only those measured without slices.
+    """
     environment, at = run.environment, run.started_at
     in_slices = any(planned.slices for planned in run.plan)
     found = [noise for noise in _noises(store, environment) if noise.in_slices == in_slices]

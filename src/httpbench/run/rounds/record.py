@@ -1,4 +1,4 @@
-"""Store a run trial by trial. If the store fails, the run continues, and tries to store everything again after each further trial."""
+"""Store a run trial by trial. If storing fails, the run continues and tries again after each further trial."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ class Record:
         return run.model_copy(update={"noise": noise})
 
     def _store_the_rest(self) -> None:
-        """Store everything that isn't stored yet. By now, the disk may have space again or the file may be unlocked."""
+        """Store everything that isn't stored yet. The disk may have space again, or the file may no longer be locked."""
         run, trials = self._outcome.run, self._outcome.trials
         try:
             with uninterrupted():

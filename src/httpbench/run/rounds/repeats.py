@@ -1,4 +1,4 @@
-"""Repeat trials that other programs disturbed, at the end of the round, in the same order, and a limited number of times."""
+"""Repeat the trials that other programs disturbed: at the end of each round, in the round's order, a limited number of times."""
 
 from __future__ import annotations
 

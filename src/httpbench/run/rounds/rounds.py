@@ -1,4 +1,4 @@
-"""Build the targets of a run, then run the trials one after the other, round by round. No other module sequences trials."""
+"""Build the targets of a run, then run the trials one after the other, round by round. No other module decides which trial runs next."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def backend_of(
     topology: Topology,
     place: BackendPlace | None = None,
 ) -> Upstream | None:
-    """Return the built backend of a workload's proxies, the built database of a server, or ``None``."""
+    """Return the built backend if the workload is for proxies, otherwise the server's built database, or ``None`` if it uses none."""
     name = workload.backend
     if name is None:
         database = database_of(target, workload)

@@ -17,7 +17,7 @@ from httpbench.run.trial.inputs import TrialInputs
 
 
 def make_trial(inputs: TrialInputs, observer: Observer) -> Trial:
-    """Run a trial. An error becomes a failed trial with the reason; only an interruption is raised."""
+    """Run a trial. After an error, return a failed trial with the reason. Only an interruption is raised."""
     begin = time.monotonic()
     try:
         with scratch_folder() as scratch, kept_to(inputs.plan.cores.harness):

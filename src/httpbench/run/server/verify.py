@@ -21,7 +21,7 @@ from httpbench.run.trial.steps import probed
 from httpbench.run.trial.verified import Verified, ends_in_time, stays_alive
 
 PROBE_LIMIT_S = 6.0
-"""Time limit for the probe, in seconds. No measurement waits for the probe, so it can wait for a new Date header and for slow responses."""
+"""Time limit for the probe, in seconds. No measurement waits for it, so it has time for a new Date header and for slow responses."""
 
 
 def verify(target: Target, scaling: Scaling, workload: Workload, folder: Path, cores: Cores, database: Upstream | None = None) -> Verified:

@@ -1,1 +1,1 @@
-"""Rounds in which targets take turns. All targets are started, and each one is measured in short slices while the others are frozen."""
+"""Run rounds in which targets take turns. All targets are started, and each one is measured in short slices while the others are frozen."""

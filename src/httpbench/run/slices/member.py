@@ -31,10 +31,10 @@ back to normal, within the noise.
 """
 
 LEAD_IN_S_MAX = 0.25
-"""Maximum lead-in, in seconds. Between the minimum and the maximum, the lead-in is as long as the longest response of the warm-up.
+"""Maximum lead-in, in seconds. Within these limits, the lead-in is as long as the slowest response at the end of the warm-up.
 
-A target is frozen only when no request is in flight, so its slice never starts during a stall. After the lead-in, a stall that is no
-longer than the lead-in is as likely at the beginning of the window as at any other time.
+A target is frozen only when no request is in flight, so a slice never starts in the middle of a stall. Without a lead-in, the beginning of
+the window would contain too few stalls. If the lead-in is at least as long as a stall, stalls are as likely there as at any other time.
 """
 
 LAST_WINDOWS = 5

@@ -26,7 +26,7 @@ MEMORY_LEFT_MIN = 0.2
 """Minimum share of the machine's memory that must be available before another target starts."""
 
 DROPS_AHEAD = 3
-"""Maximum number by which dropped cycles can exceed kept cycles, so that an interrupted run has results even on a busy machine."""
+"""Maximum number by which dropped cycles can exceed kept cycles at any time. An interrupted run on a busy machine thus has results."""
 
 
 def make_round(
@@ -75,9 +75,9 @@ def make_round(
 def _take_turns(members: Sequence[Member], observer: Observer, *, accepts_disturbed: bool) -> None:
     """Let the targets take turns until every slice of the plan has been measured.
 
-    A cycle in which other programs disturbed a slice is dropped for all targets and repeated. On a machine that is never quiet,
-    every second cycle counts anyway, and the verdict reports the disturbance if it is large enough. The throughput and latency of a cycle
-    never determine whether it is dropped.
+    A cycle in which other programs disturbed a slice is dropped for all targets and repeated. The number of dropped cycles is at most the
+    number of planned ones. On a machine that is never quiet, disturbed cycles therefore count, and the verdict reports a large enough
+    disturbance. The throughput and latency of a cycle never determine whether it is dropped.
     """
     wanted, kept, dropped = members[0].plan.slices or 0, 0, 0
     for order in cycles(members, seed=members[0].plan.number):

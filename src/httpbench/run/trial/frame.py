@@ -45,7 +45,7 @@ KINDS_OF_ERROR: dict[type[HttpbenchError], ReasonKind] = {
 
 
 def failed(planned: TrialPlan, started_at: str, error: HttpbenchError | OSError) -> Trial:
-    """Return a trial without results. If disk space, memory or processes run out, only this trial fails."""
+    """Return a trial without results, with the error as its reason. If disk space, memory or processes run out, only this trial fails."""
     if isinstance(error, OSError):
         place = f": {error.filename}" if error.filename else ""
         error = LoadError(f"the trial could not be run: {error.strerror or error}{place}")

@@ -43,7 +43,7 @@ class TrialInputs:
     run_id: str | None = None
     start_limit_s: float = START_LIMIT_S
     backend: Upstream | None = None
-    """Server behind a proxy, or database of a server, if any."""
+    """Server behind a proxy or database of a server, or ``None`` if the target uses neither."""
     learned: Learned | None = None
     """Correct response that an earlier trial of the run learned from this target."""
     probes: bool = False

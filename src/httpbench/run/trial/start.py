@@ -110,7 +110,7 @@ class RunningTarget:
         return f"http://{name}:{self.port}{path}"
 
     def death(self) -> str | None:
-        """Return how the target ended, if it has."""
+        """Return how the target ended, or ``None`` while it runs."""
         running = self.there or self.program
         return running.death() if running else None
 
@@ -213,7 +213,7 @@ def commands_of(target: Target, scaling: Scaling, place: StartContext, port: int
 
 @dataclass(frozen=True, slots=True)
 class Inside:
-    """Values of the placeholders in a command line, as the program sees them."""
+    """Values of the placeholders in a command line. In a container, these are the values that are valid inside it."""
 
     host: str
     port: int
@@ -343,7 +343,7 @@ def _hint(end: Exit) -> str | None:
 
 
 def _explained(error: StartError, tree: ProcessTree, address: str, port: int) -> StartError:
-    """Add observations to the error that may explain why there was no response."""
+    """Return the error, with observations added that may explain why the target didn't respond."""
     exits = tree.exits()
     is_served = accepts(port, address)
     places = listening(tree.guard_pid)

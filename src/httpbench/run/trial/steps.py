@@ -30,7 +30,7 @@ class Ready:
     """A running target that is ready for its load."""
 
     inputs: TrialInputs
-    """Inputs of the trial. Their workload has only one correct response."""
+    """Inputs of the trial. If the correct response was learned, their workload contains it."""
     running: RunningTarget
     job: Job
     learned: Learned | None
@@ -111,10 +111,10 @@ def concluded(ready: Ready, settling: Settling | None, under_load: UnderLoad, ob
 
 
 def _expected(inputs: TrialInputs, running: RunningTarget) -> tuple[Workload, Learned | None]:
-    """Return the workload with its only correct response, and the learned response, if any.
+    """Return the workload with the correct response filled in, and the learned response or ``None``.
 
-    If the workload accepts any successful response, the first three responses determine the correct one. If they differ, only the status of
-    the first one counts.
+    If the workload accepts any successful response, a response is correct if it has the properties that three responses of the target
+    share. If nothing could be learned from them, it must have the status of the target's first response.
     """
     workload = inputs.workload
     if workload.parts:

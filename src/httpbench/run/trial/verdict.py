@@ -1,4 +1,4 @@
-"""Collect the inputs of the verdict for a server or proxy, besides the measurements."""
+"""Collect what the verdict on a server or proxy depends on in addition to the measurements: incidents and criteria."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def incidents_of(under_load: UnderLoad, problems: Sequence[str], stopped: Stoppe
     if problems:
         incidents.append(Reason.of(ReasonKind.WRONG_AFTER_LOAD, problems=list(problems)))
     if stopped.problem:
-        incidents.append(stopped.problem)  # the results are still valid
+        incidents.append(stopped.problem)  # doesn't make the results invalid
     if stopped.log_bytes_dropped:
         incidents.append(Reason.of(ReasonKind.FILLED_LOG, dropped_bytes=stopped.log_bytes_dropped))
     return tuple(incidents)

@@ -20,7 +20,7 @@ class Verified:
     scaling: Scaling
     checks: tuple[contract.Check, ...]
     error: HttpbenchError | None = None
-    """Error that ended the verification early, if any."""
+    """Error that ended the verification early, or ``None``."""
     probed: Probed | None = None
     workload: str | None = None
     """Name of the workload, or ``None`` for a client or a proxy."""
@@ -36,7 +36,7 @@ def verified(target: Target, scaling: Scaling, checks: Iterable[contract.Check])
     error = None
     try:
         for check in checks:
-            made.append(check)  # noqa: PERF402  (keeps the checks before an error)
+            made.append(check)  # noqa: PERF402  (if a check raises, the earlier ones are kept)
     except HttpbenchError as caught:
         error = caught
     return Verified(target, scaling, tuple(made), error)

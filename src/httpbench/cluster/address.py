@@ -1,4 +1,4 @@
-"""The address at which load hosts reach this machine, and the round trips from there."""
+"""Find the address at which load hosts reach this machine, and measure round trips between them."""
 
 from __future__ import annotations
 

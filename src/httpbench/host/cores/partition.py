@@ -18,8 +18,8 @@ the proxy, so both must have the same cores with and without a proxy. The order 
 
 1. With 8 or more physical cores, the proxy, the backend, the generator and the harness have their own cores.
 2. With 3 or more cores, the harness shares the generator's cores. A ``single`` proxy gets one core; otherwise each program gets a third.
-3. On two cores, the proxy has one and the backend and the generator share the other. The cost of sharing is also in the baseline, so it
-   cancels out of the overhead.
+3. On two cores, the proxy has one core, and the backend and the generator share the other. The cost of sharing is also in the baseline, so
+   it cancels out of the overhead.
 4. On a machine with one core, all programs share it.
 
 A server has the same cores with and without a database, so that all its workloads are measured on the same cores. The database gets two
@@ -80,10 +80,10 @@ def partition_for_proxy(topology: Topology, scaling: Scaling, for_target: int | 
 
 
 def partition_for_load_host(divide: Divide, topology: Topology, scaling: Scaling, for_target: int | None = None) -> Cores:
-    """Divide the cores like ``divide``, for a load generator on another host.
+    """Divide this machine's cores with ``divide``, for a load generator on another host.
 
-    The generator's cores on this host stay unused, or go to the programs that would have shared them. A server that fills its cores gets
-    all cores but one, which the harness gets.
+    The cores that the generator would have had stay unused, unless other programs would have shared them. A server that fills its cores
+    gets all cores but one, which the harness gets.
     """
     if for_target is None and scaling is not Scaling.SINGLE and divide is partition:
         for_target = max(len(topology.cores) - 1, 1)

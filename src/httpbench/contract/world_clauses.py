@@ -68,7 +68,7 @@ def reads_anew(update: Server, read: Server) -> str | None:
 
 
 def returns_what_was_written(update: Server, read: Server) -> str | None:
-    """Update rows, then read until some of them have come back."""
+    """Update rows, then read rows until enough of the updated ones have come back, and compare them."""
     written = written_rows(_responses(update, UPDATES))
     back: list[Row] = []
     for rows in _responses(read, READS_MAX):

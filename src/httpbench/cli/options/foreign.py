@@ -26,7 +26,7 @@ OURS = {
 
 
 def explained(error: NoSuchOption) -> tuple[str, str] | None:
-    """Return an error and a hint with the equivalent option, or ``None`` if this verb has none.
+    """Return an error message and a hint that names the equivalent option of this verb, or ``None`` if the verb has none.
 
     Click's own message can suggest an option that merely has a similar name.
     """

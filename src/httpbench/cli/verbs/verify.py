@@ -96,7 +96,7 @@ def verify(options: VerifyOptions) -> ExitCode:
 
 
 def _served(known: Catalog, target: Target, usual: Workload, named: str | None) -> list[Workload]:
-    """Return the workloads to verify. If the target declares paths, return all workloads that it serves, unless the user named one."""
+    """Return the workloads to verify: all that the target serves if it declares paths and the user named none, else the usual one."""
     if named is not None or not target.paths:
         return list(usual.each) if usual.is_served_by(target) else []
     return [workload for workload in known.workloads.values() if workload.kind is target.kind and workload.is_served_by(target)]

@@ -276,8 +276,8 @@ def share_of(name: str, result: Document, clock: Offset) -> HostShare:
 def with_starts(shares: Mapping[Host, HostShare], starts: Mapping[Host, int]) -> list[HostShare]:
     """Return the shares sorted by name. In each, set ``start_ms`` to how much later its host started than the first host.
 
-    ``starts`` are times on this machine's clock, converted with clock readings from after the trial. The readings from before the trial
-    determined the start times, so converting with those would make every delay zero.
+    ``starts`` are times on this machine's clock. They must be converted with clock readings from after the trial. The readings from before
+    the trial determined the start times, so with those, all hosts would seem to have started at the same time.
     """
     first_ns = min(starts.values())
     timed = [share.model_copy(update={"start_ms": (starts[host] - first_ns) / NS_PER_MS}) for host, share in shares.items()]

@@ -78,7 +78,7 @@ def _locked(numbers: Collection[int], folder: Path, *, waits: bool, say: Callabl
 
 
 def _try(numbers: Collection[int], folder: Path) -> ExitStack | str:
-    """Try to take all locks. Return a stack that releases them, or the owner of a lock that is taken."""
+    """Try to take all locks. Return a stack that releases them or, if another run holds a lock, a description of that run."""
     descriptors = []
     with ExitStack() as held:
         for number in numbers:
@@ -117,7 +117,7 @@ def _opened(path: Path) -> int:
 
 
 def _owner(descriptor: int) -> str:
-    """Describe the owner of the lock according to the file."""
+    """Describe the owner of a lock, as recorded in the lock file."""
     try:
         pid, _, process_ids = os.pread(descriptor, OWNER_BYTES, 0).decode("ascii").strip().partition(" ")
         number = int(pid)

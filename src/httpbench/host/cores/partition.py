@@ -3,8 +3,8 @@
 Cores are divided by physical core. Two threads on SMT siblings slow each other down by a third or more, depending on their work, so
 different programs never get siblings of one core. If there are too few cores, the division degrades in this order:
 
-1. The target, the generator and the harness have their own cores. This takes 4 physical cores, or 5 for ``multi`` and ``prefork``, because
-   otherwise the harness would leave the generator with half as many cores as the target.
+1. The target, the generator and the harness have their own cores. This takes 4 physical cores, or 5 for ``multi`` and ``prefork``. With 4,
+   the generator would have only half as many cores as the target.
 2. The harness shares the generator's cores, because the harness sleeps nearly all the time.
 3. With ``multi`` and ``prefork`` on 2 or 3 cores, the target gets all cores, because it is meant to fill them, and the generator shares
    them.
@@ -13,8 +13,8 @@ different programs never get siblings of one core. If there are too few cores, t
 From step 3 on, ``shared`` is set and every table reports shared cores. The target gets cores from the end of the topology's order: the
 fastest kind, on one NUMA node if possible, and away from CPU 0, where most kernels handle timers and interrupts.
 
-A proxy is measured between its backend and the generator. The baseline is the same backend and generator without
-the proxy, so both must have the same cores with and without a proxy. The order is therefore different:
+A proxy is measured between its backend and the generator. The baseline is measured without the proxy, but the backend and the generator
+must have the same cores as with it. The order is therefore different:
 
 1. With 8 or more physical cores, the proxy, the backend, the generator and the harness have their own cores.
 2. With 3 or more cores, the harness shares the generator's cores. A ``single`` proxy gets one core; otherwise each program gets a third.
@@ -23,8 +23,8 @@ the proxy, so both must have the same cores with and without a proxy. The order 
 4. On a machine with one core, all programs share it.
 
 A server has the same cores with and without a database, so that all its workloads are measured on the same cores. The database gets two
-thirds of the generator's cores, rounded down, or the cores that a remote load generator leaves free. If the generator has only one core,
-the database shares it, because a request costs the generator less CPU time than it costs the database.
+thirds of the generator's cores, rounded down. If the generator runs on a load host, the database gets the free cores of this machine. If
+the generator has only one core, the database shares it, because a request costs the generator less CPU time than it costs the database.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The exceptions that httpbench raises on purpose.
 
-An error's message is one sentence: what happened and where. ``hint`` is the fix, and ``log_tail`` contains the last lines of the log that
-explains it. ``cli/exit_codes.py`` contains the exit code of each exception.
+An error's message is one sentence: what happened and where. ``hint`` is the fix, and ``log_tail`` contains the last lines of a log that
+explains the error. ``cli/exit_codes.py`` contains the exit code of each exception.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Read and write ``targets/verified.toml``, which records when and where each built-in target was last verified.
 
-``httpbench verify --record`` writes the file in sorted order, so that equal facts produce identical files.
+``httpbench verify --record`` sorts the entries, so the same proofs always produce the same file.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def read_proofs(path: Path | None = None) -> dict[str, Proof]:
 
 
 def record_proofs(new: Iterable[Proof], path: Path | None = None) -> Path:
-    """Add or replace entries and return the file. Raises :class:`UsageError` if it can't be written."""
+    """Add or replace proofs in the file, and return its path. Raises :class:`UsageError` if it can't be written."""
     path = path or proofs_file()
     known = {**read_proofs(path), **{proof.id: proof for proof in new}}
     text = HEADER + "".join(f"\n{_entry(known[name])}" for name in sorted(known))

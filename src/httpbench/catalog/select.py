@@ -1,6 +1,6 @@
 """Select targets by the words and options of a command.
 
-A word selects targets by the first of these rules that matches a target:
+A word selects the targets that match it by one of these rules. The first rule by which any target matches applies:
 
 1. The target's id is exactly the word.
 2. The parts of the word are consecutive parts of the id: ``epoll``, ``c/epoll`` or ``epoll/level``. The word can therefore be a language or
@@ -27,7 +27,9 @@ def select(
     categories: Sequence[Category] = (),
     ignore: Sequence[str] = (),
 ) -> list[Target]:
-    """Return the targets that match any of ``words`` (all targets, if there are no words) and all options, in the catalog's order.
+    """Return the targets that match the words and all options, in the catalog's order.
+
+    A target must match at least one of ``words``. If there are no words, every target matches.
 
     Raises :class:`SelectionError` if a word matches no target, or if no target matches all options.
     """
@@ -71,12 +73,12 @@ def matching(targets: Sequence[Target], word: str) -> list[Target]:
 
 
 def _has_parts(target: Target, wanted: str) -> bool:
-    """Return whether the id contains the wanted parts, whole and consecutive. The kind's prefix is optional."""
+    """Return whether ``wanted`` is one or more whole, consecutive parts of the id, with or without the prefix for the kind."""
     return any(f"/{wanted}/" in f"/{name}/" for name in (target.id, target.id.removeprefix(f"{target.kind}:")))
 
 
 def kind_of(targets: Sequence[Target], words: Sequence[str]) -> Kind | None:
-    """Return the first kind with a target for each word, or ``None``. A run measures targets of one kind."""
+    """Return the first kind that has a target for every word, or ``None`` if no kind does. A run measures targets of one kind."""
     for kind in Kind:
         of_kind = [target for target in targets if target.kind is kind]
         if all(_matches(of_kind, word) for word in words):

@@ -1,8 +1,8 @@
 """Read a clone of TechEmpower's FrameworkBenchmarks, which has a ``benchmark_config.json`` in each ``frameworks/LANGUAGE/FRAMEWORK``.
 
 Each test of a configuration becomes a target, ``language/framework`` or ``language/framework/test``, that runs in a container from the
-Dockerfile in the configuration's folder. Problems of a configuration become part of its targets, so that one bad file doesn't hide hundreds
-of others.
+Dockerfile in the configuration's folder. If a configuration has problems, its targets list them, so one bad file doesn't hide hundreds of
+good ones.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ TUNING = {Approach.REALISTIC: Tuning.TUNED, Approach.STRIPPED: Tuning.ENGINE}
 
 
 def _said(value: object) -> Any:
-    """Return the value of a field, or ``None`` if it is empty or the word "none", ignoring case."""
+    """Return the value of a field, or ``None`` if it is empty or the word "none" in any case."""
     bare = value.strip() if isinstance(value, str) else value
     return None if isinstance(bare, str) and bare.lower() in ("", "none") else bare
 
@@ -47,7 +47,7 @@ Text = Annotated[str | None, BeforeValidator(_said)]
 
 
 class _Test(BaseModel):
-    """One test of a configuration. Keys that only TechEmpower's own program reads are ignored."""
+    """One test in a configuration file. Keys that only TechEmpower's own program reads are ignored."""
 
     model_config = ConfigDict(extra="ignore", frozen=True)
 
@@ -81,7 +81,7 @@ class _Test(BaseModel):
 
     @property
     def paths(self) -> dict[str, str]:
-        """The paths by test name."""
+        """Request paths by test name, such as ``json``."""
         urls = {name.removesuffix("_url").replace("_", "-"): getattr(self, name) for name in _Test.model_fields if name.endswith("_url")}
         return {name: path for name, path in urls.items() if path is not None}
 
@@ -98,7 +98,7 @@ def read(folder: Path) -> list[Target]:
 
 
 def _configurations(folder: Path) -> Iterator[Path]:
-    """Yield the file that describes each framework. If a framework has both forms, JSON wins, as in TechEmpower's own program."""
+    """Yield each framework's configuration file. If there is both a JSON and a TOML file, JSON wins, as in TechEmpower's own program."""
     for framework in folder.glob("frameworks/*/*"):
         yield from [path for name in (CONFIGURATION, OLDER_CONFIGURATION) if (path := framework / name).is_file()][:1]
 
@@ -132,7 +132,7 @@ def _project(path: Path) -> tuple[str, dict[str, Raw]]:
 
 
 def _data(path: Path) -> Raw:
-    """Return the file's data in the structure of the JSON form. Raises :class:`CatalogError` if it can't be read."""
+    """Return a configuration's data in the structure of the JSON file. Raises :class:`CatalogError` if the file can't be read."""
     if path.name == CONFIGURATION:
         return read_json(path)
     try:
@@ -142,25 +142,26 @@ def _data(path: Path) -> Raw:
 
 
 def _as_json(data: Raw) -> Raw:
-    """Convert the older form, with one table per test, to the newer one."""
+    """Convert the data of a ``config.toml``, which has one table per test, to the structure of ``benchmark_config.json``."""
     framework = data.get("framework")
     tests = {DEFAULT_TEST if name == "main" else name: _with_urls(test) for name, test in data.items() if name != "framework"}
     return {"framework": framework.get("name") if isinstance(framework, dict) else None, "tests": [tests]}
 
 
 def _with_urls(test: object) -> object:
-    """Move each path of the test to a key of its own."""
+    """Add a key such as ``json_url`` for each path in the test's table ``urls``."""
     if not isinstance(test, dict) or not isinstance(test.get("urls"), dict):
         return test
     return {**test, **{f"{name}_url": path for name, path in test["urls"].items()}}
 
 
 def _read(path: Path, project: str, name: str, raw: Raw) -> tuple[_Test | None, Entry]:
-    """Parse a test and its catalog entry. The test is ``None`` if it is malformed; the entry then lists all problems."""
+    """Parse a test, and return it with its catalog entry. If it is malformed, return ``None`` and an entry that lists all problems."""
     full = project if name == DEFAULT_TEST else f"{project}-{name}"
     problems = list(_beyond_the_model(path.parent, full, raw))
     given = dict(raw)
-    if path.name == OLDER_CONFIGURATION:  # the older form lacks the language (a folder's name) and the port (in the Dockerfile)
+    # The TOML file states neither the language nor the port. The language is the name of a folder, and the port is in the Dockerfile.
+    if path.name == OLDER_CONFIGURATION:
         told = {"language": path.parent.parent.name, "port": _exposed(path.parent / _dockerfile(full, raw))}
         given = {**{name: value for name, value in told.items() if value is not None}, **raw}
     try:
@@ -183,7 +184,7 @@ def _read(path: Path, project: str, name: str, raw: Raw) -> tuple[_Test | None, 
 
 
 def _beyond_the_model(folder: Path, full: str, raw: Raw) -> Iterator[str]:
-    """Yield the problems of a test that involve more than one field."""
+    """Yield the problems of a test that :class:`_Test` doesn't detect."""
     words = {name: _said(value) for name, value in raw.items() if isinstance(value, str)}
     if words.get("database") and not words.get("orm"):
         yield "orm: missing; required with a database"
@@ -211,7 +212,7 @@ def _exposed(dockerfile: Path) -> str | None:
 
 
 def _target(folder: Path, name: str, test: _Test | None, entry: Entry) -> Target:
-    """Return the target of a test. Without a test, the target only reports its problems."""
+    """Return the target of a test. If the test is malformed (``None``), the target only lists its problems."""
     known: dict[str, Any] = {"folder": str(folder)}
     if test is not None:
         known |= {

@@ -1,7 +1,8 @@
-"""Read published results, the ``results.json`` of TechEmpower's program, as a run.
+"""Read the results that TechEmpower publishes (``results.json``) as a run.
 
-Each combination of framework, test and level was measured once, so it becomes one trial in a single round, without an interval or a
-verdict. The latencies are those that wrk printed (mean, standard deviation, maximum). CPU time and memory are unknown.
+Each combination of framework, test and level (number of connections or rows) was measured once. It becomes one trial in a single round,
+so there are no intervals and no verdicts. The latencies are those that wrk printed (mean, standard deviation, maximum). CPU time and
+memory are unknown.
 """
 
 from __future__ import annotations
@@ -46,14 +47,14 @@ ONE_REQUEST = ("json", "db", "fortune")
 PIPELINED, PIPELINE = "plaintext", 16
 US = {"us": 1.0, "ms": 1e3, "s": 1e6, "m": 6e7, "h": 3.6e9}
 ERRORS = {"5xx": "unexpected_status", "timeout": "timeout", "connect": "connect_other", "read": "reset", "write": "reset"}
-"""wrk's error counters, and our kind of error for each. A ``5xx`` is any status other than 2xx and 3xx."""
+"""Our kind of error for each of wrk's error counters. wrk counts every status other than 2xx and 3xx as ``5xx``."""
 NO_CORES = Cores(target=(), generator=(), harness=(), shared=False)
 PUBLISHED = Verdict(kind=VerdictKind.UNKNOWN)
 ENVIRONMENT_MAX = 200
 
 
 class _Known(BaseModel):
-    """A part of a ``results.json`` file. Unused keys are ignored."""
+    """Base class for the parts of a ``results.json`` file. Keys that httpbench doesn't use are ignored."""
 
     model_config = ConfigDict(extra="ignore", frozen=True)
 
@@ -88,12 +89,12 @@ class _Results(_Known):
 
     @property
     def rows(self) -> dict[str, Levels]:
-        """The levels of each test that requests a number of rows."""
+        """The numbers of rows per request at which the database tests were measured, by test."""
         return {"query": self.queries, "update": self.queries, "cached-query": self.cached}
 
     @property
     def levels(self) -> dict[str, Levels]:
-        """The levels of each test: numbers of connections, or numbers of rows."""
+        """The levels at which each test was measured: numbers of connections, or numbers of rows per request."""
         return {**dict.fromkeys(ONE_REQUEST, self.concurrency), PIPELINED: self.pipelined, **self.rows}
 
 
@@ -156,7 +157,7 @@ def _wrong(path: Path, problem: str) -> CatalogError:
 
 
 def _beyond_the_model(results: _Results, workloads: Mapping[str, Workload]) -> str | None:
-    """Return what is wrong with the levels, or ``None``."""
+    """Return a problem with the levels that :class:`_Results` doesn't detect, or ``None``."""
     if wrong := [level for level in (*results.concurrency, *results.pipelined) if not 1 <= level <= 1_000_000]:
         return f"{wrong[0]} is not a number of connections"
     try:
@@ -173,7 +174,7 @@ def _measured(results: _Results, path: Path) -> Iterator[tuple[str, str, int, Ma
     for key, of_test in results.raw.items():
         test = key.replace("_", "-")
         if test not in results.levels:
-            continue  # for example, source sizes or commit counts
+            continue  # other data, such as source sizes or commit counts
         if not isinstance(of_test, dict) or not all(isinstance(levels, list) for levels in of_test.values()):
             raise _wrong(path, f"rawData.{key}: must hold an array for each framework")
         for framework, levels in of_test.items():
@@ -183,7 +184,7 @@ def _measured(results: _Results, path: Path) -> Iterator[tuple[str, str, int, Ma
 
 
 def _asked(results: _Results, test: str, number: int, path: Path) -> tuple[str, Load]:
-    """Return the workload and the load of one level."""
+    """Return the name of the workload, and the load, for one level of a test."""
     levels, has_rows = results.levels[test], test in results.rows
     if number >= len(levels):
         raise _wrong(path, f"{test} has more results than levels")
@@ -194,7 +195,7 @@ def _asked(results: _Results, test: str, number: int, path: Path) -> tuple[str, 
 
 
 def _measurement(raw: Mapping[str, Any], duration_s: float) -> Measurement:
-    """Return the measurement of one level, with throughput over the nominal duration as in TechEmpower's own tables."""
+    """Return the measurement of one level. As in TechEmpower's own tables, throughput is computed from the nominal duration."""
     total = _count(raw, "totalRequests")
     ok = max(total - _count(raw, "5xx"), 0)
     errors: dict[str, int] = {}

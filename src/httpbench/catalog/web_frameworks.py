@@ -2,7 +2,7 @@
 
 The clone contains no Dockerfiles until its own ``rake config`` writes one for each engine, ``.Dockerfile.ENGINE``. Each of these
 Dockerfiles becomes a target, ``language/framework/engine``, that runs in a container and listens on port 3000. A framework without a
-Dockerfile is listed with the reason.
+Dockerfile is listed with the reason why it can't run.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ NAME = "web-frameworks"
 CONFIGURATION = "config.yaml"
 PORT = 3000
 PATHS = {f"{NAME}-index": "/", f"{NAME}-user": "/user/0", f"{NAME}-create": "/user"}
-"""The paths that every framework serves."""
+"""Paths that every framework serves, by workload name."""
 
 
 def read(folder: Path) -> list[Target]:

@@ -1,4 +1,7 @@
-"""Find a workload by its name: that of a file, of a file with another number of rows (``query-5``), or of a mix (``json:3,db:1``)."""
+"""Find a workload by name.
+
+The name can be that of a workload file, the same name with another number of rows (``query-5``), or a mix (``json:3,db:1``).
+"""
 
 from __future__ import annotations
 
@@ -31,7 +34,7 @@ def find(known: Mapping[str, Workload], name: str) -> Workload:
 
 
 def _with_other_rows(known: Mapping[str, Workload], name: str) -> Workload | None:
-    """Derive a workload such as ``query-5`` from ``query-20``. Returns ``None`` if there can't be such a workload."""
+    """Derive a workload such as ``query-5`` from ``query-20``. Return ``None`` if the name isn't a test with a valid number of rows."""
     test, _, number = name.rpartition("-")
     base = next((workload for workload in known.values() if workload.asked == test and workload.expect.rows), None)
     if base is None or not re.fullmatch(r"[1-9][0-9]{0,2}", number) or int(number) > ROWS_MAX:
@@ -48,7 +51,7 @@ def _with_other_rows(known: Mapping[str, Workload], name: str) -> Workload | Non
 
 
 def _families(known: Mapping[str, Workload]) -> str:
-    """List the workloads that accept another number of rows."""
+    """List the forms of workload names that contain a number of rows, such as ``query-N``."""
     names = sorted({workload.asked for workload in known.values() if workload.expect.rows})
     return f"{', '.join(f'{name}-N' for name in names)} with N from 1 to {ROWS_MAX}"
 
@@ -73,7 +76,7 @@ def _part(known: Mapping[str, Workload], text: str, name: str) -> MixPart:
 
 
 def _shares(parts: tuple[MixPart, ...]) -> str:
-    """Format the shares, as in ``75% json and 25% db``."""
+    """Format the share of each part, as in ``75% json and 25% db``."""
     total = sum(part.weight for part in parts)
     *before, last = [f"{100 * part.weight / total:.3g}% {part.name}" for part in parts]
     return f"{', '.join(before)} and {last}"

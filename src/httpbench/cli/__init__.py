@@ -11,7 +11,8 @@ __all__ = ["main"]
 def main() -> None:
     """Run the command line and end the process with its exit code.
 
-    Ctrl-C takes effect only after the imports, because an interrupted import of an extension module can raise a different error.
+    Ctrl-C takes effect only after the imports, because an interrupted import of an extension module can raise something other than
+    ``KeyboardInterrupt``.
     """
     try:
         before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})

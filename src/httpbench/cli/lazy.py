@@ -19,7 +19,7 @@ class LazyGroup(click.Group):
     def __init__(self, *args: Any, package: str, verbs: Mapping[str, str], **options: Any):
         super().__init__(*args, **options)
         self._package = package
-        self.commands = {name: click.Command(name, help=summary) for name, summary in verbs.items()}  # placeholders for lists of verbs
+        self.commands = {name: click.Command(name, help=summary) for name, summary in verbs.items()}  # for help and completion only
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(self.commands)

@@ -138,7 +138,7 @@ def _exit_code() -> int:
 
 
 def _require_utf8() -> None:
-    """Raise :class:`UsageError` if an argument or the current folder is not UTF-8, because httpbench can neither store nor show it."""
+    """Raise :class:`UsageError` if an argument or the current folder is not UTF-8. httpbench can neither store nor show such text."""
     texts = {f"argument {number}": word for number, word in enumerate(sys.argv[1:], 1)}
     with contextlib.suppress(OSError):  # the folder might be gone
         texts["the name of the current folder"] = str(Path.cwd())
@@ -150,7 +150,7 @@ def _require_utf8() -> None:
 
 
 def _discard_output(stream: int) -> None:
-    """Redirect a closed stream to /dev/null, because Python's flush at exit would otherwise raise again."""
+    """Redirect a closed stream to /dev/null, so that Python doesn't raise another error when it flushes the stream at exit."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), stream)
 
 

@@ -49,7 +49,9 @@ def make_spec(
     partition: Divide = host.partition,
     seed: int | None = None,
 ) -> RunSpec:
-    """Return the specification of a run of all combinations in a matrix. Verbs then replace the fields that only they set.
+    """Return the specification of a run that measures all combinations in a matrix.
+
+    The calling verb replaces the fields that are specific to the verb.
 
     Args:
         matrix: The targets, workloads and loads to combine.
@@ -57,7 +59,7 @@ def make_spec(
         targets: All targets that the run can start, including backends.
         workloads: The workloads of the matrix, by name.
         source: The source of the load.
-        share: The cores that the user gave the targets, if any.
+        share: Options for the targets' cores. ``None``: each target gets its usual share.
         partition: The function that divides the cores of this machine.
         seed: Seed of the trial order. ``None``: random.
     """
@@ -88,7 +90,7 @@ def measure(spec: RunSpec, source: LoadSource, record: RecordOptions, files: Exp
 
 
 def build_and_run(spec: RunSpec, options: StoreOptions, source: LoadSource = THIS_MACHINE) -> Outcome:
-    """Build what is missing, then run and store every trial. Raise before the first build if the run is impossible."""
+    """Build the targets that need it, then run and store every trial. If the run is impossible, raise before the first build."""
     refuse_impossible(spec)
     with source.placed(spec) as placed:
         require_programs(placed)
@@ -110,7 +112,7 @@ def refuse_impossible(spec: RunSpec) -> None:
 
 
 def report(outcome: Outcome, db: Path, files: Exports, view: View | None = None) -> None:
-    """Show and export the results, even if the run was interrupted. If the run could not be stored, raise the error at the end."""
+    """Show and export the results, even of an interrupted run. If the run could not be stored, raise that error at the end."""
     run, trials = outcome.run, outcome.trials
     interrupted = run.status is RunStatus.INTERRUPTED
     output = files.tables
@@ -140,10 +142,10 @@ def exit_code(outcome: Outcome, passages: Sequence[Passage] = ()) -> ExitCode:
 
 
 def _is_fine(run: Run, trials: Sequence[Trial]) -> bool:
-    """Return whether each target has a result, and no trial failed or is invalid.
+    """Return whether each target has a result and no trial failed or is invalid.
 
-    A disturbed round is fine if another round of the same cell counts. A search also tries rates that are too high, so a search is fine
-    if it found a rate that holds.
+    A disturbed round is fine if another round of the same cell counts. A search also tries rates that are too high, so a search
+    is fine if it found a rate that holds.
     """
     if run.search:
         return saturation(run.search, trials).rate_rps is not None

@@ -31,7 +31,7 @@ def check_kind(workload: Workload, kind: Kind) -> None:
 
 
 def with_backends(known: Catalog, targets: Sequence[Target], workloads: Mapping[Kind, Workload]) -> list[Target]:
-    """Return the targets with their backends and databases under these workloads, without duplicates."""
+    """Return the targets and the backends and databases that they require for these workloads, without duplicates."""
     backends = [known.targets[name] for target in targets if (name := workloads[target.kind].backend)]
     databases = databases_of((target, workloads[target.kind]) for target in targets)
     return list({target.id: target for target in (*targets, *backends, *databases)}.values())

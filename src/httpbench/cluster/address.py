@@ -1,4 +1,4 @@
-"""The address at which load hosts reach this machine, and the round trips from there."""
+"""Find the address at which load hosts reach this machine, and measure round trips between them."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def address_for(load_hosts: Mapping[str, str], given: str | None) -> str:
 
     Args:
         load_hosts: Host name, address or URL of each load host, by display name.
-        given: The value of ``--host``, if any.
+        given: The value of ``--host``, or ``None``.
 
     Raises:
         UsageError: ``given`` is not a usable address, or the routes to the load hosts leave from different addresses.
@@ -95,7 +95,7 @@ def round_trips(connection: SshConnection, address: str, port: int | None) -> tu
     Args:
         connection: The connection to the load host.
         address: The address of this machine to connect to.
-        port: The port to listen on, if the user chose one.
+        port: The port to listen on, or ``None`` for a free port.
 
     Returns:
         The round trips, and the address that the load host connected from.

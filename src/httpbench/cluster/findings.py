@@ -18,7 +18,7 @@ from httpbench.host.mirror import mirrored
 from httpbench.model import RoundTrips
 
 JITTER_SHARE_MAX, JITTER_US_MIN = 0.25, 50.0
-"""Maximum jitter of round trips, as a share of the fastest round trip and in µs. The larger limit applies."""
+"""Limits on the jitter of round trips: a share of the fastest round trip, and a time in µs. The larger limit applies."""
 OFFLOADS = ("tcp-segmentation-offload", "generic-receive-offload")
 
 
@@ -74,7 +74,7 @@ def _link(load_host: SshLoadHost, root: Path) -> Iterator[Finding]:
 
 
 def _offloads(load_host: SshLoadHost, there: str, here: str) -> Iterator[Finding]:
-    """Yield a finding on whether network devices leave segmentation to the kernel, if ``ethtool`` is installed."""
+    """Yield a finding on whether the kernel, rather than the network devices, segments packets, if a host has ``ethtool``."""
     printed = host.capture(("ethtool", "-k", here))
     task = {"do": "look", "files": [], "programs": [], "commands": [["ethtool", "-k", there]]}
     (printed_there,) = load_host.connection.ask(task)["printed"]

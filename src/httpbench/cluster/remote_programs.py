@@ -36,13 +36,13 @@ BUILD = f"cargo build --release --locked --package {PROGRAM}"
 def found_there(
     connection: SshConnection, seen: Mapping[str, Any], generators: Iterable[LoadGenerator], install: Callable[[str], None] | None = None
 ) -> dict[str, LoadGenerator]:
-    """Find the load generators on a load host, by name. The native one is included if the host has it, even if the run doesn't use it.
+    """Return the load generators found on a load host, by name. The native one is included if present, even if the run doesn't use it.
 
     Args:
         connection: The connection to the load host.
         seen: The report of the load host's agent.
         generators: The load generators of the run.
-        install: Install the native one if it is missing, and pass progress messages to this function.
+        install: Function that receives progress messages while a missing native load generator is installed. ``None``: don't install it.
 
     Raises:
         UsageError: A load generator is missing or has the wrong version.
@@ -59,7 +59,7 @@ def names_of(generators: Iterable[LoadGenerator]) -> list[str]:
 
 
 def require_backend(host: str, backend: Target, seen: Mapping[str, Any]) -> None:
-    """Raise :class:`UsageError` if a load host cannot run the backend of proxies, which is never built on a load host."""
+    """Raise :class:`UsageError` if the backend of proxies must be built, or requires a program that the load host lacks."""
     if backend.build.commands:
         raise UsageError(f"{backend.id} requires a build, so it runs on this machine only", hint="use --backend-host here")
     for one in backend.requires:
@@ -69,12 +69,12 @@ def require_backend(host: str, backend: Target, seen: Mapping[str, Any]) -> None
 
 
 def _own(connection: SshConnection, seen: Mapping[str, Any], install: Callable[[str], None] | None, *, required: bool) -> Found | None:
-    """Find the native load generator on the load host: the same build in its cache, or the same version in its PATH."""
+    """Find the native load generator on the load host (same build in its cache, or same version in its PATH), or install it there."""
     if not required and programs.locate(PROGRAM) is None:
         return None
     here = Path(programs.require(PROGRAM))
     version = load.get(NATIVE).version()
-    name = f"{PROGRAM}-{_digest(here.read_bytes())[:NAME_DIGITS]}"  # identifies the local build, even if its portable form is copied
+    name = f"{PROGRAM}-{_digest(here.read_bytes())[:NAME_DIGITS]}"  # identifies the local build, even if a portable build is copied
     kept, in_path = f"{seen['cache']}/programs/{name}", seen["programs"].get(PROGRAM)
     if _version(connection, kept) == version:
         return Found(kept, version)
@@ -135,8 +135,8 @@ def _printed(connection: SshConnection, argv: tuple[str, ...]) -> str:
 def portable(program: Path, machine: str, say: Callable[[str], None]) -> Path:
     """Return the file to copy to a host with a given architecture.
 
-    In a checkout, this function builds the file. An installed package includes it. Otherwise, the file is ``program`` itself, which
-    requires the C library of this machine.
+    In a checkout, this function builds the file. An installed package includes it. In all other cases, the file is ``program`` itself,
+    which requires the C library of this machine.
 
     Args:
         program: The native load generator of this machine.
@@ -174,6 +174,6 @@ def _built(program: Path, machine: str, say: Callable[[str], None]) -> Path | No
 
 
 def _packaged(program: Path, machine: str) -> Path | None:
-    """Return the file in the wheel that ``program`` was installed from, if any."""
+    """Return the file in the wheel that ``program`` was installed from, or ``None`` if there is none."""
     found = root() / "programs" / f"{PROGRAM}-{machine}"
     return found if program.parent == Path(sys.executable).parent and found.is_file() else None

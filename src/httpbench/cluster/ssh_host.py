@@ -23,7 +23,7 @@ from httpbench.sample.remote import AGENT_MODULES, seen_there
 SCRATCH = "/scratch-of-the-backend"
 """Placeholder for the scratch folder of a backend on the load host."""
 WITH_ITS_LOG = 'PATH="$PATH:/usr/local/sbin:/usr/sbin:/sbin" exec "$@" 2>&1'
-"""Script that runs a backend. The program may be in a folder that only root has in ``PATH``, and both output streams go to one log."""
+"""Script that runs a backend. It adds folders that only root has in ``PATH``, and redirects both output streams to one log."""
 OUTPUT = ".out"
 """Suffix of the files in a scratch folder that contain the output of load generators."""
 
@@ -37,7 +37,7 @@ class SshLoadHost:
     generators: Mapping[str, LoadGenerator]
     """Load generators on the load host, by name."""
     seen: Mapping[str, Any] = field(repr=False)
-    """Report of the load host's agent, with kernel files."""
+    """Report of the load host's agent, including copies of kernel files."""
     own_address: str
     """Address at which this machine reaches the load host."""
     backend_cores: int = 0
@@ -75,7 +75,7 @@ class SshLoadHost:
         """Start the backend on its own cores, and stop it at the end of the block.
 
         Args:
-            fill: Function that returns the command and environment for an address, port, number of workers and scratch folder.
+            fill: Function that returns the backend's command and environment for an address, port, number of workers and scratch folder.
             folder: Folder with the files of the backend. The load host has copies of them while the backend runs.
         """
         self.connection.require()
@@ -97,7 +97,7 @@ class RemoteServer:
         self.log, self.stop = tree.stdout, tree.stop
 
     def death(self) -> str | None:
-        """Return how the server ended, if it has. Raise :class:`~httpbench.errors.LostHostError` if its host is lost. Call this often."""
+        """Return how the server ended, or ``None`` if it still runs. Raise :class:`~httpbench.errors.LostHostError` if its host is lost."""
         exits = self._tree.exits()
         return str(exits[0]) if exits else None
 
@@ -157,7 +157,7 @@ def connected(
         generators: The load generators of the run.
         address: Address of this machine that targets listen on, if the user chose one.
         port: Port of the targets, if the user chose one.
-        install: Install the native load generator if it is missing, and pass progress messages to this function.
+        install: Function that receives progress messages while a missing native load generator is installed. ``None``: don't install it.
         backend: The backend of proxies, if it runs on the load host.
 
     Raises:
@@ -181,13 +181,13 @@ def connected(
 def described(
     name: str, address: str, trips: RoundTrips, seen: Mapping[str, Any], found: Mapping[str, LoadGenerator], *, with_backend: bool
 ) -> tuple[LoadHost, int]:
-    """Return the load host as it is stored, and the number of cores for a backend there: half of them, rounded down."""
+    """Return the load host as stored with the run, and the number of its cores for a backend: half of them, rounded down, or 0."""
     cpus: tuple[int, ...] = tuple(seen["cpus"])
     with tempfile.TemporaryDirectory(prefix="httpbench-") as folder:
         root = mirrored(seen["files"], Path(folder))
         topology = host.read_topology(root, cpus)
         environment = host.read_environment(root, {}, root, topology)
-    # The copied files don't contain these three properties, so without this update they would describe this machine.
+    # The copied kernel files don't contain these three properties. Without this update, the properties would describe this machine.
     versions = {name: generator.version() for name, generator in found.items()}
     its_own = {"open_files_limit": seen["open_files"], "versions": versions, "git_commit": None}
     for_backend = len(topology.cores) // 2 if with_backend else 0

@@ -1,4 +1,4 @@
-"""Check the contract of a server or a proxy, clause by clause. The clauses of clients are in ``run``, because each one runs the client."""
+"""Check the contract of a server or a proxy, clause by clause. The clauses for clients are in ``run``, because they run the client."""
 
 from __future__ import annotations
 

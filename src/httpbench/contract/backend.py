@@ -1,7 +1,7 @@
-"""The backend of a proxy whose contract is checked. The first line of each connection tells the backend what to do.
+"""A backend for checking the contract of a proxy. The first line of each connection tells the backend what to do.
 
-A check must control both ends of a proxy. It closes one direction and continues in the other, resets connections, stays silent, and
-compares the bytes that arrived. The backend runs in its own thread on one event loop. It is only for checks, never for load.
+A check must control both ends of a proxy, for example to close one direction and continue in the other, to reset connections, to stay
+silent, or to compare the bytes that arrived. The backend runs in its own thread on one event loop. It is only for checks, never for load.
 """
 
 from __future__ import annotations
@@ -36,7 +36,9 @@ def digest(data: bytes) -> str:
 
 
 class ScriptedBackend:
-    """A backend that obeys commands. As a context manager, it listens on ``port``. The first line of a connection is a command and a word.
+    """A backend that obeys commands. It is a context manager that listens on ``port`` until the block ends.
+
+    The first line of a connection is a command and a word:
 
     - ``GET …``: responds with ``HELLO`` to this request and to all later requests
     - ``echo x``: sends back all bytes that arrive, until the other side finishes sending

@@ -1,7 +1,8 @@
-"""Send a request with a body and then a GET on the same connection. Both must get responses, or the server must close the connection.
+"""Send a request with a body, and then the workload's request on the same connection.
 
-A server that doesn't read a body mistakes it for the next request. On a shared connection, the sender of the body then decides what other
-clients request (request smuggling: RFC 9112, section 11.2). The server may give any response to the request with the body.
+The server must respond to both, or close the connection. A server that doesn't read a body mistakes it for the next request. If a proxy
+sends the requests of several clients over one connection, the sender of the body can then insert requests in the name of other clients
+(request smuggling: RFC 9112, section 11.2). The server may give any response to the request with the body.
 """
 
 from __future__ import annotations
@@ -18,8 +19,8 @@ LATER_S = 0.02
 """Pause after the head, in seconds, so that a server reads the head before the body arrives."""
 
 END_S = 0.5
-"""Time limit for the last bytes after the check has finished sending, in seconds. A server that processes requests in order then closes the
-connection."""
+"""Time limit, in seconds, for the last bytes from the server after the check has finished sending. A server that processes requests in
+order closes the connection when it has responded to all of them."""
 
 
 class WithBody(NamedTuple):
@@ -28,7 +29,7 @@ class WithBody(NamedTuple):
     words: str
     method: str
     segments: tuple[bytes, ...]
-    """Head and body together, or the head and, after a pause, the body."""
+    """The parts of the request, sent with a pause between them: head and body as one part, or the head and then the body."""
 
 
 def reads_bodies(server: Server) -> str | None:

@@ -23,7 +23,10 @@ class Check:
 
     @property
     def passed(self) -> bool:
-        """Whether the clause holds without a declared limit, or fails with one. If the limit doesn't always show, both outcomes pass."""
+        """Whether the clause holds and no limit is declared, or the clause fails and a limit that excuses the failure is declared.
+
+        Some limits don't show in every check. If such a limit is declared, the check passes in either case.
+        """
         if self.declared and self.limit is not None and not self.limit.shows_always:
             return True
         return (self.problem is None) != self.declared

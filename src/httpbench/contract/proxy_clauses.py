@@ -29,10 +29,10 @@ CONNECTIONS = 1000
 AT_ONCE = 32  # number of connections to set up at the same time; more could overflow accept queues, some of which hold only fifty
 MANY_LIMIT_S = 90.0  # some proxies allocate megabytes for each connection, which takes time
 LIMIT_S = 10.0
-"""Maximum silence within a clause, in seconds. A working proxy is silent for less than a second."""
+"""Maximum time without any bytes while a clause is checked, in seconds. A working proxy is silent for less than a second."""
 SURPLUS_WAIT_S = 0.05
 OWN_FILES = 2 * CONNECTIONS + 512
-"""Number of files that the check opens, because both ends of each connection belong to this process."""
+"""Number of open files that the check requires. Both ends of each connection belong to this process."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +118,7 @@ def waits_for_a_slow_reader(proxy: Proxy) -> str | None:
 def passes_on_a_reset_of_the_client(proxy: Proxy) -> str | None:
     proxy.backend.ended.pop("client", None)
     connection = proxy.connect("hold client")
-    echoed = _echoes(proxy)  # when this echo returns, the first line of the held connection has arrived too
+    echoed = _echoes(proxy)  # when this echo returns, the backend has also received the first line of the held connection
     connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, RESET_ON_CLOSE)
     connection.close()
     if _eventually(lambda: proxy.backend.ended.get("client")) is None:

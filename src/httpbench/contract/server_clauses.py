@@ -100,7 +100,7 @@ def refuses_unknown_path(server: Server) -> str | None:
 
 
 def clauses_for(target: Target, workload: Workload) -> tuple[Clause, ...]:
-    """Return the clauses for a target under a workload. For another project's targets, only clauses from its published rules apply."""
+    """Return the clauses for a target under a workload. For another project's targets, only that project's own rules apply."""
     own = CLAUSES if target.entry is None else tuple(clause for clause in CLAUSES if clause[1] in _published(workload))
     return own + world_clauses(target, workload)
 

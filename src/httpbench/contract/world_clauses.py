@@ -27,12 +27,12 @@ UPDATES, UPDATED_ROWS = 25, 20
 READ_ROWS = 500
 """Number of rows per request of the "query" test. This is the maximum that the test's rules allow."""
 COMPARED = 10
-"""Minimum number of updated rows to read again. Fewer rows would prove little."""
+"""Minimum number of updated rows that the check must read again. Fewer rows would prove little."""
 READS_MAX = 1000
-"""Maximum number of requests for reading updated rows. With one row per request, one request in twenty returns an updated row."""
+"""Maximum number of requests to send to read updated rows again. With one row per request, one request in twenty returns such a row."""
 REREAD_ROWS, REREAD_UPDATES = 1000, 100
-"""Number of rows to read before and after the updates, and number of updates, which cover 18% of the table. If the server reads its rows
-anew, 17 rows are expected to differ."""
+"""Number of rows to read before and after the updates, and number of update requests. The updates cover 18% of the table. If the server
+reads its rows from the database each time, about 17 rows are expected to differ between the two readings."""
 PER_CONNECTION = 50
 """Number of requests per connection. Many servers close a connection after a hundred requests."""
 
@@ -68,7 +68,7 @@ def reads_anew(update: Server, read: Server) -> str | None:
 
 
 def returns_what_was_written(update: Server, read: Server) -> str | None:
-    """Update rows, then read until some of them have come back."""
+    """Update rows, then read rows until enough of the updated ones have come back, and compare them."""
     written = written_rows(_responses(update, UPDATES))
     back: list[Row] = []
     for rows in _responses(read, READS_MAX):
@@ -91,7 +91,7 @@ def _clause_of_two_paths(target: Target, workload: Workload) -> Clause | None:
 
 
 def _asking(workload: Workload, path: str, rows: int | None) -> Workload:
-    """Return a workload with this path. ``rows`` is the length of the array in the response (``None``: a single row)."""
+    """Return a workload that requests this path. ``rows`` is the length of the array in the response (``None``: a single row)."""
     rule = Rule.WORLD if rows is None else Rule.WORLDS
     request = workload.request.model_copy(update={"path": path})
     return workload.model_copy(update={"request": request, "expect": Expectation(rule=rule, rows=rows)})
@@ -146,7 +146,7 @@ def drawing_problem(ids: Sequence[int]) -> str | None:
 
 
 def written_rows(responses: Iterable[Sequence[Row]]) -> dict[int, int]:
-    """Return the numbers that rows of the table must have after these consecutive updates, by id.
+    """Return the random number that each updated row must have after these consecutive updates, by the row's id.
 
     If a response contains a row twice with different numbers, the row may have either number and is left out.
     """
@@ -191,9 +191,9 @@ def rereading_problem(before: Mapping[int, int], after: Iterable[Row], updated: 
 
 
 def _repeats_max(draws: int) -> int:
-    """Return the maximum number of repeated ids among random draws, which no honest server exceeds in practice.
+    """Return the maximum number of repeated ids among this many draws. Servers that draw ids at random practically never exceed it.
 
-    The maximum is the expected number, plus six standard deviations, plus six.
+    The maximum is the expected number of repeats, plus six standard deviations, plus six.
     """
     mean = draws * (draws - 1) / 2 / ROWS
     return math.ceil(mean + 6 * math.sqrt(mean)) + 6

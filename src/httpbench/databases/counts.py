@@ -54,7 +54,7 @@ def counting_problem(workload: Workload, responses: int, counted: DatabaseRun) -
 
 
 def _read_by_updates(written: int, scanned: int | None) -> int:
-    """Return the minimum number of rows that updates read by key to find what they change. Updates that scan the table may read none."""
+    """Return the minimum number of rows that the database read by key only to carry out updates. If updates scan the table, it is 0."""
     return 0 if scanned is None or scanned >= written else int(WRITTEN_SHARE_MIN * written)
 
 

@@ -14,7 +14,7 @@ from httpbench.host import inherited
 def capture(argv: Sequence[str], timeout_s: float = 10.0) -> subprocess.CompletedProcess[str] | None:
     """Run a command in the C locale without input. Return ``None`` if it can't start or doesn't end in time.
 
-    The command gets its own session, so that its child processes can be killed with it. Otherwise, the child of a wrapper script would hold
+    The command gets its own session, so that its child processes can be killed with it. A surviving child of a wrapper script would hold
     our pipe open.
     """
     try:

@@ -1,9 +1,9 @@
-"""The control groups of a process, for both versions of the interface.
+"""The control groups of a process, for both versions of the kernel's interface.
 
 With version 1, a process has one group per controller; with version 2, it has a single group. ``/proc/PID/cgroup`` lists them as paths
-below the root of their hierarchy, and ``/proc/self/mountinfo`` lists where each hierarchy is mounted and which of its folders is the root.
-A group that was removed has no files. Every group between a process and the root can limit the process, so limits are read from all of
-them.
+below the root of their hierarchy, and ``/proc/self/mountinfo`` lists the mount point of each hierarchy and the folder of the hierarchy that
+is mounted there. After a group is removed, its files are missing. Every group between a process and the root can limit the process, so
+limits are read from all of them.
 """
 
 from __future__ import annotations
@@ -64,11 +64,11 @@ class ControlGroups:
         return counts["throttled_time"] / 1e9 if "throttled_time" in counts else None
 
     def cpus(self) -> float | None:
-        """Return the CPU limit in cores: the lowest between the group and the root, or ``None`` without a limit."""
+        """Return the lowest CPU limit of the group and its ancestors, in cores, or ``None`` if none of them has a limit."""
         return min((limit for level in self.levels() if (limit := _cpus_of(level.folder("cpu"))) is not None), default=None)
 
     def memory_bytes(self) -> int | None:
-        """Return the memory limit in bytes: the lowest between the group and the root, or ``None`` without a limit."""
+        """Return the lowest memory limit of the group and its ancestors, in bytes, or ``None`` if none of them has a limit."""
         name = "memory.max" if self.version == 2 else "memory.limit_in_bytes"
         limits = (read_int(level.folder("memory") / name) for level in self.levels())  # "max" isn't a number
         return min((limit for limit in limits if limit and limit < UNLIMITED_BYTES), default=None)
@@ -88,11 +88,11 @@ class ControlGroups:
         return _pairs(self.folder("memory") / name).get("oom_kill")
 
     def entrances(self, *controllers: str) -> list[Path]:
-        """Return the files of the group that move a process into it when its process id is written to them."""
+        """Return the files of the group that accept a process id and move that process into the group."""
         return list(dict.fromkeys(self.folders[name] / "cgroup.procs" for name in controllers if name in self.folders))
 
     def freezer(self) -> Path | None:
-        """Return the file that freezes the group, or ``None`` if the kernel offers none or it is read-only."""
+        """Return the file that freezes the group, or ``None`` if there is no such file or we may not write to it."""
         files = (self.folder("freezer") / name for name in ("cgroup.freeze", "freezer.state"))
         return next((file for file in files if os.access(file, os.W_OK)), None)
 
@@ -140,7 +140,7 @@ def _groups(text: str, mounted: Mapping[str, tuple[str, Path]]) -> ControlGroups
 
 
 def _mounted(root: Path) -> Iterator[tuple[str, tuple[str, Path]]]:
-    """Yield each controller with the mounted folder of its hierarchy and its mount point. The name is empty for version 2."""
+    """Yield each controller's name (empty for version 2), with the mounted folder of its hierarchy and the mount point."""
     for line in (read_text(root / "proc/self/mountinfo") or "").splitlines():
         left, _, right = line.partition(" - ")
         kind, _, options = right.split(" ", 2)
@@ -154,7 +154,7 @@ def _mounted(root: Path) -> Iterator[tuple[str, tuple[str, Path]]]:
 
 
 def _below(path: str, origin: str, mount: Path) -> Path | None:
-    """Return the folder of a group, or ``None`` if it is outside the mounted hierarchy."""
+    """Return the folder of a group, or ``None`` if the group is outside the mounted part of the hierarchy."""
     if origin == "/":
         return mount / path.lstrip("/")
     if path != origin and not path.startswith(f"{origin}/"):

@@ -37,7 +37,7 @@ ENOUGH_FILES = 10_000
 ENOUGH_MEMORY_BYTES = 1 << 30
 MEBIBYTE = 1 << 20
 CLOSED_SHARE_MAX = 0.25
-"""Maximum share of the local ports in TIME_WAIT before a run."""
+"""Maximum share of the local ports that may be in TIME_WAIT before a run."""
 IO_URING_SETUP = 425
 """Number of the system call ``io_uring_setup``, which is the same on all architectures except Alpha."""
 

@@ -25,7 +25,7 @@ class Finding:
 
 
 def judged(name: str, is_fine: bool, what: str, why: str, do: str, otherwise: Severity = "warning") -> Finding:
-    """Return a finding: ``ok`` without a fix if ``is_fine``, else of severity ``otherwise`` with the fix ``do``."""
+    """Return a finding. If ``is_fine``, it is ``ok`` and has no fix. If not, its severity is ``otherwise`` and its fix is ``do``."""
     return Finding(name, "ok", what, why) if is_fine else Finding(name, otherwise, what, why, do)
 
 

@@ -41,7 +41,7 @@ def for_targets() -> dict[str, str]:
 
 
 def for_builds() -> dict[str, str]:
-    """Return the variables that commands for builds and versions get from the harness."""
+    """Return the variables that commands that build targets or print versions get from the harness."""
     return _those_set((*EVERYWHERE, *BUILDS))
 
 

@@ -71,9 +71,9 @@ def group(form: type[Form]) -> Any:
 
 
 def command(form: type[Form], name: str | None = None) -> Callable[[Callable[[Form], ExitCode | None]], click.Command]:
-    """Make a verb from a function that takes a ``form`` and returns an exit code, or ``None`` for success.
+    """Return a decorator that makes a verb from a function.
 
-    The function's docstring is the help.
+    The function takes a ``form`` and returns an exit code, or ``None`` for success. Its docstring becomes the verb's help.
     """
 
     def decorate(verb: Callable[[Form], ExitCode | None]) -> click.Command:
@@ -94,7 +94,7 @@ def _parameters(form: type[Options]) -> Iterator[click.Parameter]:
 
 
 def _filled(form: type[Form], values: Mapping[str, Any]) -> Form:
-    """Fill a form from the values of all parameters by name, including those of inner groups."""
+    """Create a form, including its groups of options, from the values of all parameters by name."""
     filled = {}
     for field in dataclasses.fields(form):
         inner = field.metadata.get(GROUP)

@@ -1,6 +1,6 @@
 """Options of other load generators and benchmark runners, with httpbench's equivalent options.
 
-An entry applies only to verbs that lack the option, so ``runs -n 5`` keeps its meaning.
+An entry applies only to verbs that lack the foreign option. For example, ``runs`` has its own ``-n``, so no entry applies to ``runs -n 5``.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ OURS = {
     "-R": ("--rate", "--rate RATE sends an open loop at this rate, in requests per second"),
     "-p": ("--duration", "this verb keeps one request in flight on each connection; `bench` and `run` have -p, --pipeline"),
 }
-"""For each foreign option, an option that the verb must have for the hint to apply, and the hint."""
+"""For each foreign option: an option of httpbench, and a hint. The hint applies only to verbs that have this option of httpbench."""
 
 
 def explained(error: NoSuchOption) -> tuple[str, str] | None:
-    """Return an error and a hint with the equivalent option, or ``None`` if this verb has none.
+    """Return an error message and a hint that names the equivalent option of this verb, or ``None`` if the verb has none.
 
     Click's own message can suggest an option that merely has a similar name.
     """

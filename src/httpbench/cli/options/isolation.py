@@ -18,7 +18,7 @@ PROCESS, DOCKER = PLACES[:2]
 
 
 class IsolationOptions(Options):
-    """Options for the places where targets run, and for the limits of containers. ``None``: not given."""
+    """Options for the places where targets run, and for the limits of containers. ``None``: the user did not give the option."""
 
     isolate: tuple[str, ...] | None = option(
         "--isolate",
@@ -35,7 +35,10 @@ class IsolationOptions(Options):
     )
 
     def places(self, suite: Suite | None = None) -> list[Isolation | None]:
-        """Return the given places, or else the suite's. ``None`` is a process. Raise :class:`UsageError` if options are contradictory."""
+        """Return the places where targets run: those that the user gave, else those of the suite. ``None`` stands for a process.
+
+        Raise :class:`UsageError` if options are contradictory.
+        """
         names = self.isolate or (tuple(map(str, suite.isolate)) if suite else (PROCESS,))
         given = {"--cpus": self.cpus, "--memory": self.memory, "--network": self.network}
         useless = [name for name, value in given.items() if value is not None]
@@ -44,7 +47,10 @@ class IsolationOptions(Options):
         return [place for name in names for place in ([None] if name == PROCESS else self._isolations(name, suite))]
 
     def of_images(self, images: Sequence[str]) -> Isolation | None:
-        """Return engine and limits for the images, or ``None`` without images. Raise :class:`UsageError` if options are contradictory."""
+        """Return the container engine and limits for the images, or ``None`` if there are no images.
+
+        Raise :class:`UsageError` if options are contradictory.
+        """
         if not images:
             if any(place is not None for place in self.places()):
                 raise UsageError(
@@ -57,13 +63,13 @@ class IsolationOptions(Options):
         return found[0]
 
     def applied(self, targets: Sequence[Target], suite: Suite | None = None) -> list[Target]:
-        """Return each target in each place. Raise :class:`UsageError` if options are contradictory."""
+        """Return one target for each combination of target and place. Raise :class:`UsageError` if options are contradictory."""
         from httpbench.run import everywhere
 
         return everywhere(targets, self.places(suite))
 
     def _isolations(self, engine: str, suite: Suite | None) -> list[Isolation]:
-        """Return one isolation for each network."""
+        """Return one isolation for each container network that the user or the suite chose."""
         from httpbench.model import CPUS, MEMORY_BYTES, Engine, Isolation, NetworkMode, size_bytes
 
         networks = self.network or (suite.network if suite else NetworkMode.HOST,)

@@ -42,7 +42,10 @@ class ShareOptions(Options):
     )
 
     def scalings(self, given: Sequence[str], usual: Sequence[Scaling]) -> list[Scaling]:
-        """Return the given scalings, or else the usual ones. Raise :class:`UsageError` if the given scalings contradict these options."""
+        """Return the scalings in ``given``, else those in ``usual``. With ``--cores`` or ``--workers``, return only ``multi``.
+
+        Raise :class:`UsageError` if ``given`` contradicts these options.
+        """
         from httpbench.model import Scaling
 
         name = "--cores" if self.cores else "--workers" if self.workers else None
@@ -53,7 +56,7 @@ class ShareOptions(Options):
         return [Scaling.MULTI]
 
     def cores_of(self, topology: Topology) -> int | None:
-        """Return the given number of cores. Raise :class:`UsageError` if this machine has fewer."""
+        """Return the number of cores that the user gave, or ``None``. Raise :class:`UsageError` if this machine has fewer."""
         count = len(topology.cores)
         if self.cores and self.cores > count:
             raise UsageError(f"--cores {self.cores} is more than the {count} physical cores that httpbench may use here")
@@ -123,12 +126,15 @@ class Overrides:
     """Options that override fields of every load."""
 
     fields: Mapping[str, Any]
-    """Fields of :class:`~httpbench.model.Load`. ``scale`` does not apply to them."""
+    """Fields of :class:`~httpbench.model.Load` that the user gave. ``scale`` does not change them."""
     connections: tuple[int, ...] | None
     scale: float = 1.0
 
     def loads(self, parts: Sequence[SuiteLoad], target: str | None = None) -> list[Load]:
-        """Return the loads of all targets, or of one target whose rate the suite caps. Raise :class:`UsageError` if one is invalid."""
+        """Return the loads of all targets or, if ``target`` is given, the loads of this target with the suite's caps on its rate.
+
+        Raise :class:`UsageError` if a load is invalid.
+        """
         from pydantic import ValidationError
 
         from httpbench import catalog
@@ -154,12 +160,12 @@ class Overrides:
             raise UsageError("\n".join(catalog.sentences(Load, error))) from None
 
     def capped(self, parts: Sequence[SuiteLoad]) -> dict[str, list[Load]]:
-        """Return the loads of the targets whose rate the suite caps. A rate on the command line has no caps."""
+        """Return the loads of each target whose rate the suite caps. A rate on the command line is never capped."""
         targets = () if "rate_rps" in self.fields else dict.fromkeys(name for part in parts for name in part.caps)
         return {target: self.loads(parts, target) for target in targets}
 
     def _merged(self, part: SuiteLoad) -> dict[str, Any]:
-        """Return the fields of a suite's load with the overrides, and without a step if the rate does not rise."""
+        """Return the fields of a suite's load with the overrides applied. If the rate does not rise, remove its steps."""
         merged = {**part.model_dump(exclude={"connections", "caps"}), **self.fields}
         if "rate_rps" in self.fields and not self.fields.get("rate_from_rps"):
             merged["rate_from_rps"] = None

@@ -1,6 +1,7 @@
 """Options that choose where the load comes from, and the sources to choose from: this machine, one load host, or many.
 
-Verbs only know :class:`LoadSource`. httpbench reaches one load host by ssh, and many load hosts as the workers of a Dask cluster.
+Verbs only use the interface of :class:`LoadSource`. httpbench reaches a single load host by ssh. If there are several, they are the workers
+of a Dask cluster.
 """
 
 from __future__ import annotations
@@ -29,30 +30,30 @@ if TYPE_CHECKING:
 NATIVE = "native"
 NAMES_MAX = 8
 WARMUP = {"warmup_s": 2.0, "warmup_max_s": None}
-"""Warm-up of many load hosts. The duration is fixed, because only the hosts' total throughput can show a steady state."""
+"""Warm-up of many load hosts. Its duration is fixed, because only the total throughput of all hosts could show a steady state."""
 
 
 class LoadSource:
     """The source of a run's load. The base class represents this machine."""
 
     name: str | None = None
-    """The load hosts, in the form that the plan shows. ``None``: this machine."""
+    """Names of the load hosts, as the plan shows them. ``None``: this machine."""
 
     def warmup(self, given: Mapping[str, Any]) -> dict[str, Any]:
         """Return the default warm-up fields of this source. Raise :class:`UsageError` if the source can't use the ``given`` fields."""
         return {}
 
     def generators(self, tools: Mapping[str, Tool]) -> dict[str, Tool]:
-        """Return the load generators in the form that this source runs, by name."""
+        """Return the load generators by name, each replaced by the one that this source runs."""
         return dict(tools)
 
     def divide(self, divide: Divide) -> Divide:
-        """Return the function that divides the cores of this machine."""
+        """Return a function like ``divide`` that divides this machine's cores for a load from this source."""
         return divide
 
     @contextmanager
     def placed(self, spec: RunSpec) -> Iterator[RunSpec]:
-        """Connect to the source, and yield the run with its load generators on that source."""
+        """Connect to the source, and yield the run with its load generators placed on the source."""
         yield spec
 
 
@@ -62,7 +63,7 @@ class SshSource(LoadSource):
 
     name: str
     address: str | None
-    """Address that targets listen on, if given."""
+    """Address that targets listen on. ``None``: the user gave none."""
     install: bool
 
     def divide(self, divide: Divide) -> Divide:
@@ -158,7 +159,7 @@ class LoadSourceOptions(Options):
         Args:
             targets: The targets that get the load.
             generators: Names of the load generators.
-            port: Port that targets listen on, if given.
+            port: Port that targets listen on. ``None``: the user gave none.
 
         Raises:
             UsageError: The options contradict each other, or the source cannot load these targets.
@@ -215,7 +216,7 @@ class LoadSourceOptions(Options):
 
     @contextmanager
     def _cluster(self) -> Iterator[str]:
-        """Yield the address of the scheduler. If none was given, start a cluster by ssh first."""
+        """Yield the address of the Dask scheduler. If the user gave no scheduler, start a cluster by ssh first."""
         from httpbench.cluster import dask
 
         if self.scheduler is not None:
@@ -229,7 +230,7 @@ class LoadSourceOptions(Options):
             yield scheduler
 
     def _address(self, scheduler: str, targets: Sequence[Target], elsewhere: Sequence[Surveyed], port: int | None) -> str | None:
-        """Return the address that targets listen on, or ``None`` for loopback."""
+        """Return the address that targets listen on. ``None``: loopback, or all targets are URLs."""
         if not elsewhere:
             if self.host is not None:
                 raise UsageError("all load hosts are this machine, so targets listen on loopback", hint="remove --host")
@@ -271,7 +272,7 @@ def _check_reachable(targets: Sequence[Target], load_host: str) -> None:
 
 
 def _backend(spec: RunSpec) -> Target:
-    """Return the backend of the proxies. Raise :class:`UsageError` if workloads have different backends."""
+    """Return the backend of the proxies. Raise :class:`UsageError` if the run's workloads require different backends."""
     names = {name for planned in spec.plan.trials if (name := spec.workloads[planned.workload].backend)}
     if len(names) > 1:
         hint = "measure one workload at a time"

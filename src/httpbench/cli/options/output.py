@@ -51,7 +51,7 @@ def export_option(name: str, what: str) -> Any:
 
 
 def run_named(store: Store, word: str) -> tuple[Run, list[Trial]]:
-    """Return a run from a JSON export or the database. Raise :class:`SelectionError` if ``word`` refers to neither."""
+    """Return the run that ``word`` refers to, from a JSON export or the database. Raise :class:`SelectionError` if there is none."""
     from httpbench.report.data.read_json import read_export
 
     return read_export(Path(word)) if Path(word).is_file() else store.run(word)
@@ -90,7 +90,7 @@ class Exports:
     """Paths by format name; ``-`` is standard output."""
 
     def and_printed(self, name: str | None) -> Exports:
-        """Add a format on standard output. Raise :class:`UsageError` if this format is already written to a file."""
+        """Add the named format, for standard output. Raise :class:`UsageError` if another option already exports this format."""
         if name is None:
             return self
         if name in self.paths:
@@ -99,11 +99,11 @@ class Exports:
 
     @property
     def tables(self) -> Console:
-        """The console for tables: standard output, unless an export is written there."""
+        """The console for tables: standard output, or standard error if an export goes to standard output."""
         return console.stderr() if "-" in self.paths.values() else console.stdout()
 
     def check(self) -> None:
-        """Raise :class:`UsageError` if a file cannot be written, two exports name the same file, or a package is missing."""
+        """Raise :class:`UsageError` if a file cannot be written, two exports name the same file, or an export lacks a package."""
         if "html" in self.paths:
             from httpbench.report.html import check_html
 
@@ -121,13 +121,13 @@ class Exports:
                 raise UsageError(f"cannot write the export {path}: {error.strerror}", hint=hint) from None
 
     def write(self, run: Run, trials: Sequence[Trial]) -> None:
-        """Write all files of a run, then raise :class:`StoreError` for the files that could not be written."""
+        """Export a run to all files, then raise :class:`StoreError` if some could not be written."""
         from httpbench.report import CLIENT_FORMATS, FORMATS
 
         self.put({name: {**FORMATS, **CLIENT_FORMATS}[name](run, trials) for name in self.paths})
 
     def put(self, texts: Mapping[str, str]) -> None:
-        """Write one text for each format. Raise :class:`StoreError` like :meth:`write`."""
+        """Write the text of each format to its file. Raise :class:`StoreError` if some files could not be written."""
         problems = []
         for name, path in self.paths.items():
             if path == "-":

@@ -1,6 +1,7 @@
-"""Values on the command line: the names that options accept, and types with the suffixes that other load generators use.
+"""Values on the command line: the names that options accept, and types such as durations and sizes.
 
-This module repeats the names so that help needs no slow imports. A test checks that they are complete.
+Suffixes of values are those of other load generators. The names are copied from other modules so that help needs no slow imports. A test
+checks that they are complete.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ GATES = ("rps", "mean", "p50", "p90", "p95", "p99", "p99.9", "cpu", "memory", "t
 """Results that a gate can bound."""
 
 HISTORY = ("rps", "p99", "time")
-"""Results that `history` follows."""
+"""Results that `history` can show over many runs."""
 
 JOURNAL = "/var/lib/httpbench/tune.json"
 
@@ -161,7 +162,7 @@ def gate(text: str) -> Gate:
 
 
 def doublings(text: str) -> tuple[int, ...]:
-    """Parse a range such as ``1..256`` into 1, 2, 4 … 256. The end is included even if no doubling of the start reaches it."""
+    """Parse a range such as ``1..256`` into 1, 2, 4 … 256. The end is included even if it isn't the start times a power of two."""
     first, dots, last = text.partition("..")
     if not dots:
         raise ValueError(f'"{text}" is not a range; write it as 1..256')
@@ -186,7 +187,7 @@ def rate(text: str) -> tuple[int | None, int]:
 
 
 def step(text: str) -> tuple[int | None, float]:
-    """Parse a step of a rising rate such as ``1k/60s`` or ``60s`` into its rise in requests/s, if given, and its duration in seconds."""
+    """Parse a step of a rising rate, such as ``1k/60s`` or ``60s``, into its rise in requests/s (or ``None``) and its duration in s."""
     rise, slash, each = text.rpartition("/")
     return count(rise) if slash else None, duration_s(each, shortest_s=0.1)
 

@@ -105,7 +105,10 @@ class RequestOptions(Options):
     expect_body: str | None = option("--expect-body", metavar="TEXT|@FILE", default_text="any", help="Expected body.")
 
     def as_workload(self, urls: Sequence[str], default: str | None = None) -> Workload:
-        """Return the named or default workload, or one that expects any successful response, with the options applied."""
+        """Return the workload that the user named, else the one named ``default``, with the request options applied to it.
+
+        If neither is given, the workload expects any successful response.
+        """
         from pydantic import ValidationError
 
         from httpbench import catalog
@@ -143,7 +146,10 @@ class RequestOptions(Options):
 def one_target(
     verb: str, server: str | None, options: ServerOptions, isolation: IsolationOptions, folders: Sequence[Path], kind: Kind | None
 ) -> Target:
-    """Return the only server of a verb. A text with ``{port}`` or several words is a command; any other text names a target."""
+    """Return the server of a verb that takes only one.
+
+    A text with ``{port}`` or several words is a command. Any other text names a target.
+    """
     from httpbench import catalog
 
     if server is None and not options.urls:

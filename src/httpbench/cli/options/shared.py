@@ -68,7 +68,7 @@ start_timeout_option = partial(option, "--start-timeout", type=DURATION, default
 
 
 class GateOptions(Options):
-    """Options for gates, and for whether an inconclusive gate fails."""
+    """Options for gates, and for whether an inconclusive gate counts as a failure."""
 
     all: tuple[Gate, ...] = option(
         "--fail-if", type=GATE, multiple=True, help="Exit with code 3 if a result changes beyond this bound, such as 'rps<-3%'."

@@ -46,7 +46,7 @@ def stderr() -> Console:
 
 @contextmanager
 def observer(*, quiet: bool = False) -> Iterator[Lines]:
-    """Yield the progress display for standard error: a live area on a terminal, lines elsewhere, or nothing."""
+    """Yield the progress display for standard error: a live area on a terminal, lines elsewhere, or nothing if ``quiet``."""
     from httpbench.cli.terminal.progress import Lines
     from httpbench.cli.terminal.safe_console import SafeConsole
 

@@ -39,7 +39,7 @@ def show(spec: RunSpec, output: Console, load_host: str | None = None) -> ExitCo
 
 
 def _columns(trials: Sequence[TrialPlan], known: Mapping[str, TargetState], load_host: str | None) -> list[Cells]:
-    """Return the columns of the plan, without rates or backends if there are none."""
+    """Return the columns of the plan. The cells for rates and backends are empty if no trial has any."""
     has_rate = any(trial.load.rate_rps is not None for trial in trials)
     columns = [
         names_column("Target", [trial.target for trial in trials]),
@@ -66,7 +66,10 @@ def _generator_cores(trial: TrialPlan) -> str:
 
 
 def _containers(trials: Sequence[TrialPlan], targets: Mapping[str, Target], port: int | None) -> Iterator[str]:
-    """Yield the command that starts each container, once for all its loads. Without ``--port``, it contains a currently free port."""
+    """Yield the command that starts each container, only once even if it gets several loads.
+
+    Without ``--port``, the command contains a port that is free now.
+    """
     ways = {(trial.target, trial.scaling, trial.cores.target, trial.workers): None for trial in trials}
     for name, scaling, cpus, workers in ways:
         place = StartContext(Path(targets[name].folder), Path(), core_groups(cpus), port, workers=workers)

@@ -37,7 +37,7 @@ PHASES = {Phase.CONNECT: "connecting", Phase.WARMUP: "warming up", Phase.MEASURE
 
 
 class LiveArea(Lines):
-    """The renderable of the live display. Drawing it reads the current usage of the target. ``now`` is a clock in seconds."""
+    """The renderable of the live display. Drawing it reads the current usage of the target. ``now`` returns the time in seconds."""
 
     def __init__(self, console: Console, now: Callable[[], float] = time.monotonic):
         super().__init__(console)
@@ -77,7 +77,7 @@ class LiveArea(Lines):
         self._enter(stage)
 
     def turn(self, plan: TrialPlan, slice_number: int, slices: int, last: SliceReport | None) -> None:
-        """Show the target's earlier slices, because a slice is over before its own throughput could be read."""
+        """Show the target's earlier slices, because a slice is too short to show its own throughput while it is measured."""
         self._plan = plan
         self._enter(f"slice {slice_number}/{slices}")
         if last is not None:

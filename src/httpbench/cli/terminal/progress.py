@@ -49,7 +49,7 @@ class Lines:
         self._say(f"{self._place(trial)}: {outcome(trial)}")
 
     def _place(self, trial: Trial) -> str:
-        """Return the place of a trial in the run, as it was reported when the trial started."""
+        """Return, and forget, the text about a trial's position in the run that was recorded when the trial started."""
         return self._places.pop(trial.plan.number)
 
     def warning(self, warning: str | Reason) -> None:
@@ -60,7 +60,7 @@ class Lines:
 
 
 def load_of(plan: TrialPlan) -> str:
-    """Describe the load that distinguishes a trial from other trials of the same target."""
+    """Describe the parts of the load that distinguish a trial from other trials of the same target."""
     if plan.target.startswith(f"{Kind.CLIENT}:"):
         return plan.workload
     rate = f", {plan.load.rate_rps:,g} requests/s offered" if plan.load.rate_rps else ""

@@ -86,7 +86,7 @@ class BenchOptions(Options):
 
 @dataclass(frozen=True, slots=True)
 class Selected:
-    """The selected targets, all of one kind, with the suite that names them, if any."""
+    """The selected targets, which are all of one kind, and the suite of the run, or ``None`` without a suite."""
 
     catalog: Catalog
     suite: Suite | None
@@ -129,7 +129,7 @@ def bench(options: BenchOptions) -> ExitCode:
 
 
 def _select(options: BenchOptions) -> Selected:
-    """Return the named targets, or else the targets of the named or default suite."""
+    """Return the targets that the user named, else the targets of the named suite, else those of the default suite."""
     from httpbench.model import Kind
     from httpbench.run import KINDS
 
@@ -150,7 +150,7 @@ def _select(options: BenchOptions) -> Selected:
 
 
 def _kind(selection: Selection, known: Catalog, suite: Suite | None) -> Kind:
-    """Return the named kind, or the suite's kind, or the first kind with a target that matches each word."""
+    """Return the kind that the user named, else the suite's kind, else the first kind that has a target for every word."""
     from httpbench import catalog
     from httpbench.model import Kind
 
@@ -168,9 +168,9 @@ def _kind(selection: Selection, known: Catalog, suite: Suite | None) -> Kind:
 
 
 def _plan(selected: Selected, source: LoadSource, tools: dict[str, Tool], options: BenchOptions) -> RunSpec:
-    """Return the trials of every target under every workload and load, and print what is left out.
+    """Return the trials of every target under every workload and load, and print which targets and loads are left out.
 
-    Loads of a suite that the load generator cannot make are left out. Raise :class:`UsageError` if no load is left, or if the command
+    Loads of a suite that the load generator cannot generate are left out. Raise :class:`UsageError` if no load is left, or if the command
     line itself asks for an impossible load.
     """
     from httpbench import host
@@ -217,7 +217,7 @@ def _plan(selected: Selected, source: LoadSource, tools: dict[str, Tool], option
 
 
 def _itself(targets: Sequence[Target]) -> str | None:
-    """Return the id of the first target, as the baseline, if all targets are one target in several places; otherwise ``None``."""
+    """Return the id of the first target, to use as the baseline, if ``targets`` is one target in several places, else ``None``."""
     sources = {(target.folder, target.variant) for target in targets}
     return targets[0].id if len(sources) == 1 and len(targets) > 1 else None
 

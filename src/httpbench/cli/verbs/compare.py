@@ -106,7 +106,7 @@ def _run(store: Store, word: str) -> tuple[Run, list[Trial]]:
 
 
 def _commit(word: str) -> str | None:
-    """Return the commit that git finds for a word in the working directory, if any."""
+    """Return the commit that git, run in the working directory, resolves a word to, or ``None``."""
     if word.startswith("-"):
         return None
     from httpbench import host

@@ -16,7 +16,7 @@ SHELLS = ("bash", "zsh", "fish")
 DATA, CONFIG = ("XDG_DATA_HOME", ".local/share"), ("XDG_CONFIG_HOME", ".config")
 
 BASH_LOADERS = ("/usr/share/bash-completion/bash_completion", "/usr/local/share/bash-completion/bash_completion")
-"""Files of the package bash-completion. Bash loads the script if one of them exists."""
+"""Files of the package bash-completion. Bash loads the installed completion script only if one of these files exists."""
 
 
 class CompletionOptions(Options):

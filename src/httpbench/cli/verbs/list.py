@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 TARGET_KEYS = ("id", "kind", "language", "framework", "variant", "category", "tuning", "scaling", "limits", "upstream", "notes")
 STATE_KEYS = ("state", "reason", "fix", "version")
-"""JSON keys that have the same names as attributes of the target and of its state."""
+"""JSON keys. Each has the name of an attribute of the target (``TARGET_KEYS``) or of its state (``STATE_KEYS``)."""
 
 IMAGE_TARGETS_SHOWN = 3
 ID_WIDTH = 40
@@ -86,7 +86,7 @@ def list_targets(options: ListOptions) -> None:
 
 
 def _placed(targets: Sequence[Target], place: str | None) -> Sequence[Target]:
-    """Return the targets in this place. In containers, clients are left out, because they run only as processes."""
+    """Return the targets for this place. If the place is a container engine, leave out clients, because they run only as processes."""
     if place in (None, PLACES[0]):
         return targets
     from httpbench.model import Engine, Isolation, Kind

@@ -135,7 +135,7 @@ def _install(packages: Sequence[str], *, yes: bool) -> None:
 
 
 def _build(names: Iterable[str], *, yes: bool) -> list[Requirement]:
-    """Install load generators that Debian lacks into the user's cache, and return the requirements that this meets."""
+    """Install load generators that Debian lacks into the user's cache, and return the requirements that are now met."""
     from httpbench import load
 
     missing = [(generator, found) for generator in map(load.tool, names) if not generator.locate() and (found := generator.installation())]

@@ -96,7 +96,7 @@ def verify(options: VerifyOptions) -> ExitCode:
 
 
 def _served(known: Catalog, target: Target, usual: Workload, named: str | None) -> list[Workload]:
-    """Return the workloads to verify: the usual one, or all workloads for which the target declares a path."""
+    """Return the workloads to verify: all that the target serves if it declares paths and the user named none, else the usual one."""
     if named is not None or not target.paths:
         return list(usual.each) if usual.is_served_by(target) else []
     return [workload for workload in known.workloads.values() if workload.kind is target.kind and workload.is_served_by(target)]
@@ -114,10 +114,10 @@ def _require_recordable(targets: Sequence[Target], workload: str | None) -> None
 
 
 def _keep(target: Target, results: Sequence[Verified], built: Built, *, record: bool) -> list[Path]:
-    """Record on this machine, and with ``record`` also in the project, which scalings passed as a process. Return the project's files.
+    """Record which scalings of the target passed as a process. Return the files that changed in the project.
 
-    Results in containers are not recorded, because containers have a different toolchain. The function runs after each target, so that an
-    interruption loses no results.
+    The record is kept on this machine and, if ``record``, also in the project. Results in containers are not recorded, because containers
+    have a different toolchain. Call this function after each target, so that an interruption loses no results.
     """
     from httpbench import catalog
     from httpbench.run import mark_verified, proof_of

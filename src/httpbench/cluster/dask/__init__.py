@@ -1,4 +1,4 @@
-"""One load from many load hosts, coordinated by Dask. Requires the extra ``cluster``. No other part of httpbench imports dask.
+"""Generate one load from many load hosts, coordinated by Dask. Requires the extra ``cluster``. No other part of httpbench imports dask.
 
 Instead of a load generator, a trial starts one process on this machine: the conductor. It starts an agent on each load host, schedules
 a common start, and prints the merged result in the format of the load generator. The rest of httpbench sees only a load generator.
@@ -11,7 +11,7 @@ a common start, and prints the merged result in the format of the load generator
 ``agent.py``       the part that runs on a load host
 ``survey.py``      asks all load hosts for versions, clocks and speed, and whether they reach this machine
 ``orders.py``      input and output of an agent, and the connections and threads of each load host
-``results.py``     a result in transit, with packed histograms
+``results.py``     a result on its way from a load host, with packed histograms
 ``merge.py``       merges the results of all agents
 =================  =====================================================================
 """

@@ -31,7 +31,7 @@ from httpbench.load.native import PROGRAM
 LOOK_S = 0.05
 END_S = 2.0
 """Time between closing the standard input of a load generator and killing it, in seconds."""
-MESSAGES = 15  # lines
+MESSAGES = 15  # number of lines to keep
 
 SINK = "httpbench-reference"
 SINK_LOAD = ("-c", "32", "-d", "1s", "--warmup", "200ms", "--json", "-")
@@ -48,7 +48,7 @@ class _Running:
 
 _running: dict[str, _Running] = {}
 _ended: deque[str] = deque(maxlen=16)
-"""Tokens of the load generators that ended most recently. ``_running`` contains those that are still running."""
+"""Tokens of the trials whose load generators ended most recently. ``_running`` contains the load generators that are still running."""
 
 
 def facts() -> HostFacts:

@@ -1,6 +1,6 @@
 """Start a Dask cluster on load hosts by ssh, and stop it.
 
-Dask's ``SSHCluster`` runs the scheduler on the first load host and a worker on each. It reads the user's ssh configuration.
+Dask's ``SSHCluster`` runs the scheduler on the first load host, and a worker on every load host. It reads the user's ssh configuration.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from httpbench.model import Frozen
 SUFFIX = ".toml"
 
 START_S = 60
-"""Time limit for workers to register with the scheduler. Dask returns as soon as they have started, which can be earlier."""
+"""Time limit for workers to register with the scheduler, in seconds. Dask can return before they register, once they have started."""
 
 
 class SshHosts(Frozen):
@@ -37,9 +37,9 @@ class SshHosts(Frozen):
 
 
 def read_hosts(names: Sequence[str]) -> SshHosts:
-    """Return the load hosts with these names, or those that a TOML file lists if the only name is the path of such a file.
+    """Return the load hosts with these names. If the only name is the path of a TOML file, return the load hosts that the file lists.
 
-    Raise :class:`UsageError` if the file is invalid or isn't the only name.
+    Raise :class:`UsageError` if the file is invalid, or if other names are given with it.
     """
     files = [name for name in names if name.endswith(SUFFIX)]
     if not files:
@@ -57,7 +57,7 @@ def read_hosts(names: Sequence[str]) -> SshHosts:
 
 
 def connections(ssh_hosts: SshHosts) -> tuple[list[str], list[dict[str, Any]]]:
-    """Return the host names and the asyncssh options of each, because asyncssh doesn't accept ``user@`` in a name."""
+    """Return the host names without ``user@``, which asyncssh doesn't accept, and each host's asyncssh options, including the user."""
     common: dict[str, Any] = {} if ssh_hosts.ssh_config is None else {"config": [str(Path(ssh_hosts.ssh_config).expanduser())]}
     parts = [host.rpartition("@") for host in ssh_hosts.hosts]
     return [name for _, _, name in parts], [{**common, "username": user} if user else common for user, _, _ in parts]
@@ -79,7 +79,7 @@ def started(ssh_hosts: SshHosts) -> Iterator[str]:
             worker_class="distributed.Worker",
             remote_python=ssh_hosts.python,
         )
-    except Exception as error:  # asyncssh and Dask raise many types
+    except Exception as error:  # asyncssh and Dask raise many types of errors
         raise LoadError(
             f"cannot start a Dask cluster on {', '.join(ssh_hosts.hosts)}: {error}",
             hint="check `ssh HOST PYTHON -m distributed.cli.dask_spec --help`",

@@ -1,8 +1,8 @@
 """The conductor of one trial with many load hosts: a separate process that replaces the load generator.
 
-First, all load hosts connect. Then each gets the common start time on its own clock, so that they begin the warm-up and the measured window
-together. Each agent sends a heartbeat twice a second. If one load host is lost, there is no result, because the remaining hosts
-generated a different load.
+First, all load hosts connect. Then the conductor sends a common start time to each of them, converted to the host's own clock, so that all
+begin the warm-up and the measured window together. Each agent sends a heartbeat twice a second. If one load host is lost, there is no
+result, because the remaining hosts generated a different load.
 
 The conductor writes phases to standard error as JSON lines, and an error as ``error: …`` and ``hint: …``. It writes the merged result to
 standard output. Its exit code shows whether a load host was lost, late or incompatible.
@@ -35,16 +35,16 @@ from httpbench.load import Job, Phase, get
 from httpbench.model import HostShare, Load, Workload
 
 READY_S = 10.0
-"""Time limit for an agent to start and connect, in addition to the request timeout, in seconds."""
+"""Time limit for an agent to start and connect, in seconds. The request timeout is added to this limit."""
 RESULT_S = 10.0
-"""Time limit from the end of the window to the last result, in addition to the request timeout and the time per host, in seconds."""
+"""Time limit from the end of the window to the last result, in seconds. The request timeout and the time per host are added to it."""
 LEAD_S, LEAD_PER_HOST_S = 0.5, 0.005
-"""Time from choosing the start time until the start, and the extra time per load host, in seconds.
+"""Time from when the conductor chooses the start time until the start, and extra time for each load host, in seconds.
 
-Every load host must receive the start time before the start.
+Within this time, the start time must reach every load host.
 """
 AGENT_SLACK_S = 60.0
-"""Additional time limit for an agent, in seconds, because other hosts may take a long time to get ready."""
+"""Extra time in the time limit of an agent, in seconds, because other hosts may take a long time to get ready."""
 LOOK_S, LOOKS_MAX = BEAT_S, 4
 SILENT_S = LOOK_S * LOOKS_MAX
 """Time after which a silent load host counts as lost, in seconds. A link that is cut for 3 s is always noticed."""
@@ -53,7 +53,7 @@ EXIT_FAILED, EXIT_TERMINATED = 1, 143
 
 @dataclass(frozen=True, slots=True)
 class ConductedTrial:
-    """The conductor's orders."""
+    """A trial, as described by the file of orders that the conductor reads."""
 
     scheduler: str
     hosts: int
@@ -69,7 +69,7 @@ class ConductedTrial:
 
 
 def main() -> None:
-    """Conduct the trial described in the file that the first argument names, and end the process."""
+    """Read a trial from the file that the first argument names, conduct it, and print its result or its error."""
     trial = ConductedTrial.read(Path(sys.argv[1]))
     try:
         result = asyncio.run(_until_signal(trial))
@@ -118,7 +118,7 @@ async def conduct(trial: ConductedTrial) -> dict[str, Any]:
             start_ns = await _begin(cluster, offsets, token)
             merged, shares, starts = await _results(cluster, sent, offsets, trial.job.load, start_ns, silence)
         finally:
-            with contextlib.suppress(OSError, TimeoutError):  # if the scheduler is lost, its workers end the agents
+            with contextlib.suppress(OSError, TimeoutError):  # if the scheduler can't be reached, its workers end the agents
                 await cluster.cancel(sent)
         later = await read_clocks(cluster)
     check_clocks(offsets, later)
@@ -127,9 +127,10 @@ async def conduct(trial: ConductedTrial) -> dict[str, Any]:
 
 
 class Silence:
-    """Counts the checks since the last heartbeat of each load host.
+    """Counts, for each load host, how often the conductor has checked for a heartbeat since the last one arrived.
 
-    It counts checks rather than time, because a process that gets no CPU time can't hear heartbeats but doesn't check for them either.
+    It counts checks rather than time. A conductor that gets no CPU time receives no heartbeats, but it doesn't check for them either, so it
+    doesn't mistake its own delay for a lost host.
     """
 
     def __init__(self, hosts: Iterable[str]):
@@ -140,7 +141,7 @@ class Silence:
             self._looks[host] = 0
 
     def look(self, watched: Collection[str]) -> list[str]:
-        """Return the watched load hosts that have been silent for too long, by name. Call this every ``LOOK_S``."""
+        """Count one check, and return the names of the watched load hosts that were silent for too long. Call this every ``LOOK_S``."""
         for host in self._looks:
             self._looks[host] += 1
         return sorted(host for host in watched if self._looks[host] > LOOKS_MAX)
@@ -179,7 +180,7 @@ async def _begin(cluster: DaskHosts, offsets: Mapping[Host, Offset], token: str)
 async def _results(
     cluster: DaskHosts, sent: Sent, offsets: Mapping[Host, Offset], load: Load, start_ns: int, silence: Silence
 ) -> tuple[MergedResults, dict[Host, HostShare], dict[Host, int]]:
-    """Merge results as they arrive. Return the sum, the share of each load host, and its start time on its own clock."""
+    """Merge results as they arrive. Return the merged result, and each load host's share and start time (on the host's own clock)."""
     left, is_done = set(sent), asyncio.Event()
     merged, shares, starts = MergedResults(), dict[Host, HostShare](), dict[Host, int]()
 
@@ -273,10 +274,10 @@ def share_of(name: str, result: Document, clock: Offset) -> HostShare:
 
 
 def with_starts(shares: Mapping[Host, HostShare], starts: Mapping[Host, int]) -> list[HostShare]:
-    """Return the shares sorted by name, each with its delay after the first start.
+    """Return the shares sorted by name. In each, set ``start_ms`` to how much later its host started than the first host.
 
-    ``starts`` are times on this machine's clock, converted with clock readings from after the trial. The readings from before the trial
-    determined the start times, so converting with those would make every delay zero.
+    ``starts`` are times on this machine's clock. They must be converted with clock readings from after the trial. The readings from before
+    the trial determined the start times, so with those, all hosts would seem to have started at the same time.
     """
     first_ns = min(starts.values())
     timed = [share.model_copy(update={"start_ms": (starts[host] - first_ns) / NS_PER_MS}) for host, share in shares.items()]

@@ -20,7 +20,7 @@ from httpbench.model import HostShare, Measurement
 
 PACKAGES = Path(__file__).resolve().parents[3]
 START = "import sys; sys.path.insert(0, sys.argv.pop(1)); from httpbench.cluster.dask.conductor import main; main()"
-"""Program text that sets the import path, because programs that the harness starts don't inherit PYTHONPATH."""
+"""Python code that starts the conductor. It sets the import path, because programs that the harness starts don't inherit PYTHONPATH."""
 ERROR = "error: "
 HINT = "hint: "
 EXIT_LOST = 3

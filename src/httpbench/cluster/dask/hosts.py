@@ -1,4 +1,4 @@
-"""Code that uses Dask, in the conductor and on load hosts, which are workers of a Dask cluster."""
+"""Functions that use Dask. The conductor calls some of them, and load hosts, which are workers of a Dask cluster, run the others."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ CONNECT_S = 5.0
 CANCEL_S = 3.0
 RESPONSE_S = 2.0
 CALL_S = 10.0
-"""Time limit of a call into a worker, in addition to the function's own limit, in seconds."""
+"""Time limit of a call into a worker, in seconds. The called function's own time limit is added to it."""
 RUNS = ("executing", "long-running")
 SCHEDULER_LOST = "the Dask scheduler was lost during the trial"
 TOPIC = "httpbench"
@@ -77,7 +77,7 @@ class DaskHosts:
         self._client.subscribe_topic(TOPIC, handle)
 
     async def outcomes(self, sent: Sent) -> AsyncIterator[tuple[Host, AgentOutcome]]:
-        """Yield the outcome of each agent as it ends. Release it before the next, so memory doesn't grow with the number of agents."""
+        """Yield the outcome of each agent as it ends. Release each before the next, so that memory doesn't grow with their number."""
         hosts = {future.key: host for host, future in sent.items()}
         async for future in as_completed(list(sent.values()), loop=self._client.loop):
             host = hosts[future.key]
@@ -96,7 +96,7 @@ class DaskHosts:
         return outcome
 
     async def missing(self) -> tuple[Host, ...]:
-        """Return the load hosts without a worker. Raise :class:`LostHostError` if the scheduler does not respond."""
+        """Return the load hosts whose Dask workers are gone. Raise :class:`LostHostError` if the scheduler does not respond."""
         try:
             async with asyncio.timeout(RESPONSE_S):
                 there = await self._client.nthreads(workers=[host.address for host in self.all])

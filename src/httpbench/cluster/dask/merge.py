@@ -18,7 +18,7 @@ from httpbench.quantiles import Integers, Samples, figures_us, percentiles_us
 
 FIGURES = ("min", "mean", "stddev", "max", "tm99_9", "p25", "p50", "p75", "p90", "p95", "p99", "p99_9", "p99_99")
 SUMMED = ("requests", "errors", "bytes", "parser")
-"""Fields whose values are objects of counts."""
+"""Fields whose values are objects that contain counts. Each count is summed separately."""
 SUMMED_NUMBERS = ("throughput_rps", "throughput_bytes_per_s", "censored", "unfinished_s", "idle_closed")
 PLACE = ("start_s", "duration_s")
 """Fields of an interval that must be equal for all agents."""
@@ -32,7 +32,7 @@ _HALF_BITS = 10  # a histogram with three digits has 2048 buckets of width one, 
 
 
 class HistogramSums:
-    """Sums of histograms of times in ns, one per row, added bucket by bucket.
+    """A table of histograms of times in ns. Each row is the sum of histograms that were added bucket by bucket.
 
     Adding costs about 20 ns per bucket that is not empty. The hdrhistogram package would take about a hundred times as long, because it
     builds a whole object for each histogram. We use the package only to encode the sums, and tests compare our results with its results.
@@ -44,7 +44,7 @@ class HistogramSums:
         self._sums: Integers = np.zeros((rows, 0), dtype=np.int64)
 
     def add(self, packed: Packed) -> None:
-        """Add one histogram to each row. Raise :class:`LoadError` if they can't be unpacked or have different bounds than the sums."""
+        """Add one histogram to each row. Raise :class:`LoadError` if histograms can't be unpacked, or don't have the bounds of the sums."""
         if len(packed.sizes) != self._rows:
             raise LoadError(f"it has {len(packed.sizes)} histograms, but earlier results have {self._rows}")
         if packed.bounds is None:
@@ -60,7 +60,7 @@ class HistogramSums:
         highest = np.add.reduceat(steps, firsts)  # highest bucket of each row
         if int(highest.max()) >= width:
             raise LoadError("a histogram has more buckets than its bounds allow")
-        # The first step of each row leads from the previous row's last bucket to this row's first one in the flat table.
+        # In the flat table, the first step of each row leads from the last bucket of the previous row to the first bucket of this row.
         steps[firsts] += np.diff(held, prepend=0) * width - np.concatenate(([0], highest[:-1]))
         np.add.at(self._sums.reshape(-1), np.cumsum(steps, out=steps), counts.astype(np.int64))
 
@@ -173,7 +173,7 @@ def _add_counts(whole: dict[str, Any], result: Document) -> None:
 
 
 def _add_numbers(mine: dict[str, Any], other: Document, names: Any) -> None:
-    """Add the numbers with these names to ``mine``. A sum is ``None`` if either number is."""
+    """Add the numbers with these names to ``mine``. If either number is ``None``, the sum is ``None`` too."""
     for name in names:
         mine[name] = _sum(mine[name], other[name])
 
@@ -183,7 +183,7 @@ def _sum(mine: float | None, other: float | None) -> float | None:
 
 
 def _worst(so_far: Document, generator: Document) -> dict[str, Any]:
-    """Return the sums of CPU time and memory of all generators, and the worst value of each sign of overload."""
+    """Merge the facts about one more load generator: add up CPU time and memory, and keep the worst value of each sign of overload."""
     if not so_far:
         return dict(generator)
     waiting = [each["waiting"] for each in (so_far, generator) if each["waiting"] is not None]

@@ -94,7 +94,7 @@ def divided(connections: int, threads: int | None, cpus: Sequence[int]) -> list[
 
 
 def packed(options: Sequence[str], scratch: Path) -> tuple[tuple[str, ...], dict[str, bytes]]:
-    """Replace paths of files in ``scratch`` in the options; return the options and these files."""
+    """Replace the paths of files in ``scratch`` with ``@@NAME`` in the options. Return the options, and the files' contents by name."""
     files: dict[str, bytes] = {}
     kept = []
     for option in options:

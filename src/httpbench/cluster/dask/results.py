@@ -1,10 +1,10 @@
-"""A result in transit from a load host, with its histograms packed to save work on the machine that adds them up.
+"""A result on its way from a load host, with its histograms packed to save work on the machine that adds them up.
 
-Each histogram is a row. For each bucket that is not empty, a row contains the gap from the previous bucket and the count. The gaps of all
-rows are one column of bytes, and the counts are another. Each column is compressed as a whole. A gap that does not fit into a byte becomes
-several gaps with counts of zero.
+Each histogram is a row. For each bucket that is not empty, a row contains a gap and a count. The gap is the distance from the previous
+bucket that is not empty. The gaps of all rows form one column of bytes, and the counts form another. Each column is compressed as a whole.
+A gap that does not fit into a byte becomes several gaps with counts of zero.
 
-The input is histograms as httpbench-loadgen prints them: HdrHistogram V2 (compressed, base64), as specified by the class
+The input consists of histograms as httpbench-loadgen prints them: HdrHistogram V2 (compressed, base64), as specified by the class
 ``AbstractHistogram`` of HdrHistogram for Java. After the header, counts are ZigZag LEB128 numbers; a negative number means that many
 empty buckets.
 """

@@ -19,7 +19,7 @@ from httpbench.load import get
 READINGS = 8
 NS_PER_MS = 1e6
 JUMP_MS_MAX = 5.0
-"""Maximum shift of a clock during a trial that does not count as a jump, in addition to the error of its readings, in ms."""
+"""Maximum shift of a clock during a trial, in ms. A shift counts as a jump if it exceeds this limit plus the error of the readings."""
 CALLS_AT_ONCE = 32
 CONNECT_S = 5.0
 IMPORT_S = 20.0
@@ -28,7 +28,7 @@ IMPORT_S = 20.0
 
 @dataclass(frozen=True, slots=True)
 class Offset:
-    """The number of nanoseconds that another host's clock is ahead of this machine's.
+    """The time by which another host's clock is ahead of this machine's clock, and the round trip of the reading that measured it.
 
     Wall clocks differ between hosts and can be adjusted at any time, so we read each host's monotonic clock over the network. The host
     reads its clock between the request and the response, so the error is at most half the round trip. Of several readings, we use the one
@@ -57,7 +57,7 @@ class Offset:
         return there_ns - self.ahead_ns
 
     def jumped_ms(self, later: Offset) -> float | None:
-        """Return how far the clock shifted until ``later``, in ms, or ``None`` if the errors of both readings can explain the shift."""
+        """Return how far the clock shifted between this reading and ``later``, in ms, or ``None`` if that does not count as a jump."""
         moved_ms = abs(later.ahead_ns - self.ahead_ns) / NS_PER_MS
         error_ms = (self.round_trip_ms + later.round_trip_ms) / 2
         return moved_ms if moved_ms > JUMP_MS_MAX + error_ms else None

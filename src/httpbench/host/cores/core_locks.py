@@ -1,11 +1,11 @@
 """Allow one run at a time on each physical core. Every core has a lock file in a folder that all users share.
 
 The kernel holds the locks (flock(2)) and frees them when the owning process ends, however it ends. The files remain, but an unlocked file
-has no effect. Each contains the process id of the last run that locked it, which the message to the next run names.
+has no effect. Each file contains the process id of the last run that locked it. A run that finds the core locked reports this id.
 
 Runs on different cores don't conflict. Runs in containers with their own ``/run/lock`` or ``/tmp`` don't detect each other unless
-``HTTPBENCH_LOCKS`` names a folder that they share. Runs that don't detect each other count as other programs in the verdict
-``disturbed``.
+``HTTPBENCH_LOCKS`` names a folder that they share. If a run isn't detected, it counts as another program, so the other run's trials can get
+the verdict ``disturbed``.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ OPEN = os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
 def only_run_on(cpus: Collection[int], topology: Topology, *, waits: bool, say: Callable[[str], None]) -> Iterator[None]:
     """Lock the physical cores of these logical CPUs against other runs until the block ends.
 
-    If another run holds one of them, report that and wait until it ends. Raise :class:`CoresInUseError` without ``waits``, or after a day.
-    If locking is impossible, report that and continue.
+    If another run holds one of the locks, report that and wait until it ends. If ``waits`` is false, or after waiting for a day, raise
+    :class:`CoresInUseError`. If locking is impossible, report that and continue.
     """
     with ExitStack() as held:
         try:
@@ -60,12 +60,12 @@ def folder_of_locks() -> Path:
 
 
 def _numbers(cpus: Collection[int], topology: Topology) -> list[int]:
-    """Return the physical cores, each as the number of its lowest logical CPU, even if we may not use that CPU."""
+    """Return a number for each physical core: that of its lowest logical CPU, even if we may not use this CPU."""
     return sorted({min(core.siblings) for core in topology.cores if set(core.cpus) & set(cpus)})
 
 
 def _locked(numbers: Collection[int], folder: Path, *, waits: bool, say: Callable[[str], None]) -> ExitStack:
-    """Take all locks, waiting for them if ``waits``, and return a stack that releases them."""
+    """Take all locks, and return a stack that releases them. If ``waits``, wait for locks that another run holds."""
     deadline, said = time.monotonic() + WAIT_MAX_S, ""
     while isinstance(owner := _try(numbers, folder), str):
         if not waits or time.monotonic() > deadline:
@@ -78,7 +78,7 @@ def _locked(numbers: Collection[int], folder: Path, *, waits: bool, say: Callabl
 
 
 def _try(numbers: Collection[int], folder: Path) -> ExitStack | str:
-    """Try to take all locks. Return a stack that releases them, or the owner of a lock that is taken."""
+    """Try to take all locks. Return a stack that releases them or, if another run holds a lock, a description of that run."""
     descriptors = []
     with ExitStack() as held:
         for number in numbers:
@@ -97,7 +97,11 @@ def _try(numbers: Collection[int], folder: Path) -> ExitStack | str:
 
 
 def _opened(path: Path) -> int:
-    """Open a lock file, creating it if needed. A world-writable folder may refuse ``O_CREAT`` for another user's file."""
+    """Open a lock file, or create it if it is missing.
+
+    In a world-writable folder, the kernel may refuse to open another user's file with ``O_CREAT``, so this flag is used only if the file
+    is missing.
+    """
     try:
         descriptor = os.open(path, OPEN)
     except FileNotFoundError:
@@ -113,7 +117,7 @@ def _opened(path: Path) -> int:
 
 
 def _owner(descriptor: int) -> str:
-    """Describe the owner of the lock according to the file."""
+    """Describe the owner of a lock, as recorded in the lock file."""
     try:
         pid, _, process_ids = os.pread(descriptor, OWNER_BYTES, 0).decode("ascii").strip().partition(" ")
         number = int(pid)
@@ -126,6 +130,6 @@ def _owner(descriptor: int) -> str:
 def _process_ids() -> str:
     """Return the PID namespace of this process."""
     try:
-        return os.readlink("/proc/self/ns/pid")  # noqa: PTH115  (it is no path)
+        return os.readlink("/proc/self/ns/pid")  # noqa: PTH115  (it is not a path)
     except OSError:
         return "unknown"

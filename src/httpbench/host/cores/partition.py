@@ -3,8 +3,8 @@
 Cores are divided by physical core. Two threads on SMT siblings slow each other down by a third or more, depending on their work, so
 different programs never get siblings of one core. If there are too few cores, the division degrades in this order:
 
-1. The target, the generator and the harness have their own cores. This takes 4 physical cores, or 5 for ``multi`` and ``prefork``, because
-   otherwise the harness would leave the generator with half as many cores as the target.
+1. The target, the generator and the harness have their own cores. This takes 4 physical cores, or 5 for ``multi`` and ``prefork``. With 4,
+   the generator would have only half as many cores as the target.
 2. The harness shares the generator's cores, because the harness sleeps nearly all the time.
 3. With ``multi`` and ``prefork`` on 2 or 3 cores, the target gets all cores, because it is meant to fill them, and the generator shares
    them.
@@ -13,18 +13,18 @@ different programs never get siblings of one core. If there are too few cores, t
 From step 3 on, ``shared`` is set and every table reports shared cores. The target gets cores from the end of the topology's order: the
 fastest kind, on one NUMA node if possible, and away from CPU 0, where most kernels handle timers and interrupts.
 
-A proxy is measured between its backend and the generator. The baseline is the same backend and generator without
-the proxy, so both must have the same cores with and without a proxy. The order is therefore different:
+A proxy is measured between its backend and the generator. The baseline is measured without the proxy, but the backend and the generator
+must have the same cores as with it. The order is therefore different:
 
 1. With 8 or more physical cores, the proxy, the backend, the generator and the harness have their own cores.
 2. With 3 or more cores, the harness shares the generator's cores. A ``single`` proxy gets one core; otherwise each program gets a third.
-3. On two cores, the proxy has one and the backend and the generator share the other. The cost of sharing is also in the baseline, so it
-   cancels out of the overhead.
+3. On two cores, the proxy has one core, and the backend and the generator share the other. The cost of sharing is also in the baseline, so
+   it cancels out of the overhead.
 4. On a machine with one core, all programs share it.
 
 A server has the same cores with and without a database, so that all its workloads are measured on the same cores. The database gets two
-thirds of the generator's cores, rounded down, or the cores that a remote load generator leaves free. If the generator has only one core,
-the database shares it, because a request costs the generator less CPU time than it costs the database.
+thirds of the generator's cores, rounded down. If the generator runs on a load host, the database gets the free cores of this machine. If
+the generator has only one core, the database shares it, because a request costs the generator less CPU time than it costs the database.
 """
 
 from __future__ import annotations
@@ -80,10 +80,10 @@ def partition_for_proxy(topology: Topology, scaling: Scaling, for_target: int | 
 
 
 def partition_for_load_host(divide: Divide, topology: Topology, scaling: Scaling, for_target: int | None = None) -> Cores:
-    """Divide the cores like ``divide``, for a load generator on another host.
+    """Divide this machine's cores with ``divide``, for a load generator on another host.
 
-    The generator's cores on this host stay unused, or go to the programs that would have shared them. A server that fills its cores gets
-    all cores but one, which the harness gets.
+    The cores that the generator would have had stay unused, unless other programs would have shared them. A server that fills its cores
+    gets all cores but one, which the harness gets.
     """
     if for_target is None and scaling is not Scaling.SINGLE and divide is partition:
         for_target = max(len(topology.cores) - 1, 1)

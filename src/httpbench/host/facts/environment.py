@@ -114,7 +114,7 @@ def mitigations(root: Path) -> dict[str, str]:
 
 
 def memory_bytes(root: Path, kind: str = "MemTotal") -> int:
-    """Return a value from /proc/meminfo, or 0 if it is missing."""
+    """Return a value from /proc/meminfo in bytes, or 0 if it is missing."""
     match = re.search(rf"^{kind}:\s*(\d+) kB$", read_text(root / "proc/meminfo") or "", re.MULTILINE)
     return int(match[1]) * 1024 if match else 0
 
@@ -138,7 +138,7 @@ def virtualization(root: Path) -> str | None:
 
 
 def container(root: Path) -> str | None:
-    """Return the container engine that we run in, or ``None`` outside a container."""
+    """Return the container engine that runs this process, or ``None`` outside a container."""
     if (root / ".dockerenv").exists():
         return "docker"
     if (root / "run/.containerenv").exists():

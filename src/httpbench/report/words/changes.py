@@ -37,10 +37,10 @@ SUBJECTS = {
     "target_cores": "cores of targets",
     "workers": "workers of targets",
 }
-"""Displayed names of the environment's properties, where they differ from the field names."""
+"""Displayed names of those properties of the environment whose displayed names differ from their field names."""
 
 NONE = {"load_host": "the target's machine", "target_cores": "one per core", "workers": "one per core"}
-"""Text for properties that are missing or zero, where it isn't "none"."""
+"""Text to show for a missing or zero property. For properties that aren't listed here, the text is "none"."""
 
 
 # --- environments ---------------------------------------------------------------------------------------------------------------

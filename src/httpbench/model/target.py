@@ -16,8 +16,8 @@ PLACEHOLDERS = ("host", "port", "workers", "scratch", "backend_host", "backend_p
 """Names of the placeholders, written in braces, that the harness replaces in a target's command line and environment."""
 
 Package = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9+.-]*[a-z0-9+]$")]
-"""Name of a Debian package (Debian Policy, section 5.6.1). The pattern rejects options of apt-get. It also rejects names that
-end with ``-``, because apt-get would remove such a package."""
+"""Name of a Debian package (Debian Policy, section 5.6.1). The pattern rejects options of apt-get. It also rejects names that end
+with ``-``, because apt-get would remove the package."""
 
 
 class Kind(StrEnum):
@@ -180,8 +180,8 @@ class TargetFile(Frozen):
     paths: dict[Name, RequestPath] = {}
     """Path of each test, by the test's name, such as ``json``. Default: the target serves every workload at the workload's own path."""
     database: Database | None = None
-    """Database that the target queries in workloads that require one. Only in trials of these workloads, httpbench sets the
-    environment variable ``DATABASE_URL`` to the database's address. Null: none."""
+    """Database that the target queries in workloads that require one. httpbench sets the environment variable
+    ``DATABASE_URL`` to the database's address, but only in trials of these workloads. Null: none."""
     counter: RequestPath | None = None
     """Path of a page with the number of requests handled so far, in the format of nginx's ``stub_status``. If the target is a backend of
     proxies, this number shows whether every response came from the backend. Null: none."""

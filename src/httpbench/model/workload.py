@@ -153,7 +153,7 @@ class Workload(Frozen):
     def of(self, target: Target) -> Workload:
         """Return the workload with the path that a target declares, or the workload itself if the target declares no path.
 
-        A target from another project's catalog must send the ``published`` response.
+        For a target from another project's catalog, ``published`` replaces ``expect`` unless it is null.
         """
         if self.parts:
             parts = tuple(MixPart.of(part.weight, part.workload.of(target)) for part in self.parts)

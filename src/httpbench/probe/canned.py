@@ -27,7 +27,7 @@ from httpbench.model import Observation, Trait
 REPETITIONS = 3
 PADDING_MIN, PADDING_MAX = 24, 72
 BUSY = ("429", "503")
-"""Statuses of responses that may depend on when the request arrives."""
+"""Statuses that a busy server may send. Such responses are ignored, because they may depend on when the request arrives."""
 
 CORRECT = "the correct response"
 

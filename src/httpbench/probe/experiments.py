@@ -2,7 +2,7 @@
 
 Each experiment is a function that returns whether its trait holds, and the server's reaction. :data:`EXPERIMENTS` describes the requests.
 Slow servers aren't penalized. Where a response is required, the server may take the whole timeout. Where silence may be correct, the
-experiment first measures the server's response time, and waits at least twice as long.
+experiment measures the server's response time and derives the duration of its wait from it.
 """
 
 from __future__ import annotations

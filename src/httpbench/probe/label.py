@@ -31,7 +31,7 @@ TRAITS = {
 """Each trait as a phrase that completes "the server …"."""
 
 MADE_FROM_THE_REQUEST = (Trait.ASKED, Trait.UNASKED, Trait.DATE)
-"""Traits that every label above ``canned`` requires. If one of them doesn't hold, the label is ``canned``."""
+"""Traits that every label above ``canned`` requires. If one of them is known not to hold, the label is ``canned``."""
 
 PARSED = (Trait.NONSENSE, Trait.WAITS)
 """Traits that distinguish a parser from a loop, among servers with the same response for every path."""

@@ -64,7 +64,7 @@ def _made(server: Server, experiment: Experiment) -> Observation:
 
 
 def _date(server: Server, first: SampledResponse, first_at: float) -> Observation:
-    """Compare the Date headers of a new response and an earlier one. If the earlier response is too recent, wait before the comparison."""
+    """Compare the Date headers of new responses with that of an earlier one, until the header changes or should have changed."""
 
     def seen(holds: bool | None, came: str) -> Observation:
         return Observation(trait=Trait.DATE, holds=holds, sent="a request, some time after the first", came=came)

@@ -39,7 +39,10 @@ def write_charts(run: Run, trials: Sequence[Trial], folder: Path) -> list[Path]:
 
 
 def write_histories(found: Sequence[Series], folder: Path, *, everything: bool = False) -> list[Path]:
-    """Write the charts of a target over many runs. Unless ``everything`` is true, leave out series from older environments."""
+    """Write the charts of a target over many runs.
+
+    Unless ``everything`` is true, leave out series that don't match the newest one's environment.
+    """
     check_charts()
     from httpbench.report.charts import history
 

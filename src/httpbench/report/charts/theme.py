@@ -51,7 +51,8 @@ PAGE: dict[str, Any] = {
     "title_padding": 16,
     "aria": False,  # the page has a label and a table for each chart
 }
-"""Theme whose colors are CSS custom properties. The reader's setting selects light or dark, and a transparent color hides a line."""
+"""Theme whose colors are CSS custom properties. The reader's setting selects light or dark colors. If the reader hides a line, the
+style sheet makes its color transparent."""
 
 
 _UNSEEN = re.compile(

@@ -50,7 +50,7 @@ FORMULA_MARKS = ("=", "+", "-", "@", "\t")
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """The data of one line of the file: a trial, its run, and what other trials say about its target."""
+    """A trial, with its run and the other data that its line of the file shows."""
 
     run: Run
     trial: Trial

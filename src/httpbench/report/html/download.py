@@ -19,7 +19,7 @@ DIGITS = 7
 
 
 def download(run: Run, trials: Sequence[Trial]) -> dict[str, Any]:
-    """Compress the export, and return its name, size and data URL. It contains the histograms of all rounds if they fit.
+    """Compress the export, and return its name, size and data URL. The export contains the histograms of all rounds if they fit.
 
     Merged histograms are always omitted, because they can be computed from the histograms of the rounds.
     """

@@ -37,10 +37,10 @@ SUBJECTS = {
     "target_cores": "cores of targets",
     "workers": "workers of targets",
 }
-"""Displayed names of those properties of the environment whose displayed names differ from their field names."""
+"""Names that reports show for properties of the environment, if these names differ from the field names."""
 
 NONE = {"load_host": "the target's machine", "target_cores": "one per core", "workers": "one per core"}
-"""Text to show for a missing or zero property. For properties that aren't listed here, the text is "none"."""
+"""Text to show for a missing or zero property, if "none" would be wrong."""
 
 
 # --- environments ---------------------------------------------------------------------------------------------------------------

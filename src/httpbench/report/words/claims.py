@@ -47,7 +47,7 @@ BOUND_BY = {
     VerdictKind.BACKEND: "backend-bound",
     VerdictKind.DATABASE: "database-bound",
 }
-"""Verdicts that make a result a lower bound."""
+"""Verdicts that make a result a lower bound, each with the text that names it."""
 
 LIMIT_KNOWN = (VerdictKind.TARGET, VerdictKind.SHARED)
 """Verdicts that need no note in a ranking. ``shared`` needs none because the table's title already says that the cores are shared."""

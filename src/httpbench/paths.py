@@ -20,7 +20,7 @@ SERVER = "server"
 
 
 def root() -> Path:
-    """Return the folder with ``targets/``, ``workloads/`` and ``suites/``: in a checkout, or inside the installed package."""
+    """Return the folder that contains ``targets/``, ``workloads/`` and ``suites/``, either in a checkout or in the installed package."""
     installed = PACKAGE / "data"
     return installed if installed.is_dir() else PACKAGE.parent.parent
 
@@ -31,12 +31,12 @@ def is_built_in(folder: str | Path) -> bool:
 
 
 def manifests(folder: Path) -> list[Path]:
-    """Return the target.toml files at any depth. Absolute paths let the caller detect files found twice."""
+    """Return the target.toml files at any depth of a folder. The paths are absolute so that callers can detect duplicates."""
     return sorted(path.absolute() for path in folder.rglob("target.toml"))
 
 
 def foreign_catalogue(given: Path) -> tuple[str, Path] | None:
-    """Return the layout and the folder of ``LAYOUT:DIR``, or ``None`` for a folder with target.toml files."""
+    """Split ``LAYOUT:DIR`` into the layout and the folder. Return ``None`` for a plain folder, which contains target.toml files."""
     layout, colon, folder = str(given).partition(":")
     if not colon or not re.fullmatch(r"[a-z][a-z-]*", layout) or given.exists():
         return None
@@ -50,7 +50,10 @@ def target_id(kind: str, language: str, framework: str, variant: str | None) -> 
 
 
 def ids(extra_targets: Sequence[Path] = ()) -> list[str]:
-    """Return the ids of built-in targets and of those in the user's folders. Invalid files are skipped; other commands report them."""
+    """Return the ids of all targets. Built-in targets are left out if ``extra_targets`` contains a catalog of another project.
+
+    Invalid files are skipped, because other commands report them.
+    """
     others = [foreign for given in extra_targets if (foreign := foreign_catalogue(Path(given)))]
     mine = [Path(given) for given in extra_targets if foreign_catalogue(Path(given)) is None]
     folders = mine if others else [root() / "targets", *mine]
@@ -65,12 +68,12 @@ def id_part(text: str) -> str:
 
 
 def engine_of(dockerfile: Path) -> str:
-    """Return the engine that is part of the file name of a web-frameworks Dockerfile, ``.Dockerfile.ENGINE``."""
+    """Return the engine in the file name ``.Dockerfile.ENGINE``, which the project web-frameworks uses."""
     return id_part(dockerfile.name.removeprefix(".Dockerfile."))
 
 
 def _ids_of_layout(layout: str, folder: Path) -> Iterator[str]:
-    """Yield the ids of another project's catalog."""
+    """Yield the ids of the targets in another project's catalog."""
     match layout:
         case "techempower":
             yield from _readable(_ids_of_framework, sorted(folder.glob("frameworks/*/*")))
@@ -82,14 +85,14 @@ def _ids_of_layout(layout: str, folder: Path) -> Iterator[str]:
 
 
 def _readable(read: Callable[[Path], Iterator[str]], paths: Iterable[Path]) -> Iterator[str]:
-    """Yield the ids that ``read`` finds in each file, up to the first error in that file."""
+    """Yield the ids that ``read`` finds in each file. If a file is invalid, continue with the next file."""
     for path in paths:
         with suppress(OSError, ValueError, KeyError, TypeError, AttributeError):
             yield from read(path)
 
 
 def _id_of_meta(path: Path) -> Iterator[str]:
-    """Yield the id of a framework of HttpArena."""
+    """Yield the id of the framework that a ``meta.json`` of HttpArena describes."""
     yield target_id(SERVER, id_part(json.loads(path.read_text(encoding="utf-8-sig"))["language"]), id_part(path.parent.name), None)
 
 
@@ -105,14 +108,14 @@ def _ids_of_framework(folder: Path) -> Iterator[str]:
 
 
 def _ids_in(path: Path) -> Iterator[str]:
-    """Yield the ids in a target.toml."""
+    """Yield the ids of the variants in a target.toml."""
     manifest = tomllib.loads(path.read_text(encoding="utf-8"))
     for variant in manifest["variant"]:
         yield target_id(manifest["kind"], manifest["language"], manifest["framework"], variant.get("name"))
 
 
 def user_folder(variable: str, below_home: str) -> Path:
-    """Return httpbench's folder inside :func:`base_folder`. Raises :class:`UsageError` if the user has no home folder."""
+    """Return the folder for httpbench inside :func:`base_folder`. Raises :class:`UsageError` if the user has no home folder."""
     return base_folder(variable, below_home) / "httpbench"
 
 

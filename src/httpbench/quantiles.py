@@ -77,7 +77,7 @@ def percentile_us(samples: Samples, percentile: float) -> float | None:
 
 
 def figures_us(samples: Samples) -> dict[str, float]:
-    """Return the statistics of a distribution by field name, in µs, without unknown percentiles; empty if there are no samples.
+    """Return the known statistics of a distribution by field name, in µs. The result is empty if there are no samples.
 
     The standard deviation is that of the population, not an estimate from a sample, because all requests are included.
     """
@@ -105,7 +105,7 @@ def samples_of(values_ns: Integers, counts: Integers | None = None) -> Samples:
 
 
 def together(parts: list[Samples]) -> Samples:
-    """Merge the samples of several histograms with buckets of the same widths."""
+    """Merge samples of several histograms, whose buckets must have the same widths."""
     highest, first, inverse = np.unique(np.concatenate([part.highest for part in parts]), return_index=True, return_inverse=True)
     counts = np.bincount(inverse, np.concatenate([part.counts for part in parts])).astype(np.int64)
     lowest, middle = (np.concatenate([getattr(part, name) for part in parts])[first] for name in ("lowest", "middle"))
@@ -116,7 +116,7 @@ def decoded(histogram: str) -> HdrHistogram:
     """Decode a compressed HdrHistogram V2 in base64. Raises :class:`LoadError` if it can't be decoded."""
     try:
         return HdrHistogram.decode(histogram)
-    except Exception as error:  # the library doesn't catch the errors of base64, zlib, struct and ctypes
+    except Exception as error:  # the library lets errors of base64, zlib, struct and ctypes through
         raise LoadError(f"a histogram cannot be decoded: {error}", hint="it must be HdrHistogram V2, compressed, base64") from error
 
 
@@ -129,7 +129,7 @@ def recorded(histogram: HdrHistogram) -> Samples:
     indexes = np.flatnonzero(held)
     lowest = np.array([histogram.get_value_from_index(int(index)) for index in indexes], dtype=np.int64)
     highest = np.array([histogram.get_highest_equivalent_value(int(value)) for value in lowest], dtype=np.int64)
-    middle = lowest + (highest - lowest + 1) // 2  # as in the generator's library
+    middle = lowest + (highest - lowest + 1) // 2  # the library of the load generator uses the same value
     counts = held[indexes].astype(np.int64)
     return Samples(lowest.astype(np.float64), middle.astype(np.float64), highest.astype(np.float64), counts)
 

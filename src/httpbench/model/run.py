@@ -18,14 +18,14 @@ from httpbench.model.workload import Workload
 
 
 class Precision(Frozen):
-    """A required precision, which determines the number of rounds. With a precision, the plan contains the maximum number of rounds."""
+    """A required precision, which determines when a run ends. The plan of such a run contains the maximum number of rounds."""
 
     rounds_min: int = Field(ge=1)
     """Minimum number of rounds."""
     rounds_max: int = Field(ge=1)
     """Maximum number of rounds."""
     half_width: float = Field(gt=0)
-    """Maximum relative half-width of an interval. The run ends once every interval is narrow enough. 0.02 is ± 2%."""
+    """Maximum relative half-width of the confidence intervals. The run ends once no interval is wider than this. 0.02 is ± 2%."""
 
 
 class Gate(Frozen):
@@ -34,7 +34,7 @@ class Gate(Frozen):
     figure: str
     """Name of the result: a key of :data:`httpbench.stats.figures.BY_NAME`."""
     side: Literal["<", ">"]
-    """Side of the bound on which a change breaches the gate."""
+    """Whether changes below (``<``) or above (``>``) the bound breach the gate."""
     change: float = Field(gt=-1)
     """Bound on the relative change: −0.03 is −3%."""
 

@@ -30,19 +30,21 @@ class ServiceLevel(Frozen):
 
 
 class Search(Frozen):
-    """A search for the highest rate that meets a service level. Trials at the same rate can disagree."""
+    """A search for the highest rate that meets a service level. It repeats trials, because trials at the same rate can disagree."""
 
     level: ServiceLevel
     """The service level."""
     width: float = Field(default=0.01, ge=0.002, le=0.5)
-    """Maximum relative distance between the result and the lowest failed rate. The search ends once they are close enough. 0.01 is 1%."""
+    """Requested precision of the result. The search ends once the result is at most this fraction below a rate that failed. 0.01 is 1%."""
     trials_per_rate: int = Field(default=3, ge=1, le=99)
     """Number of trials per rate in the last phase. A rate holds if at least half of its trials hold."""
     duration_s: float = Field(gt=0)
-    """Measured duration of a trial that counts, in seconds. A trial is longer if a percentile would otherwise have too few responses."""
+    """Measured duration of a trial that counts, in seconds. A trial lasts longer at low rates, because each percentile
+    of the service level requires a minimum number of responses."""
     scout_duration_s: float = Field(gt=0)
-    """Measured duration of a scout trial, in seconds. Scout trials, one per rate, only narrow the range of rates."""
+    """Measured duration of a scout trial, in seconds. The search begins with one scout trial per rate to narrow the range of rates. Scout
+    trials don't count in the result."""
     time_max_s: float | None = Field(default=None, gt=0)
     """Time limit, in seconds. The search starts no trial that would exceed this limit. Null: no limit, as in earlier versions."""
     trials_max: int = Field(default=200, ge=2)
-    """Maximum number of trials. After them, the search ends even if it hasn't reached ``width``."""
+    """Maximum number of trials. After this many trials, the search ends even if it hasn't reached ``width``."""

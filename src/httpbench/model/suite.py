@@ -17,8 +17,8 @@ class Table(StrEnum):
     """The columns of a run's tables, chosen by its suite."""
 
     HTTP_SERVERS = "http-servers"  # throughput and all latency percentiles
-    APP_SERVERS = "app-servers"  # throughput, and its cost in memory and CPU time
-    HTTP_CLIENTS = "http-clients"  # mean time and spread of whole processes, relative to the fastest one, and cost per request
+    APP_SERVERS = "app-servers"  # throughput, memory use and CPU use
+    HTTP_CLIENTS = "http-clients"  # mean run time and spread of each client, time relative to the fastest client, and cost per request
     COMMANDS = "commands"  # targets from the command line, without language and category
     TCP_PROXIES = "tcp-proxies"  # latency at the highest rate, and how much each proxy adds to the backend's latency
 
@@ -39,7 +39,8 @@ class SuiteLoad(Frozen):
     warmup_s: float = 2
     """Duration of the warm-up, in seconds."""
     warmup_max_s: float | None = None
-    """Maximum duration of a warm-up that ends once throughput is steady, in seconds, including ``warmup_s``. Default: only ``warmup_s``."""
+    """Maximum duration of the warm-up, in seconds, including ``warmup_s``. The warm-up ends earlier once throughput is steady. Default: the
+    warm-up always lasts ``warmup_s``."""
     timeout_s: float = 2
     """Request timeout, in seconds."""
     rate_rps: float | None = None
@@ -92,7 +93,7 @@ class Suite(Frozen):
     load: Annotated[tuple[SuiteLoad, ...], Field(min_length=1)]
     """Loads to measure with each target and workload."""
     isolate: Annotated[tuple[Runtime, ...], Field(min_length=1)] = (Runtime.PROCESS,)
-    """Places where targets run. Each place has separate rows in the tables."""
+    """Ways to run the targets: as processes or in containers. Each way has separate rows in the tables."""
     cpus: float = Field(default=CPUS, gt=0)
     """CPU limit of each container, in cores."""
     memory: str = f"{MEMORY_BYTES >> 20}m"

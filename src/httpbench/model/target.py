@@ -16,8 +16,8 @@ PLACEHOLDERS = ("host", "port", "workers", "scratch", "backend_host", "backend_p
 """Names of the placeholders, written in braces, that the harness replaces in a target's command line and environment."""
 
 Package = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9+.-]*[a-z0-9+]$")]
-"""Name of a Debian package (Debian Policy, section 5.6.1). The pattern rejects options of apt-get, and ``name-``, which would remove
-a package."""
+"""Name of a Debian package (Debian Policy, section 5.6.1). The pattern rejects options of apt-get. It also rejects names that end
+with ``-``, because apt-get would remove the package."""
 
 
 class Kind(StrEnum):
@@ -65,7 +65,7 @@ class Limit(StrEnum):
 
     @property
     def shows_always(self) -> bool:
-        """Whether every check detects this limit. A race doesn't always occur, and some faults exist only in some versions of a library."""
+        """Whether every check detects this limit. A check can miss a race, or a fault that only some versions of a library have."""
         return self not in (Limit.STALLS, Limit.NO_BODY_PIPELINING)
 
 
@@ -113,7 +113,7 @@ class Build(Frozen):
     artifacts: tuple[Annotated[str, StringConstraints(pattern=r"^[^/]")], ...] = ()
     """Files that must exist after the build, relative to the build folder."""
     timeout_s: float = Field(default=1800, gt=0)
-    """Time limit for all commands, in seconds."""
+    """Time limit for all commands together, in seconds."""
 
 
 class Variant(Frozen):
@@ -178,10 +178,10 @@ class TargetFile(Frozen):
     container: ContainerRecipe = ContainerRecipe()
     """How to build the image for ``--isolate docker`` and ``--isolate podman``."""
     paths: dict[Name, RequestPath] = {}
-    """Paths by test name, such as ``json``. Default: the target serves every workload at the workload's own path."""
+    """Path of each test, by the test's name, such as ``json``. Default: the target serves every workload at the workload's own path."""
     database: Database | None = None
-    """Database that the target queries, for workloads that require one. With these workloads only, the environment variable
-    ``DATABASE_URL`` contains the database's address. Null: none."""
+    """Database that the target queries in workloads that require one. httpbench sets the environment variable
+    ``DATABASE_URL`` to the database's address, but only in trials of these workloads. Null: none."""
     counter: RequestPath | None = None
     """Path of a page with the number of requests handled so far, in the format of nginx's ``stub_status``. If the target is a backend of
     proxies, this number shows whether every response came from the backend. Null: none."""
@@ -239,13 +239,13 @@ class Target(Frozen):
     scaling: tuple[Scaling, ...]
     """Supported scalings."""
     folder: str
-    """Absolute path of the folder with the target's ``target.toml`` and sources, or the working folder of its command."""
+    """Absolute path of the folder with the target's ``target.toml`` and sources. For a target from the command line: its working folder."""
     container: ContainerRecipe = ContainerRecipe()
     """How to build the target's image."""
     isolation: Isolation | None = None
     """Container and limits. Null: the target runs as a process."""
     paths: dict[Name, RequestPath] = {}
-    """Paths by test name. Empty: the target serves every workload at the workload's own path."""
+    """Path of each test, by the test's name. Empty: the target serves every workload at the workload's own path."""
     database: Database | None = None
     """Database that the target uses. Null: none."""
     counter: RequestPath | None = None
@@ -261,12 +261,12 @@ class Target(Frozen):
         return self.category is not None or self.entry is not None
 
     def at(self, path: str | None) -> Target:
-        """Return the target, but without its declared paths if the user specifies a path."""
+        """Return the target. If the user specifies a path, the returned target declares no paths."""
         return self if path is None else self.model_copy(update={"paths": {}})
 
     @property
     def place(self) -> str:
-        """Suffix of the target's id for the place where it runs, such as ``@docker`` or ``@docker-bridge``; empty for a process."""
+        """Suffix of the target's id that shows where it runs, such as ``@docker`` or ``@docker-bridge``. Empty for a process."""
         if self.isolation is None:
             return ""
         network = "" if self.isolation.network is NetworkMode.HOST else f"-{self.isolation.network}"
@@ -274,5 +274,5 @@ class Target(Frozen):
 
     @property
     def title(self) -> str:
-        """Name of the framework, followed by the suffix for the place where the target runs."""
+        """Name of the framework, followed by ``place``."""
         return f"{self.framework}{self.place}"

@@ -35,7 +35,7 @@ class Settling(Frozen):
 
     @property
     def responses(self) -> int:
-        """Lower bound on the number of correct responses in this part, because a window can last slightly longer than ``window_s``."""
+        """Number of correct responses in this part. It is a lower bound, because windows can last slightly longer than ``window_s``."""
         return int(sum(self.throughput_rps) * self.window_s)
 
 
@@ -53,7 +53,7 @@ class Learned(Frozen):
 
 
 class DatabaseRun(Frozen):
-    """A database in one trial, with its counters for the time from the target's start to the target's end."""
+    """The database of one trial, and how many rows it read and changed between the start and the end of the target."""
 
     system: Database
     """Database system."""
@@ -86,7 +86,7 @@ class Trial(Frozen):
     started_at: str
     """Start of the trial: UTC, ISO 8601."""
     verdict: Verdict
-    """The limit of the trial, or the reason why it doesn't count."""
+    """Verdict: what limited the trial, or why it doesn't count."""
     measurement: Measurement | None = None
     """Measurements of the load generator. Null: nothing was measured, or the target is a client."""
     client: ClientMeasurement | None = None
@@ -108,7 +108,7 @@ class Trial(Frozen):
     probed: Probed | None = None
     """Results of a probe. Null: not probed, or not the first trial of the target."""
     overhead_s: float | None = None
-    """Wall time in addition to warm-up and measurement, excluding builds, in seconds. Null: unknown."""
+    """Wall time of the trial in seconds, without builds, warm-up and measurement. Null: unknown."""
     log_tail: str | None = None
     """Last lines of output of the program that failed. Null: none."""
     container: ContainerRun | None = None
@@ -130,9 +130,9 @@ class Trial(Frozen):
 
     @property
     def responses(self) -> int:
-        """Lower bound on the number of correct responses, including the warm-up."""
+        """Number of correct responses, including those during the warm-up. It is a lower bound."""
         requests = self.measurement.requests if self.measurement else None
         measured = requests.ok + (requests.before_window or 0) if requests else 0
-        if self.plan.slices:  # the load generator counts its whole warm-up
+        if self.plan.slices:  # then `measured` already includes the whole warm-up
             return measured
         return measured + (self.settling.responses if self.settling else 0)

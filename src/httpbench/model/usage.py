@@ -39,8 +39,8 @@ class Usage(Frozen):
     processes_peak: int
     """Highest number of processes."""
     cpu_wait_cores_mean: float | None = None
-    """Time for which threads were ready to run but had no CPU, in cores. Null: not watched, the kernel does not report it, or most
-    threads ended during the period."""
+    """Mean number of threads that were ready to run but waited for a CPU. Null: not watched, the kernel does not report it, or most threads
+    ended during the period."""
     threads: int | None = None
     """Number of observed threads. Null: not watched, or the kernel does not report them."""
     thread_cores_max: float | None = None
@@ -58,7 +58,7 @@ class Usage(Frozen):
     samples: tuple[Sample, ...] = ()
     """CPU and memory usage over time."""
     throttled_samples_s: tuple[float, ...] = ()
-    """For each sample, the time since the previous sample for which a CPU quota stopped the processes, in seconds, summed over CPUs.
+    """For each sample, how long a CPU quota stopped the processes since the previous sample, in seconds, summed over CPUs.
     Empty: no quota, or not in a container."""
 
 
@@ -115,7 +115,7 @@ class LoadHostUse(Frozen):
     """Observations of a load host over the measured period. ``generator_usage`` contains the CPU and memory usage of the load generator."""
 
     name: str
-    """Name of the load host for ssh."""
+    """Name that ssh uses for the load host."""
     cores: int
     """Number of physical cores that the load generator could use."""
     occupancy: tuple[CoreOccupancy, ...] = ()
@@ -131,7 +131,7 @@ class Stranger(Frozen):
     """A process outside the run that used CPU time during a trial."""
 
     name: str
-    """Name of the process in the kernel, at most 15 characters."""
+    """Name of the process as the kernel reports it, at most 15 characters."""
     pid: int
     """Process id."""
     cores: float

@@ -1,7 +1,7 @@
-"""Verdicts: the limits of trials, and the reasons for them.
+"""Verdicts, which say what limited a trial or why it has no results, and the reasons for verdicts.
 
-A reason consists of a kind, and of the numbers and names for a sentence. ``report/words/reasons.py`` writes the sentence. Other code
-checks the kind of a reason, and never searches its sentence.
+A reason consists of a kind, and of numbers and names. ``report/words/reasons.py`` makes a sentence from them. Other code must check the
+kind of a reason, and never the text of its sentence.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class ReasonKind(StrEnum):
     STALLED = "stalled"
     IMPOSSIBLE_THROUGHPUT = "impossible_throughput"
 
-    # These reasons show the limit of the trial.
+    # These reasons show what limited the trial.
     NOT_SAMPLED = "not_sampled"
     TARGET_NOT_SAMPLED = "target_not_sampled"
     GENERATOR_BOUND = "generator_bound"
@@ -147,7 +147,7 @@ class Reason(Frozen):
     kind: ReasonKind
     """Kind of reason."""
     data: dict[str, JsonValue] = {}
-    """Numbers and names for the sentence, by key. Keys of quantities end with their units."""
+    """Numbers and names that the reason's sentence contains, by key. Keys of quantities end with their units."""
 
     @classmethod
     def of(cls, kind: ReasonKind, **data: Any) -> Self:
@@ -167,7 +167,7 @@ class Reason(Frozen):
 
     @property
     def dumped(self) -> dict[str, JsonValue]:
-        """The reason as JSON, for the data of another reason."""
+        """The reason as JSON, so that another reason can contain it in its data."""
         return {"kind": str(self.kind), "data": self.data}
 
 
@@ -184,23 +184,23 @@ def _without_numbers(value: JsonValue) -> JsonValue:
 class VerdictKind(StrEnum):
     TARGET = "target"
     GENERATOR = "generator"
-    BOTH = "both"  # the target and the load generator were nearly full, so either can be the limit
+    BOTH = "both"  # the target and the load generator were nearly full, so either may have limited the trial
     SHARED = "shared"  # the cores that the target and the load generator share were full
-    BACKEND = "backend"  # the server behind a proxy was the limit
-    DATABASE = "database"  # the target's database was the limit
+    BACKEND = "backend"  # the server behind a proxy limited the trial
+    DATABASE = "database"  # the target's database limited the trial
     NETWORK = "network"
     IDLE = "idle"
-    UNKNOWN = "unknown"  # the trial counts, but its limit is unknown
+    UNKNOWN = "unknown"  # the trial counts, but it is unknown what limited it
     DISTURBED = "disturbed"  # other programs used the measured cores; httpbench repeats the trial, or counts it with `--retries 0`
     INVALID = "invalid"  # the trial was measured, but doesn't count
     FAILED = "failed"  # the trial wasn't measured
 
 
 class Verdict(Frozen):
-    """The limit of a trial, or the reason why it doesn't count."""
+    """The verdict on a trial: what limited it, or why it doesn't count."""
 
     kind: VerdictKind
-    """Limit of the trial, or the reason why it has no results."""
+    """Kind of verdict: what limited the trial, or why it doesn't count."""
     reasons: tuple[Reason, ...] = ()
     """Reasons for the verdict. Can be empty."""
     is_accepted: bool = False

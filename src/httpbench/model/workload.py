@@ -64,8 +64,8 @@ class Expectation(Frozen):
     rule: Rule | None = None
     """Rule for the body. Null: none."""
     rows: int | None = Field(default=None, ge=1, le=500)
-    """Number of rows in the body, for the rules ``worlds`` and ``items``. With ``test``, the number is appended to the path that the target
-    declares. Null: not checked."""
+    """Number of rows in the body, for the rules ``worlds`` and ``items``. If the workload has a ``test``, the number is appended
+    to the path that the target declares. Null: not checked."""
     factor: int = Field(default=1, ge=1)
     """Factor that multiplies price and quantity in each total, for the rule ``items``."""
 
@@ -87,7 +87,7 @@ class MixPart(Frozen):
     name: Name
     """Name of the workload."""
     weight: int = Field(default=1, ge=1, le=1000)
-    """Number of requests in each turn of the mix."""
+    """Number of requests that the mix sends for this workload before the next workload takes its turn."""
     request: Request = Request()
     """The request."""
     expect: Expectation = Expectation()
@@ -130,7 +130,7 @@ class Workload(Frozen):
     test: Name | None = None
     """Name of the test for which targets declare a path. Null: the workload's name."""
     parts: tuple[MixPart, ...] = ()
-    """Workloads of a mix, which take turns. The request and response of the mix itself are those of the first part. Empty: not a mix."""
+    """Workloads of a mix, which take turns. ``request`` and ``expect`` of the mix are those of its first part. Empty: not a mix."""
 
     @property
     def asked(self) -> str:
@@ -151,7 +151,10 @@ class Workload(Frozen):
         return not target.paths or self.asked in target.paths
 
     def of(self, target: Target) -> Workload:
-        """Return the workload, with the path that the target declares for it if there is one."""
+        """Return the workload with the path that a target declares, or the workload itself if the target declares no path.
+
+        For a target from another project's catalog, ``published`` replaces ``expect`` unless it is null.
+        """
         if self.parts:
             parts = tuple(MixPart.of(part.weight, part.workload.of(target)) for part in self.parts)
             return self.model_copy(update={"parts": parts, "request": parts[0].request})

@@ -27,7 +27,7 @@ from httpbench.model import Observation, Trait
 REPETITIONS = 3
 PADDING_MIN, PADDING_MAX = 24, 72
 BUSY = ("429", "503")
-"""Statuses of responses that may depend on when the request arrives."""
+"""Statuses that a busy server may send. Such responses are ignored, because they may depend on when the request arrives."""
 
 CORRECT = "the correct response"
 
@@ -43,7 +43,7 @@ class Variation:
 
 @dataclass(frozen=True, slots=True)
 class ProbeOutcome:
-    """The response to a request."""
+    """A request and the kind of response that it got."""
 
     request: Variation
     kind: str
@@ -71,7 +71,7 @@ def dependence(server: Server) -> list[Observation]:
     depends = Observation(trait=Trait.ASKED, holds=holds, sent=sent, came=f"{why}: {came}" if why else came)
     routes: bool | None = {outcome.kind for outcome in known}.isdisjoint(outcome.kind for outcome in unknown)
     if not holds or (not routes and usual is None and server.workload.expect.body is None):
-        routes = None  # bodies that always differ may or may not depend on the path
+        routes = None  # if bodies always differ, it is unknown whether they depend on the path
     return [depends, Observation(trait=Trait.ROUTES, holds=routes, sent=sent, came=came)]
 
 
@@ -79,7 +79,7 @@ UNEXPLAINED = "path, length and position do not explain its responses"
 
 
 def other_cause(outcomes: Sequence[ProbeOutcome]) -> str | None:
-    """Return a clause on what explains the responses, or ``None`` if the path explains them."""
+    """Return a clause that explains the differences between responses, or ``None`` if the path explains them."""
     if _explains(outcomes, lambda request: request.known):
         return None
     if _explains(outcomes, lambda request: len(request.data)):
@@ -96,7 +96,7 @@ def _explains(outcomes: Sequence[ProbeOutcome], cause: Callable[[Variation], obj
 
 
 def _variations(server: Server) -> list[Variation]:
-    """Return requests in random order, for both paths, each with two lengths. Both paths share the longer length."""
+    """Return requests for both paths in random order. Each path has two lengths, and the longer one is the same for both paths."""
     token = f"/{secrets.token_hex(random.randint(6, 10))}"
     bare, other = server.request_bytes(), server.request_bytes(path=token)
     longer = random.randint(PADDING_MIN, PADDING_MAX)
@@ -132,7 +132,7 @@ def _outcomes(server: Server, requests: Sequence[Variation], usual: bytes | None
 def _sent(server: Server, connection: Connection | None, request: Variation) -> tuple[Connection | None, Response | None]:
     """Send a request. Returns the connection for the next request, and the response.
 
-    A second attempt uses a new connection, because the server may have closed the first connection.
+    If an existing connection fails, the request is sent again on a new connection, because the server may have closed the existing one.
     """
     for _ in range(2):
         fresh = connection is None

@@ -1,8 +1,8 @@
 """Experiments with requests that a load never sends.
 
 Each experiment is a function that returns whether its trait holds, and the server's reaction. :data:`EXPERIMENTS` describes the requests.
-Slow servers aren't penalized: where silence is correct, the wait depends on the server's own response time, and a required response may
-take the whole timeout.
+Slow servers aren't penalized. Where a response is required, the server may take the whole timeout. Where silence may be correct, the
+experiment measures the server's response time and derives the duration of its wait from it.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ Found = tuple[bool | None, str]
 
 UNKNOWN_METHOD = "BREW"
 REFUSED = 400
-"""Lowest status that refuses a request."""
+"""Lowest status with which a server refuses a request."""
 LARGE_BYTES = 6144
 """Size of the large header, in bytes: below most default limits (nginx and Node: at least 8 KiB), but larger than one small read."""
 
@@ -35,7 +35,7 @@ class Experiment:
 
 
 def nonsense(server: Server) -> Found:
-    """Send words of the same length as the usual request, with an empty line at the end."""
+    """Send text that isn't a request, but is as long as the usual request and ends with an empty line."""
     length = len(server.request_bytes())
     words = (b"not a request " * (length // 14 + 1))[: length - 4]
     received = _received(server, words + b"\r\n\r\n")
@@ -81,7 +81,7 @@ def chunked_body(server: Server) -> Found:
 
 
 def head(server: Server) -> Found:
-    """Check for a body after HEAD, whatever the status. A client would mistake a body for the next response (RFC 9110, section 9.3.2)."""
+    """Check that no body follows a response to HEAD. A client would mistake a body for the next response (RFC 9110, section 9.3.2)."""
     with server.connect() as connection:
         connection.send(server.request_bytes(method="HEAD"))
         response = connection.receive("HEAD")
@@ -136,9 +136,9 @@ def survives(server: Server) -> Found:
 def _body(server: Server, data: bytes) -> Found:
     """Send a request with a body and then another request.
 
-    The trait holds if the first request gets one response and the second one gets a correct response, or if the server refuses the first
-    request and then closes the connection or stays silent. Some servers wait a second for the rest of a refused request before they close
-    the connection.
+    The trait holds if the first request gets one response and the second request gets a correct response. It also holds if the server
+    refuses the first request and then closes the connection or stays silent. After refusing a request, some servers wait a second for the
+    rest of the request before they close the connection.
     """
     with server.connect() as connection:
         connection.send(data)
@@ -180,4 +180,4 @@ EXPERIMENTS = (
     Experiment(Trait.STRICT, "requests without Host, with a space before a colon, with two lengths", strict),
     Experiment(Trait.SURVIVES, "a request", survives),
 )
-"""All experiments, in order of importance for the label, because the last ones are left out if time runs out."""
+"""All experiments. Those that matter most for the label come first, because the last ones are left out if time runs out."""

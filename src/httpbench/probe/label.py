@@ -1,7 +1,8 @@
 """Derive one label from observations, and compare it with the declared category. This module does no input or output.
 
-Each label means that the requirements of the next higher label weren't met. Only some traits count: those that readers expect of "a server"
-and that cost time in every request, such as finding where a request begins and ends, parsing its first line, and routing by its path.
+A server gets a label because it doesn't meet the requirements of the next higher label. A trait counts only if readers expect it of "a
+server" and it costs time in every request. Examples are finding where a request begins and ends, parsing its first line, and routing by
+its path.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ TRAITS = {
 """Each trait as a phrase that completes "the server …"."""
 
 MADE_FROM_THE_REQUEST = (Trait.ASKED, Trait.UNASKED, Trait.DATE)
-"""Traits without which the label is ``canned``, whatever other traits hold."""
+"""Traits that every label above ``canned`` requires. If one of them is known not to hold, the label is ``canned``."""
 
 PARSED = (Trait.NONSENSE, Trait.WAITS)
 """Traits that distinguish a parser from a loop, among servers with the same response for every path."""

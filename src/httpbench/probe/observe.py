@@ -17,7 +17,7 @@ from httpbench.probe.experiments import EXPERIMENTS, Experiment
 from httpbench.probe.label import label
 
 TIMEOUTS = 3
-"""Number of responses that may time out before the time limit is reached."""
+"""Number of request timeouts that fit into the time limit."""
 LATE = "no time was left"
 DATE_OFF_S = 2.5
 """Maximum error of a Date header, and maximum time for which it may stay the same, in seconds. Servers update the header once a second, or
@@ -41,7 +41,7 @@ def observe(host: str, port: int, workload: Workload, first: SampledResponse, fi
 
 
 def _dependence(server: Server) -> list[Observation]:
-    """Observe whether responses depend on requests. If a response is missing, the result is unknown rather than a false accusation."""
+    """Observe whether responses depend on requests. If a response is missing, the result is unknown, to avoid a false accusation."""
     try:
         return dependence(server)
     except (ExchangeError, OSError) as error:
@@ -64,7 +64,7 @@ def _made(server: Server, experiment: Experiment) -> Observation:
 
 
 def _date(server: Server, first: SampledResponse, first_at: float) -> Observation:
-    """Compare the Date header of a response with that of an earlier response. Wait if the responses are too close together."""
+    """Compare the Date headers of new responses with that of an earlier one, until the header changes or should have changed."""
 
     def seen(holds: bool | None, came: str) -> Observation:
         return Observation(trait=Trait.DATE, holds=holds, sent="a request, some time after the first", came=came)

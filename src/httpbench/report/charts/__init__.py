@@ -18,7 +18,7 @@ PACKAGES = ("altair", "jinja2", "vl_convert")
 
 
 def check_charts(what: str = "charts") -> None:
-    """Raise :class:`UsageError` if the extra is not installed, so that a run fails before it measures anything."""
+    """Raise :class:`UsageError` if the extra ``charts`` is not installed, so that a run fails before it measures anything."""
     if any(importlib.util.find_spec(name) is None for name in PACKAGES):
         raise UsageError(f"{what} require the packages altair, jinja2 and vl-convert-python", hint="pip install 'httpbench[charts]'")
 
@@ -39,7 +39,10 @@ def write_charts(run: Run, trials: Sequence[Trial], folder: Path) -> list[Path]:
 
 
 def write_histories(found: Sequence[Series], folder: Path, *, everything: bool = False) -> list[Path]:
-    """Write the charts of a target over many runs. Series from other environments are drawn only if ``everything`` is true."""
+    """Write the charts of a target over many runs.
+
+    Unless ``everything`` is true, leave out series that don't match the newest one's environment.
+    """
     check_charts()
     from httpbench.report.charts import history
 
@@ -51,7 +54,7 @@ def write_histories(found: Sequence[Series], folder: Path, *, everything: bool =
 
 
 def add(drawn: dict[str, Any], more: Iterable[tuple[str, Any]]) -> None:
-    """Add drawings. If a name is already in use, add a number to it."""
+    """Add drawings to ``drawn``. If a name is already in use, append a number to the new name."""
     for name, drawing in more:
         alike = sum(other == name or other.startswith(f"{name}--") for other in drawn)
         drawn[f"{name}--{alike + 1}" if alike else name] = drawing

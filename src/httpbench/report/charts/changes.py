@@ -1,4 +1,7 @@
-"""Changes from one run to another: for each metric, a dot and an interval whisker per change, with the largest change first."""
+"""Charts of the changes from one run to another, one chart per metric.
+
+Each change is a dot, and its whisker is the confidence interval. The largest change is at the top.
+"""
 
 from __future__ import annotations
 

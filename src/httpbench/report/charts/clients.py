@@ -16,7 +16,7 @@ from httpbench.report.words.loads import title
 from httpbench.report.words.numbers import figure_text
 
 BOX = "#3a8fd0"
-"""Color that is visible on both white and black."""
+"""Color of the boxes, which is visible on both white and black."""
 
 ROW_HEIGHT = 26
 

@@ -33,7 +33,8 @@ _MARKS = (
     ("✖", "cross", (VerdictKind.INVALID, VerdictKind.FAILED)),
 )
 GLYPHS = {kind: glyph for glyph, _, kinds in _MARKS for kind in kinds}
-"""Shape of each verdict, so that readers don't need colors. A triangle pointing right means that the target may be faster."""
+"""Shape of each verdict, so that readers can tell verdicts apart without colors. A triangle that points right means that the target may be
+faster than measured."""
 
 SHAPES = {kind: shape for _, shape, kinds in _MARKS for kind in kinds}
 """Vega's name for the shape of each verdict."""
@@ -56,7 +57,7 @@ class Drawing:
 
 
 def data(values: Iterable[dict[str, Any]]) -> dict[str, Any]:
-    """Wrap rows of data for altair, which stores identical data only once."""
+    """Wrap rows of data for altair. If several parts of a chart use the same rows, altair stores them only once."""
     return {"values": list(values)}
 
 
@@ -71,7 +72,7 @@ def distinct(field: str, names: Sequence[str], *, has_legend: bool = True) -> di
 
 
 def wide(first: str, names: Sequence[str], points: Iterable[tuple[str, str, float]]) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]:
-    """Return the header and the rows of a table with a column for each name. A point consists of a row, a name and a value."""
+    """Return the header and the rows of a table with a column for each name. A point consists of a row, a column name and a value."""
     rows: dict[str, dict[str, str]] = {}
     for row, name, value in points:
         rows.setdefault(row, {})[name] = figure_text(value)
@@ -118,7 +119,7 @@ def slug(parts: Sequence[str]) -> str:
 
 
 def folded(text: str, width: int = 80) -> tuple[str, ...]:
-    """Break a text into lines at its middle dots."""
+    """Break a text at its middle dots (·) into lines of about ``width`` characters."""
     lines = [""]
     for part in text.split(" · "):
         if lines[-1] and len(lines[-1]) + len(part) > width:

@@ -1,4 +1,4 @@
-"""One metric of a target over many runs: a dot and a whisker for each run, a line for each level, and labels for changes."""
+"""Chart of one metric of a target over many runs: a dot and a whisker for each run, a line for each level, and labels for changes."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def of_series(series: Series) -> Drawing:
 
 
 def name_of(series: Series) -> str:
-    """Return the file name of a series. Only series from different environments share a name."""
+    """Return the file name of a series. Two series have the same name only if their environments differ."""
     load = series.load
     rate = [f"{load.rate_rps:g}rps"] if load.rate_rps is not None else []
     return slug(["history", series.target, series.workload, str(series.scaling), f"{load.connections}c", *rate, series.figure])

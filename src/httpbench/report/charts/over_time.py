@@ -1,6 +1,6 @@
-"""One target over time in its first valid round: responses/s, latency, CPU, memory and throttling, with a line for each load.
+"""Charts of one target over time: responses/s, latency, CPU, memory and throttling, with a line for each load.
 
-A chart has room for a limited number of slices, so neighboring slices are joined.
+The charts show the first valid round. A line has room for a limited number of slices, so neighboring slices are joined.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ WIDTHS = (0.8, 1.6, 2.8)
 NOTE = "first valid round · a point is one or more slices: their mean rate and CPU use, their highest latency and memory"
 
 SECOND = 0.95
-"""Minimum length in seconds of a slice of CPU time. It is less than a second, because samples can be taken slightly early."""
+"""Minimum length of a slice of CPU time, in seconds. It is less than a second, because samples can be taken slightly early."""
 SLICES_MAX = 60
 """Maximum number of slices in a line."""
 
@@ -131,11 +131,11 @@ def _panels(points: Sequence[_Point], loads: Sequence[str]) -> Iterator[Any]:
 
 
 def _table(points: Sequence[_Point], *, has_loads: bool) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]:
-    """Return a row for each slice. Slices of responses and of CPU time differ in length, so a row can lack one of the two."""
+    """Return the header and a row for each slice. Slices of responses and slices of CPU time differ in length, so some cells are empty."""
     cells = []
     for point in points:
         title = f"{point.figure} (ms)" if point.figure in PERCENTILES else point.figure
-        # Samples are a few ms late, so their times are rounded to let all loads share the rows.
+        # Samples are a few ms late, so their times are rounded. Otherwise, each load would have its own rows.
         at_s = round(point.s, 1) if point.figure in (CPU, THROTTLED, MEMORY) else point.s
         cells.append((at_s, f"{title}, {point.load}" if has_loads else title, point.value))
     columns = list(dict.fromkeys(title for _, title, _ in cells))
@@ -155,8 +155,8 @@ def served(intervals: Sequence[Interval], slices_max: int = SLICES_MAX) -> list[
 def used(usage: Usage) -> list[Used]:
     """Return at most ``SLICES_MAX`` slices of about a second or more.
 
-    The kernel counts CPU time in ticks of 10 ms, which would look like spikes in shorter slices. A trial that is too short for such
-    slices has four shorter ones.
+    The kernel counts CPU time in ticks of 10 ms, which would look like spikes in shorter slices. If a trial is too short for such
+    slices, it has four shorter slices.
     """
     return list(_used(usage)) if usage.samples else []
 

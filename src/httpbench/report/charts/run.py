@@ -1,4 +1,4 @@
-"""All charts of a run: those of single tables, of several tables, of each target over time, and of a search.
+"""All charts of a run: charts of one table, charts of several tables, charts of one target over time, and the curve of a search.
 
 To add a chart, write a function that yields the kind and the drawing of each chart of a group, and call it in :func:`of_group`.
 """
@@ -35,7 +35,7 @@ def of_group(run: Run, group: Group) -> Iterator[tuple[str, Drawing]]:
 
 
 def of_target(run: Run, found: Sequence[Group], target: str) -> list[Drawing]:
-    """Draw one target over time. Clients have no charts over time, and those of proxies are drawn with their tables."""
+    """Draw one target over time. Clients have no charts over time. Charts of proxies over time belong to their tables."""
     return [drawing for _, drawing in over_time.of_target(found, target)] if target in _watched(run, found) else []
 
 

@@ -21,11 +21,11 @@ from httpbench.stats.histogram import percentile_curve_us
 
 ROW_HEIGHT = 24
 BELOW = 8
-"""Distance in pixels between the dots of a median and of its rounds, which keeps them from overlapping."""
+"""Distance in pixels from the dot of a median down to the dots of its rounds. It keeps these dots from overlapping."""
 
 ROUNDS = "dot: median over rounds · whisker: 95% interval · small dots below: rounds"
 REPORTED = (25.0, 50.0, 75.0, 90.0, 95.0, 99.0, 99.9, 99.99)
-"""Percentiles that are drawn for load generators that keep no histogram."""
+"""Percentiles that charts show if the load generator keeps no histogram."""
 BY_CONNECTIONS = "line: median over rounds · whisker: 95% interval · small dots: rounds"
 CORRECT = "Throughput (requests/s)"
 _PERCENTILES = alt.Axis(
@@ -58,7 +58,7 @@ def over_connections(found: Sequence[Group]) -> Iterator[tuple[str, Drawing]]:
 
 
 def figure_of(group: Group) -> tuple[Figure, str, float]:
-    """Return the metric that orders the rows, its title and its divisor: throughput, or p99 if the load has a rate."""
+    """Return the metric by which rows are ordered, its title and its divisor: throughput, or p99 if the load has a rate."""
     return (THROUGHPUT, CORRECT, 1.0) if group.load.rate_rps is None else (P99, "p99 (ms)", 1000.0)
 
 
@@ -125,7 +125,7 @@ def _percentiles(group: Group) -> Drawing | None:
 
 
 def _curve(row: Row) -> list[tuple[float, float]]:
-    """Return percentiles and their values in µs, from histograms if there are any, or else as the load generator reported them."""
+    """Return percentiles and their values in µs. Without histograms, these are the percentiles that the load generator reported."""
     counting = [trial.measurement for trial in row.trials if trial.verdict.counts and trial.measurement]
     if curve := percentile_curve_us([measurement.times_us for measurement in counting]):
         return curve

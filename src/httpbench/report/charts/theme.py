@@ -1,4 +1,4 @@
-"""The look of charts: palettes of the same hues for light pages, for dark pages, and for pages that set colors in their style sheet.
+"""The look of charts. There is one theme for light pages, one for dark pages, and one for pages that set colors in their style sheet.
 
 The hues are those of Okabe and Ito ("Color Universal Design", 2008), which color-blind people can distinguish. They are slightly lighter
 on dark pages.
@@ -51,7 +51,8 @@ PAGE: dict[str, Any] = {
     "title_padding": 16,
     "aria": False,  # the page has a label and a table for each chart
 }
-"""Theme whose colors are CSS custom properties. The reader's setting selects light or dark, and a transparent color hides a line."""
+"""Theme whose colors are CSS custom properties. The reader's setting selects light or dark colors. If the reader hides a line, the
+style sheet makes its color transparent."""
 
 
 _UNSEEN = re.compile(
@@ -78,7 +79,7 @@ def save(drawing: Drawing, folder: Path, name: str, *, png: bool = True) -> list
 
 
 def inline_svg(drawing: Drawing) -> str:
-    """Return the SVG for a page, with the colors of ``PAGE``, without a title, and without a legend if the page has its own."""
+    """Return the SVG for a page, with the colors of ``PAGE``. The SVG has no title, and no legend if the page has its own legend."""
     return _compact(_svg(drawing.chart, PAGE, has_legend=not drawing.series))
 
 
@@ -95,7 +96,7 @@ def _compact(svg: str) -> str:
 
 
 def style() -> str:
-    """Return a style sheet that declares the properties of ``PAGE`` for light and dark pages."""
+    """Return a style sheet that sets the CSS custom properties of ``PAGE`` for light and dark pages."""
     return f":root {{{_declared(LIGHT)}}}\n@media (prefers-color-scheme: dark) {{:root {{{_declared(DARK)}}}}}\n"
 
 
@@ -133,7 +134,7 @@ def _svg(chart: Any, colors: dict[str, Any], *, has_legend: bool = True) -> str:
         .configure_point(color=ink)
     )
     if not has_legend:
-        themed.config["legend"]["disable"] = True  # shapes and widths keep their legends
+        themed.config["legend"]["disable"] = True  # the legends of shapes and widths stay visible
     text = io.StringIO()
     themed.save(text, format="svg")
     return text.getvalue()

@@ -1,4 +1,4 @@
-"""Rows in autocannon's format. Each has a table of latencies, a table of requests and bytes per second, and closing sentences.
+"""Rows in autocannon's format. Each row has a table of latencies, a table of requests and bytes per second, and closing sentences.
 
 autocannon shows a single run, so each row shows the round with the median throughput (the slower of two middle rounds).
 Values that the load generator doesn't report are shown as dashes.
@@ -37,7 +37,7 @@ def render_autocannon(run: Run, trials: Sequence[Trial]) -> str:
 
 
 def result(measurement: Measurement) -> str:
-    """Render the tables and the sentences that autocannon prints when it ends."""
+    """Render one measurement as the tables and sentences that autocannon prints at the end of a run."""
     seconds = per_second(measurement)
     sampled = (
         f"Req/Bytes counts sampled once per second.\n# of samples: {seconds.seconds}"
@@ -70,7 +70,7 @@ def _block(group: Group, row: Row) -> str:
 
 
 def _median_round(trials: Sequence[Trial]) -> Trial:
-    """Return the round with the median throughput, or the last round if none counts."""
+    """Return the round with the median throughput, or the last round if no round counts."""
     counting = [trial for trial in trials if trial.measurement is not None and trial.verdict.counts]
     ascending = sorted(counting, key=lambda trial: trial.measurement.throughput_rps if trial.measurement else 0.0)
     return ascending[(len(ascending) - 1) // 2] if ascending else trials[-1]
@@ -89,7 +89,7 @@ def _latencies(times: Distribution | None) -> tuple[str, ...]:
 
 
 def _kept_percentile(times: Distribution, reported_us: float | None, percentile: float) -> float | None:
-    """Return a percentile as reported, or else computed from the histogram."""
+    """Return the percentile that the load generator reported. If it reported none, compute the percentile from the histogram."""
     if reported_us is not None or times.histogram is None:
         return reported_us
     return percentile_us(recorded(decoded(times.histogram)), percentile)
@@ -98,7 +98,7 @@ def _kept_percentile(times: Distribution, reported_us: float | None, percentile:
 def _milliseconds(value_us: float | None, times: Distribution, *, is_reported: bool) -> str:
     """Format a time in milliseconds, rounded to the microsecond.
 
-    A percentile that is missing despite enough samples is below the resolution of the load generator.
+    If a percentile is missing although there are enough samples, it is below the resolution of the load generator.
     """
     if value_us is not None:
         return f"{_plain(value_us / 1000, 3)} ms"
@@ -106,14 +106,14 @@ def _milliseconds(value_us: float | None, times: Distribution, *, is_reported: b
 
 
 def _over_seconds(reported: OverSeconds | None, mean: float | None, text: Callable[[float], str]) -> tuple[str, ...]:
-    """Format the values of a table row. Without values per second, only the mean is known."""
+    """Format the values of a table row. If the load generator doesn't report values per second, only the mean is known."""
     if reported is None:
         return tuple(text(mean) if title == "Avg" and mean is not None else UNKNOWN for title in OVER_SECONDS)
     return tuple(text(getattr(reported, name)) for name in OVER_SECONDS.values())
 
 
 def _sentences(measurement: Measurement) -> list[str]:
-    """Return the closing sentences. Like autocannon, they count the requests sent if known, else those completed."""
+    """Return the closing sentences. They contain the number of sent requests or, if it is unknown, the number of completed requests."""
     requests = measurement.requests.completed if measurement.requests.sent is None else measurement.requests.sent
     size = "an unknown number of bytes" if measurement.bytes_received is None else _size(measurement.bytes_received)
     sentences = [f"{_thousands(requests)} requests in {_plain(measurement.duration_s, 2)}s, {size} read"]
@@ -144,7 +144,7 @@ def _grouped(value: float) -> str:
 
 
 def _thousands(count: int) -> str:
-    """Format counts of at least one thousand in thousands: ``999``, ``783k``."""
+    """Format a count, in thousands if it is at least 1,000: ``999``, ``783k``."""
     return str(count) if count < 1000 else f"{math.floor(count / 1000 + 0.5)}k"
 
 

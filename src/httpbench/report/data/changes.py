@@ -80,6 +80,6 @@ def render_changes_json(found: Changes) -> str:
 
 
 def render_changes_junit(found: Changes) -> str:
-    """Render a test case for each gate and cell. The text ends with a line break."""
+    """Render the gates, with a test case for each gate and cell. The text ends with a line break."""
     cases = [gate_case(judged, fails_if_inconclusive=found.fails_if_inconclusive) for judged in found.gates]
     return document([JUnitSuite(GATES, cases)], found.head.started_at, {"base": found.base.run, "head": found.head.run})

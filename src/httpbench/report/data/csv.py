@@ -50,7 +50,7 @@ FORMULA_MARKS = ("=", "+", "-", "@", "\t")
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A trial and all other data that its line of the file shows."""
+    """A trial, with its run and the other data that its line of the file shows."""
 
     run: Run
     trial: Trial
@@ -172,7 +172,7 @@ COLUMNS: Mapping[str, Value] = {
     **{f"added_us_{name}": _added(name) for name in ADDED},
     **_fields("valid.client.whole", ("wall_s", "user_s", "system_s", "rss_bytes_peak"), "client_"),
     **_fields("valid.client.startup", ("wall_s", "cpu_s"), "client_startup_"),
-    # These columns are filled even if a trial doesn't count, because the client's work can be the reason why it doesn't.
+    # These columns are filled even if the trial doesn't count, because they can show why it doesn't count.
     **_fields("trial.client.done", (name for name in WorkDone.model_fields if name != "first_request"), "client_"),
     **_fields("contained.target.isolation", ("engine", "network"), "container_"),
     **_fields("contained.trial.container", ("cpus", "memory_bytes"), "container_"),
@@ -195,7 +195,7 @@ COLUMNS: Mapping[str, Value] = {
 
 
 def render_csv(run: Run, trials: Sequence[Trial]) -> str:
-    """Render CSV as RFC 4180 specifies, but with bare line feeds, which most tools write. Missing values are empty."""
+    """Render CSV as RFC 4180 specifies, except that lines end with a bare line feed, as in most tools. Missing values are empty."""
     last = last_attempts(trials) if run.table is Table.TCP_PROXIES else []
     baselines = {_way(trial): trial for trial in last if trial.plan.target == run.baseline}
     labels = {trial.plan.target: trial.probed.label for trial in trials if trial.probed}

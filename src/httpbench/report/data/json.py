@@ -93,7 +93,7 @@ def _exported_verdict(verdict: Verdict) -> ExportedVerdict:
 
 
 InWords = Annotated[Verdict, PlainSerializer(_exported_verdict, return_type=ExportedVerdict)]
-"""A verdict that is exported with its sentences."""
+"""A verdict whose reasons are exported both as sentences and as data."""
 
 
 class ExportedPoint(RatePoint):
@@ -120,7 +120,8 @@ class ExportedSummary(Summary):
     """Results of one cell over its rounds. A field is null if it was not measured or if no round counts."""
 
     verdict: InWords
-    """Most common verdict of the rounds that count, but ``generator`` or ``both`` if any of them has it. If none counts, the worst one."""
+    """Most common verdict of the rounds that count. A single ``generator`` or ``both`` among these rounds takes precedence. If no round
+    counts: the worst verdict."""
 
 
 class ExportedTarget(Frozen):
@@ -193,7 +194,7 @@ class Round(Frozen):
     target_polling_threads: float | None = None
     """Mean number of the target's threads that ran or were ready to run while the target got no requests.
 
-    The number is the lowest result of several checks. The target polls if it is at least 0.5. Null: not measured.
+    This is the lowest result of several checks. If it is at least 0.5, the target is considered to be polling. Null: not measured.
     """
     generator_usage: Usage | None
     """CPU and memory of the load generator. Null: not measured."""
@@ -234,7 +235,7 @@ class Round(Frozen):
     commands: Commands | None = None
     """Command lines of the trial. Null: the trial failed before they ran, or an earlier version stored it."""
     slices: int | None = None
-    """Number of slices of the trial, which alternate with those of the table's other targets. Null: the trial was one window."""
+    """Number of slices of the trial. The targets of a table take turns, one slice at a time. Null: the trial was one window."""
     slices_dropped: int = 0
     """Number of slices that were dropped and repeated, because other programs disturbed this target or another one in the same cycle."""
     incidents: tuple[Reason, ...] = ()
@@ -257,7 +258,8 @@ class Result(Frozen):
     load: Load
     """How the requests were sent."""
     verdict: InWords
-    """Most common verdict of the rounds that count, but ``generator`` or ``both`` if any of them has it. If none counts, the worst one."""
+    """Most common verdict of the rounds that count. A single ``generator`` or ``both`` among these rounds takes precedence. If no round
+    counts: the worst verdict."""
     rank: int | None
     """Same as ``rank_best``, under the name that earlier versions used."""
     rank_best: int | None = None
@@ -267,7 +269,7 @@ class Result(Frozen):
     summary: ExportedSummary
     """Results over the rounds that count."""
     overhead: dict[str, Difference]
-    """Difference of a proxy from the baseline in the same rounds, in µs, by metric. Empty for other targets."""
+    """Latencies of a proxy minus those of the baseline in the same rounds, in µs, by metric. Empty for other targets."""
     rounds: tuple[Round, ...]
     """All rounds, including those that don't count and disturbed attempts that were repeated."""
 
@@ -352,7 +354,7 @@ class Document(Frozen):
     noise: Noise | None = None
     """Noise of this machine when the run began. Null: unknown, or no longer valid."""
     plan: tuple[TrialPlan, ...]
-    """All trials in order, without repeats. For a search, only the first trial."""
+    """All planned trials in order, without repeats. For a search, the plan contains only the first trial."""
     probes: dict[str, Probed]
     """Results of probes by target id. Targets that were not probed are missing."""
     results: tuple[Result, ...]
@@ -388,7 +390,7 @@ def render_json(run: Run, trials: Sequence[Trial]) -> str:
 
 
 def document(run: Run, trials: Sequence[Trial]) -> Document:
-    """Make the document of a run."""
+    """Make the document that contains a whole run."""
     found = groups(run, trials)
     return Document(
         **same_fields(run, Document, but={"targets", "gates"}),

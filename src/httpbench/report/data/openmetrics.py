@@ -109,7 +109,7 @@ def _of_rows(rows: Sequence[tuple[Labels, Row]]) -> Iterator[Family]:
 
 
 def _latency(rows: Sequence[tuple[Labels, Row]]) -> Family:
-    """Return the quantiles of latency. Sum and count are left out, because only single rounds have them."""
+    """Return the quantiles of latency. Sum and count are left out, because they are known only for single rounds."""
     meaning = "Response time where the load has a rate, service time otherwise."
     samples = [
         ({**labels, "quantile": quantile}, estimate.median / 1e6)

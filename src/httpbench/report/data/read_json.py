@@ -40,7 +40,7 @@ def read_export(path: Path) -> tuple[Run, list[Trial]]:
 
 
 def _content(path: Path) -> bytes:
-    """Read a file, which may be compressed like those in HTML reports and in ``results``."""
+    """Read a file, and decompress it if necessary. Exports in HTML reports and in the folder ``results`` are compressed."""
     content = path.read_bytes()
     if not content.startswith(ZSTD):
         return gzip.decompress(content) if content.startswith(GZIP) else content
@@ -57,7 +57,7 @@ def _target(exported: ExportedTarget) -> Target:
 
 
 def _with_probe(trial: Trial, trials: Sequence[Trial], document: Document) -> Trial:
-    """Attach the result of a target's probe to the target's first trial, because the export contains it only once."""
+    """Attach the result of a target's probe to the target's first trial, because an export stores only one result per target."""
     probed = document.probes.get(trial.plan.target)
     first = next(other for other in trials if other.plan.target == trial.plan.target)
     return trial.model_copy(update={"probed": probed}) if probed and trial is first else trial

@@ -19,9 +19,9 @@ DIGITS = 7
 
 
 def download(run: Run, trials: Sequence[Trial]) -> dict[str, Any]:
-    """Compress the export, with the histograms of all rounds if they fit, and return its name, size and data URL.
+    """Compress the export, and return its name, size and data URL. The export contains the histograms of all rounds if they fit.
 
-    Merged histograms are always omitted, because they can be computed from those of the rounds.
+    Merged histograms are always omitted, because they can be computed from the histograms of the rounds.
     """
     whole = json.loads(document(run, trials).model_dump_json(by_alias=True))
     data = _compressed(_shortened(whole, drops_histograms=False))

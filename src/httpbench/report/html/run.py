@@ -95,7 +95,7 @@ def versions(run: Run) -> HtmlTable:
 
 
 def _sections(run: Run, found: Sequence[Group], figures: Callable[[Group], Sequence[HtmlFigure | Picture]]) -> list[dict[str, Any]]:
-    """Return each table with its answer, charts and notes."""
+    """Return a section for each table, with its answer, charts and notes."""
     every = columns(found, run.table)
     return [
         {
@@ -113,7 +113,10 @@ def _sections(run: Run, found: Sequence[Group], figures: Callable[[Group], Seque
 
 
 def answer(run: Run, group: Group) -> str:
-    """Return the start of a table's answer. Without an answer, return why targets have no rank, or else the first row's result."""
+    """Return the first line of a table's answer; for clients, its first two lines.
+
+    If the table has no answer, return why targets have no rank. If all targets have one, return the result of the first valid row.
+    """
     lines = [line.strip() for line in answer_lines(run, group)]
     if lines:
         return " ".join(lines[:2]) if group.client_work is not None else lines[0]

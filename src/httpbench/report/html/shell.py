@@ -20,7 +20,7 @@ from httpbench.text import printable
 POLICY = "default-src 'none'; style-src 'sha256-{}'; img-src data:; base-uri 'none'; form-action 'none'"
 """Policy that forbids scripts, requests, and all styles except the page's own.
 
-``img-src`` allows the empty icon, which keeps browsers from requesting one.
+``img-src`` allows the page to contain an empty icon. Without it, browsers would request an icon.
 """
 
 OWN = "httpbench.report.html"

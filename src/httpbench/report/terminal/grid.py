@@ -102,7 +102,7 @@ def fit(columns: Sequence[Cells], width: int) -> tuple[list[Cells], list[Cells]]
     while (laid := _laid(shown, width)) is None:
         least = max(shown, key=lambda column: column.need)
         if least.need == ALWAYS:
-            laid = [column.narrow() for column in shown if not column.lengths]  # still too wide, so cells wrap
+            laid = [column.narrow() for column in shown if not column.lengths]  # the table is still too wide, so the texts of cells wrap
             break
         shown.remove(least)
         left_out.append(least)
@@ -151,7 +151,7 @@ def brief_names(ids: Sequence[str]) -> list[str]:
 
 
 def _laid(columns: Sequence[Cells], width: int) -> list[Cells] | None:
-    """Return the columns, including bars, in the longest form that fits, or ``None`` if no form fits."""
+    """Return the columns in the longest form that fits: unchanged, with short names, or with cut names. If none fits, return ``None``."""
     narrow = [column.narrow() for column in columns]
     for found in (columns, narrow, _cut(narrow, width)):
         spare = _spare(found, width)
@@ -161,7 +161,7 @@ def _laid(columns: Sequence[Cells], width: int) -> list[Cells] | None:
 
 
 def _cut(columns: Sequence[Cells], width: int) -> Sequence[Cells]:
-    """Cut names by the number of characters that don't fit, if enough of each name remains."""
+    """Cut names so that the columns fit. A column whose names would become too short or ambiguous stays as it is."""
     missing = (BAR_MIN if any(column.lengths for column in columns) else 0) - _spare(columns, width)
     return [_cut_names(column, column.width - missing) if column.names else column for column in columns]
 

@@ -20,7 +20,10 @@ NAME_WIDTH = 20
 
 
 def render_history(found: Sequence[Series], *, width: int, runs: int, everything: bool = False) -> RenderableType:
-    """Render the newest ``runs`` runs of each series. Series from other environments are shown only if ``everything`` is true."""
+    """Render the newest ``runs`` runs of each series.
+
+    Unless ``everything`` is true, leave out series that don't match the newest one's environment.
+    """
     shown = [series for series in found if everything or not series.differs]
     parts: list[RenderableType] = []
     for series in shown:

@@ -34,7 +34,7 @@ SEARCH_NEEDS = {"mean": 5, "p90": 4, "p99.9": 3, "max": 6}
 """How soon a narrow terminal omits a column of a search; see ``Column.need``."""
 
 NOTE_MIN = 16
-"""Minimum width of the column of notes, in characters."""
+"""Minimum width of the column that contains notes, in characters."""
 
 VERDICT_STYLES = {
     VerdictKind.TARGET: "green",
@@ -193,7 +193,7 @@ def _search(run: Run, search: Search, trials: Sequence[Trial], width: int, view:
 
 
 def _search_columns(search: Search, result: Saturation, view: View) -> list[Cells]:
-    """Return all columns, those that the user chose, or by default the usual ones and those that the service level mentions."""
+    """Return the columns that the user asked for. The default is the usual columns and those that the service level mentions."""
     table = curves.table(result)
     texts = {name: [row[index] for row in table.rows] for index, name in enumerate(curves.NAMES)}
     headings = dict(zip(curves.NAMES, table.columns, strict=True))

@@ -37,10 +37,10 @@ SUBJECTS = {
     "target_cores": "cores of targets",
     "workers": "workers of targets",
 }
-"""Displayed names of the environment's properties, where they differ from the field names."""
+"""Names that reports show for properties of the environment, if these names differ from the field names."""
 
 NONE = {"load_host": "the target's machine", "target_cores": "one per core", "workers": "one per core"}
-"""Text for properties that are missing or zero, where it isn't "none"."""
+"""Text to show for a missing or zero property, if "none" would be wrong."""
 
 
 # --- environments ---------------------------------------------------------------------------------------------------------------

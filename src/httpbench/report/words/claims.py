@@ -39,7 +39,7 @@ WIDE = 0.25
 """Maximum relative half-width at which an interval is printed with ``±``. Wider intervals aren't symmetric, so both ends are printed."""
 
 LOPSIDED = 0.1
-"""Maximum distance of a ratio from the middle of its interval, relative to the half-width, at which ``±`` is used."""
+"""Maximum distance between a ratio and the middle of its interval, relative to the half-width, at which ``±`` is used."""
 
 BOUND_BY = {
     VerdictKind.GENERATOR: "generator-bound",
@@ -47,10 +47,10 @@ BOUND_BY = {
     VerdictKind.BACKEND: "backend-bound",
     VerdictKind.DATABASE: "database-bound",
 }
-"""Verdicts that make a result a lower bound."""
+"""Verdicts that make a result a lower bound, each with the text that names it."""
 
 LIMIT_KNOWN = (VerdictKind.TARGET, VerdictKind.SHARED)
-"""Verdicts that need no note in a ranking. ``shared`` means that the cores were full, and the title says that they are shared."""
+"""Verdicts that need no note in a ranking. ``shared`` needs none because the table's title already says that the cores are shared."""
 
 SHARED = "shared cores: the ratio is unknown"
 
@@ -83,7 +83,7 @@ def unranked(group: Group) -> str | None:
 
 
 def _no_difference(group: Group) -> str:
-    """Say that no difference is significant, and how many rounds would be enough."""
+    """Say that no difference is significant, and how many rounds would be enough to find one."""
     enough = rounds_to_tell(group)
     outlook = f"about {enough} would be enough" if enough else f"more than {ROUNDS_PATIENCE} would be required"
     return f"No ranks: no difference is significant after {group.rounds} rounds; {outlook}"
@@ -194,7 +194,10 @@ def _known(comparison: Comparison, group: Group) -> str:
 
 
 def unproven(comparison: Comparison) -> str:
-    """Return a colon and the interval of a ratio that supports no claim. As it isn't corrected for all pairs, it can exclude 1."""
+    """Return a colon and the interval of a ratio that supports no claim.
+
+    The interval isn't corrected for the number of pairs, so it can exclude 1.
+    """
     assert comparison.interval is not None
     by_itself = comparison.p is not None and comparison.p <= 1 - CONFIDENCE
     return f"{' after correction for all pairs' if by_itself else ''}: {span(comparison.interval)}"

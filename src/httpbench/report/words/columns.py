@@ -243,7 +243,7 @@ def _exact(estimate: Estimate | None) -> str:
 
 
 def _http_clients(found: Sequence[Group]) -> list[Column]:
-    """Return the columns of clients. Relative times refer to the fastest client of the same table."""
+    """Return the columns of clients. Relative times are relative to the fastest client of the same table."""
     relatives = {id(row): known for group in found for row, known in _relatives(group)}
     ratios = {key: f"{known.ratio:.2f}" for key, known in relatives.items()}
     stddevs = {key: f"{known.stddev:.2f}" for key, known in relatives.items() if known.stddev is not None}
@@ -334,7 +334,7 @@ def chosen(found: Sequence[Group], group: Group, table: Table, view: View) -> li
     if view.wide:
         return [replace(column, short="") for column in columns(found, table)]
     every = (*_of_group(group), *columns(found, table), *further(found, table))
-    known = {column.name: column for column in reversed(every)}  # the first column with a name wins
+    known = {column.name: column for column in reversed(every)}  # if two columns have the same name, the first one is used
     return [known[name] for name in view.names or _usual(table, group.load) if name in known]
 
 

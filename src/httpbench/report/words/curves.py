@@ -66,7 +66,10 @@ def table(found: Saturation) -> TextTable:
 
 
 def curve(search: Search, found: Saturation, width: int) -> list[str]:
-    """Draw the metric of the first bound and the median against the rate, with latency on a logarithmic scale."""
+    """Draw two latencies against the rate: the metric of the service level's first bound, and the median.
+
+    The latency axis is logarithmic.
+    """
     bound = search.level.bounds[0]
     points = [(point, value) for point in found.curve if (value := point.times_us.get(bound.figure)) is not None]
     if len(points) < 2:
@@ -121,7 +124,7 @@ def _result(search: Search, found: Saturation, trials: Sequence[Trial]) -> str:
 
 
 def _trials(found: Saturation, rate_rps: float, *, held: bool) -> str:
-    """Say in how many trials at a rate the service level held or failed."""
+    """Say in how many trials at a rate the service level was met (``held``) or missed."""
     point = next(point for point in found.curve if point.rate_rps == rate_rps)
     return f"in {point.held if held else point.trials - point.held} of {point.trials} trials"
 

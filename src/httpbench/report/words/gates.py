@@ -34,7 +34,7 @@ def interval_text(interval: ConfidenceInterval | None) -> str:
 
 
 def gate_place(judged: RunGate | ChangeGate) -> str:
-    """Return the target and its load and, within one run, also the baseline."""
+    """Return the target and its load. If the gate compares targets of one run, also name the baseline."""
     if isinstance(judged, ChangeGate):
         return place(judged.at)
     baseline = judged.group.row(judged.baseline)

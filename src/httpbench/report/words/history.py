@@ -34,7 +34,7 @@ def column_title(series: Series) -> str:
 
 
 def environment_notes(series: Series) -> Iterator[str]:
-    """List the differences from the environment of the newest series."""
+    """List the differences between the environment of this series and that of the newest series."""
     yield from (f"environment: {mismatch_text(mismatch)}" for mismatch in series.differs)
 
 

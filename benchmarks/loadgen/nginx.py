@@ -38,7 +38,7 @@ def missing(load: Load) -> str | None:
 
 
 def workers_of(master_pid: int, count: int) -> tuple[int, ...]:
-    """Return the pids of the workers, whose CPU time counts as that of the server."""
+    """Return the pids of nginx's worker processes. Their CPU time counts as the server's."""
     end_s = time.monotonic() + START_TIMEOUT_S
     while time.monotonic() < end_s:
         children = Path(f"/proc/{master_pid}/task/{master_pid}/children").read_text().split()

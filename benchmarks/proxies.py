@@ -84,7 +84,7 @@ def times(result: dict[str, Any]) -> dict[int, dict[str, Any]]:
 
 
 def perf_gauge(row: str = "proxy:c/haproxy", rounds: str = "3") -> None:
-    """Compare both load generators in alternating runs of one round, because the rounds of a single run wouldn't alternate."""
+    """Compare the two load generators in runs of one round that alternate between them."""
     lines: dict[tuple[str, str], list[dict[str, float]]] = {}
     for _ in range(int(rounds)):
         for generator in GENERATORS:

@@ -4,8 +4,8 @@
 
 Each line has three percentages for each method. "False" is the share of tables with at least one false claim if all rows are equal. It
 should be at most 5%. "Found" is the share of pairs that the method tells apart in tables where each row is 20% faster than the one before
-(0.18 in logarithms). "Best" is the share of these tables whose fastest row has rank 1 alone. The former method raised the variance of each row to at least the
-mean of the table.
+(0.18 in logarithms). "Best" is the share of these tables whose fastest row has rank 1 alone. The former method raised the variance of each
+row to at least the mean of the table.
 """
 
 from __future__ import annotations

@@ -343,9 +343,9 @@ def count_cpus(cpus: str) -> int:
 def starts_of(cell: Cell, peer: Peer, ours: Peer, server: Server, args: argparse.Namespace) -> list[list[Pair]]:
     """Return the pairs of each start.
 
-    The halves of a pair are turns if responses are short and the server keeps a count of requests. Otherwise, they are whole runs. With turns, a
-    large response in flight at the end of a turn would count for the wrong load generator. All turns together take at least as long as
-    whole runs would. Each pair of whole runs counts as a separate start.
+    The halves of a pair are turns if responses are short and the server keeps a count of requests. Otherwise, they are whole runs. With
+    turns, a large response in flight at the end of a turn would count for the wrong load generator. All turns together take at least as
+    long as whole runs would. Each pair of whole runs counts as a separate start.
     """
     load, cpu = replace(cell.load, warmup_s=peer.warmup_s), args.generator_cpu
     if args.turn_ms == 0 or server.requests is None or not cell.is_short:

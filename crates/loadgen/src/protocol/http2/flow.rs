@@ -25,7 +25,7 @@ impl ReceiveWindow {
         fits
     }
 
-    /// Returns the size of the window update that is due, if any.
+    /// Returns the size of the window update to send, or `None` if no update is due.
     #[inline]
     pub fn update(&mut self) -> Option<u32> {
         let used = self.size - self.left;

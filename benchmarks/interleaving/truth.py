@@ -7,8 +7,9 @@
     benchmarks/interleaving/truth.py different --ratios 1.02 --comparisons 10 --rounds 9
 
 The known difference comes from a loop in the server. ``server --calibrate`` measures the CPU time of the loop without load, and a first run
-measures the CPU time of a request. If a request takes c µs and the loop s µs, a server that fills its core serves c / (c + s) times as many
-requests. All servers do some work for each request, so that they are the limit and not the load generator.
+measures the CPU time of a request. If a request takes c µs and the loop s µs, and both servers fill their cores, the server with the loop
+serves c / (c + s) times as many requests as the other one. All servers do some work for each request, so that they are the limit and not
+the load generator.
 
 ``equal`` fails if more than 5% of the comparisons claim a difference. ``different`` fails if the mean of the measured ratios differs from
 the truth by more than three standard errors plus 1% of the known difference. Both print Markdown tables with half the width of the 95%

@@ -31,7 +31,7 @@ def program() -> str | None:
 
 
 def missing(load: Load) -> str | None:
-    """Return what this machine lacks to run nginx for this load."""
+    """Return why this machine can't run nginx for this load, or ``None``."""
     if program() is None:
         return "nginx is not installed"
     return "openssl is not installed" if load.tls and shutil.which("openssl") is None else None

@@ -53,8 +53,8 @@ pub struct Recorder {
     /// Measurements per kind of request in a mix; empty without a mix.
     pub parts: Box<[Part]>,
     open_loop: bool,
-    /// Whether to record more than service times, which open loops and mixes require. One combined flag costs the common case only one
-    /// branch.
+    /// Whether to record more than service times, as open loops and mixes require. With this one flag for both, closed loops without a mix
+    /// pay for only one branch.
     detailed: bool,
 }
 

@@ -3,8 +3,8 @@
 //! Each connection is a registered file with one multishot receive, which is armed from connect to close. The kernel therefore lists
 //! responses in order of arrival, so a response waits only for those that arrived before it.
 //!
-//! Small requests are sent from memory that never changes. Sending one produces a completion only on failure, and the receive then reports
-//! the failure.
+//! Small requests are sent from memory that never changes. The kernel posts a completion for such a send only if it fails. The worker
+//! learns about the failure from the receive.
 
 mod buffers;
 mod completion;
@@ -33,8 +33,8 @@ const BATCH: usize = 128;
 /// If the worker must wake up within this time, the clock is read again after a batch. Otherwise, the time read before the batch is precise
 /// enough, because no batch takes this long.
 const CLOCK_NS: u64 = 1_000_000;
-/// Maximum number of bytes in flight for which sends aren't tracked. This many bytes fit into any send buffer, so every send is complete
-/// and no send can overtake another.
+/// If no more than this number of bytes can be in flight, sends aren't tracked. This many bytes fit into any send buffer, so the kernel
+/// takes each send as a whole and in order.
 const UNTRACKED_BYTES_MAX: usize = 8 * 1024;
 
 pub struct Uring {
@@ -207,7 +207,8 @@ impl Uring {
         self.ring.arm_receive(self.tag(index, Operation::Receive))
     }
 
-    /// Sends pending output. Small, unchanging requests are not tracked; all other output is copied and tracked.
+    /// Sends pending output. Sends of small requests in unchanging memory aren't tracked. All other output is copied, and its sends are
+    /// tracked.
     #[inline]
     fn flush<P: Protocol>(&mut self, worker: &mut Worker<P>, index: u32) -> Result<()> {
         let tag = self.tag(index, Operation::Send);

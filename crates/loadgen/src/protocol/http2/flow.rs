@@ -5,7 +5,7 @@ pub const WINDOW_MAX: i64 = (1 << 31) - 1;
 /// Initial size of a window.
 pub const WINDOW_DEFAULT: u32 = 65_535;
 
-/// The number of bytes that the server may still send. When half of the window is used, the client lets the server send more.
+/// The number of bytes that the server may still send. When half of the window is used up, the client sends a window update.
 #[derive(Clone, Copy, Debug)]
 pub struct ReceiveWindow {
     left: u32,

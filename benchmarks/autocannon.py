@@ -3,8 +3,8 @@
 
 autocannon.py [TARGET] [OPTION]...     [default: golang/gin]; takes the options of `httpbench bench`
 
-Rounds are interleaved, so the state of the machine affects both load generators. The server has one core, and the load generator has the
-others. `httpbench setup --load-generator autocannon` installs autocannon.
+Both load generators run in every round, so changes in the state of the machine affect both. The server has one core, and the load
+generator has all others. `httpbench setup --load-generator autocannon` installs autocannon.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ LOAD = ("--connections", "100", "--pipeline", "10", "--duration", "10s", "--roun
 
 
 def measured(words: list[str]) -> dict[str, list[dict[str, Any]]]:
-    """Return the rounds of each load generator, in order."""
+    """Run the benchmark and return the rounds of each load generator, in order."""
     named = [word for name in NAMES for word in ("--load-generator", name)]
     command = ["httpbench", "bench", *named, *LOAD, "--export-json", "-", *words]
     done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False)

@@ -3,9 +3,10 @@
 
     PYTHONPATH=. .venv/bin/python benchmarks/dashboard.py [--trials N]… [--keep DIR]
 
-Each page is rendered three times, after the first chart has loaded its library. The table shows the median time and the median CPU time,
-which is less sensitive to other programs. Pages about a run show three different runs, so that none is cached. The limits are 200 kB per
-page, and 300 ms with 10,000 trials or 1 s with 100,000. Charts and reports load later, from addresses of their own, so they have no limit.
+Each page is rendered three times, after the chart library has been loaded. The table shows the median time and the median CPU time, which
+is less sensitive to other programs. A page about a run is rendered for three different runs, so that no result comes from a cache. The
+limits are 200 kB per page, and 300 ms with 10,000 trials or 1 s with 100,000. Charts and reports have no limits, because browsers load them
+separately, after the page.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ Asked = tuple[str, dict[str, str]]
 
 
 def pages(ids: list[str]) -> Iterator[tuple[str, list[Asked], bool]]:
-    """Yield a name, the pages to request for it, and whether it has a limit."""
+    """Yield each row of the table: its name, the pages to request, and whether the limits apply."""
     newest = list(reversed(ids[-2 * TIMES :]))
     yield "runs, newest first", [("", {})] * TIMES, True
     yield "runs, last page", [(addresses.page_of_runs((len(ids) - 1) // 50 + 1), {})] * TIMES, True

@@ -21,9 +21,9 @@ from hdrh.histogram import HdrHistogram
 ROOT = Path(__file__).resolve().parent.parent
 ADDED_US = 1000.0
 LATE_OF = 50
-"""Number of requests of which one is late."""
+"""One in this many requests is late."""
 QUANTILES = 20
-"""Number of quantiles that represent the real delays."""
+"""Number of quantiles that stand for the distribution of the recorded delays."""
 HOUR_NS = 3600 * 10**9
 TOLERANCE = 0.1
 GENERATORS = ("native", "perf-gauge")
@@ -31,7 +31,7 @@ FIGURES = ("p50", "p90", "p99", "mean")
 
 
 def bench(*words: str) -> dict[str, dict[str, Any]]:
-    """Return the results by target, including trials that aren't valid."""
+    """Run ``httpbench bench`` and return the results by target, including trials that aren't valid."""
     with tempfile.TemporaryDirectory() as folder:
         argv = ("httpbench", "bench", *words, "--db", f"{folder}/runs.db", "--export-json", "-")
         done = subprocess.run(argv, stdout=subprocess.PIPE, text=True, check=False)
@@ -41,11 +41,11 @@ def bench(*words: str) -> dict[str, dict[str, Any]]:
 
 
 def known_overhead(rounds: str = "21") -> None:
-    """Check that the delay of a test proxy is found within 10%.
+    """Check that the measured overhead of a test proxy differs from the expected overhead by at most 10% of the added delay.
 
-    A request is one chunk and its response another, so two of a hundred requests are late. The expected result is the difference of two
-    p99s. One is the baseline's. The other is computed from the times through the same relay without a delay, with the recorded
-    delays added to 2% of them.
+    A request is one chunk and its response another, so two of a hundred requests are late. The expected overhead is the difference between
+    two p99s. The first p99 is computed from the response times through the same proxy without a delay, after adding the recorded delays to
+    2% of them. The second is the baseline's.
     """
     late, good = "proxy:test/relaying/late-1ms", "proxy:test/relaying/good"
     load = ("--workload", "proxy-hello", "-c", "16", "--rate", "2000", "-d", "2s", "--warmup", "300ms", "--rounds", rounds)
@@ -67,7 +67,7 @@ def known_overhead(rounds: str = "21") -> None:
 
 
 def p99_with_late(usual: dict[str, Any], parts_ns: list[int]) -> float:
-    """Return the p99 in µs if one in fifty of these requests, chosen at random, had one of these delays."""
+    """Return the p99 in µs of the usual times after adding one of the delays to one in fifty of them, chosen at random."""
     both = HdrHistogram(1, HOUR_NS, 3)
     for step in HdrHistogram.decode(usual["histogram"]).get_recorded_iterator():
         value_ns, count = int(step.value_iterated_to), int(step.count_added_in_this_iter_step)
@@ -78,13 +78,13 @@ def p99_with_late(usual: dict[str, Any], parts_ns: list[int]) -> float:
 
 
 def times(result: dict[str, Any]) -> dict[int, dict[str, Any]]:
-    """Return the response times of the valid rounds, by round, in µs."""
+    """Return the distribution of response times, in µs, of each round that isn't invalid or failed."""
     counts = [trial for trial in result["rounds"] if trial["verdict"]["kind"] not in ("invalid", "failed")]
     return {trial["round"]: trial["measurement"]["response_time_us"] for trial in counts}
 
 
 def perf_gauge(row: str = "proxy:c/haproxy", rounds: str = "3") -> None:
-    """Compare both load generators in alternating runs of one round, because a run doesn't interleave load generators."""
+    """Compare the two load generators in runs of one round that alternate between them."""
     lines: dict[tuple[str, str], list[dict[str, float]]] = {}
     for _ in range(int(rounds)):
         for generator in GENERATORS:

@@ -2,9 +2,10 @@
 
     python benchmarks/ranks.py [--tables 1000] [--rows 10] [--rounds 3 5 10]
 
-Each line has three percentages for each method. "False" is the share of tables of equal rows with at least one false claim, which should be
-at most 5. "Found" is the share of pairs told apart in tables whose rows differ by 18%. "Best" is the share of these tables whose fastest
-row has rank 1 alone. The former method didn't moderate the rows' variances: it raised each one to at least the mean of the table.
+Each line has three percentages for each method. "False" is the share of tables with at least one false claim if all rows are equal. It
+should be at most 5%. "Found" is the share of pairs that the method tells apart in tables where each row is 20% faster than the one before
+(0.18 in logarithms). "Best" is the share of these tables whose fastest row has rank 1 alone. The former method raised the variance of each
+row to at least the mean of the table.
 """
 
 from __future__ import annotations
@@ -46,7 +47,7 @@ KINDS: dict[str, Callable[[np.random.Generator, Shape], Floats]] = {
 
 
 def now(rows: Floats) -> list[RankRange]:
-    """Rank rows of logarithms as httpbench does."""
+    """Rank the rows, which contain logarithms of results, as httpbench does."""
     return AllPairs([dict(enumerate(row)) for row in np.exp(rows).tolist()]).ranges(range(len(rows)))
 
 
@@ -77,7 +78,7 @@ METHODS = {"former": former, "now": now}
 
 
 def rates(method: Callable[[Floats], list[RankRange]], noise: Floats) -> tuple[float, float, float]:
-    """Return the shares of tables with false claims, of pairs found and of tables whose best row is found."""
+    """Return the percentages "false", "found" and "best" that the module's docstring defines."""
     _, count, _ = noise.shape
     everything = RankRange(1, count)
     steps = STEP * np.arange(count)[:, np.newaxis]

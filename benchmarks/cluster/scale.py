@@ -3,9 +3,9 @@
 
 scale.py [AGENTS]...     [default: 1000 and 10000]
 
-The results are simulated: 60 s in intervals of 250 ms, 2,500 requests/s per load host, and times with a long tail. They are pickled as on a
-load host, and unpickled and merged one after the other, as on the machine that starts the load. Start times are simulated from round trips:
-each clock is off by up to half a round trip.
+The results are simulated: 60 s in intervals of 250 ms, 2,500 requests/s per load host, and times with a long tail. Each result is pickled,
+as on a load host. The results are then unpickled and merged one after the other, as on the machine that starts the load. Start times are
+simulated too: the clock of each load host is off by up to half a round trip.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ DISTINCT = 8
 DAY_NS = 24 * 3600 * 10**9
 ROUND_TRIPS_MS = (0.5, 5.0, 50.0)
 CALLS = 1 + 2 * READINGS + 3
-"""Number of calls to each worker: facts, clocks before and after the load, ready, start, and the end of the task."""
+"""Number of calls to each worker: facts, clock readings before and after the load, ready, start, and the end of the task."""
 
 
 def histogram(times_ns: np.ndarray[Any, Any]) -> str:
@@ -40,7 +40,7 @@ def histogram(times_ns: np.ndarray[Any, Any]) -> str:
 
 
 def result(random: np.random.Generator) -> bytes:
-    """Return the result of one load host in the form in which it crosses the network."""
+    """Return the simulated result of one load host, pickled as for the network."""
     count = round(RATE_RPS * INTERVAL_S)
     times = [random.lognormal(13.0, 0.6, count) for _ in range(INTERVALS)]
     whole = {"count": count * INTERVALS, "p99": 1.0, "histogram": histogram(np.concatenate(times))}

@@ -1,17 +1,18 @@
 #!/usr/bin/env python3
 """Measure how much less noise a comparison has if two servers take turns in slices instead of being measured one after the other.
 
-    benchmarks/interleaving/experiment.py                      five pairs, each without and with another program
+    benchmarks/interleaving/experiment.py                      five pairs, each without and with another program running
     benchmarks/interleaving/experiment.py --pairs 0,2          only the first and the third pair
     benchmarks/interleaving/experiment.py --repetitions 5      finish sooner, with wider intervals
 
-Each repetition compares both servers of a pair with both designs, in random order and with equal measured time: three starts and 2 s for
-each server. The table shows the standard deviation of the logarithm of the ratio over the repetitions, with its 95% interval (from the
-chi-squared distribution), and the ratio of the two deviations (from the F distribution). The other program uses all the CPU time it can
-get, on any core, for a random time of 0.2 to 2 s, and then sleeps for a random time in the same range.
+Each repetition compares the two servers of a pair once in rounds and once in slices, in random order. Both designs start each server three
+times and measure it for 2 s per start. For each design, the table shows the standard deviation of the logarithm of the throughput ratio
+over the repetitions, with its 95% interval (from the chi-squared distribution). It also shows the ratio of the two standard deviations,
+with its 95% interval (from the F distribution). The other program uses all the CPU time it can get, on any core, for a random time of 0.2
+to 2 s, and then sleeps for a random time in the same range.
 
 Twenty repetitions of five pairs take about four hours. The output is a Markdown table. The exit code is 1 if slices have more noise than
-rounds, or more than half as much while the other program runs.
+rounds, or, while the other program runs, more than half the noise of rounds.
 """
 
 from __future__ import annotations
@@ -65,7 +66,7 @@ def main() -> int:
 
 
 def row(pair: tuple[str, str], beside: str, asked: argparse.Namespace, folder: Path) -> bool:
-    """Print the row of a pair, and return whether the noise of slices is low enough."""
+    """Measure a pair, print its row, and return whether the noise of slices is low enough."""
     logs: dict[str, list[float]] = {design: [] for design in DESIGNS}
     seconds: dict[str, list[float]] = {design: [] for design in DESIGNS}
     for _ in range(asked.repetitions):
@@ -102,7 +103,7 @@ def factor_interval(factor: float, count: int, other_count: int) -> tuple[float,
 
 
 def compared(pair: Sequence[str], design: str, asked: argparse.Namespace, folder: Path) -> float | None:
-    """Return the throughput of the first server relative to the second: the geometric mean over the rounds that count."""
+    """Return the geometric mean of the throughput ratio of the first server to the second, over the valid rounds."""
     program = str(Path(sys.executable).with_name("httpbench"))
     load = ["-c", "64", "-d", asked.duration, "--rounds", str(asked.rounds), "--retries", "2"]
     where = ["--db", str(folder / "results.db"), "--export-json", "-", "--quiet"]

@@ -5,8 +5,8 @@
     benchmarks/interleaving/recovery.py --repetitions 100 …         narrower intervals
 
 In each repetition, a target is thawed and measured in one window of 5 ms that begins 0, 5, 10 … ms after the start of the load. Then the
-other target runs for 100 ms. The table shows the throughput of each window relative to that of the last five, with half the width of
-its 95% interval. Run it on an idle machine.
+other target runs for 100 ms. The table shows the throughput of each window, divided by the mean of the last five windows, and half the
+width of its 95% interval. Run it on an idle machine.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ WINDOW_S = 0.005
 OFFSETS = 16
 OTHER_S = 0.1
 REFERENCE = 5
-"""Number of windows at the end. Their mean is the throughput of a recovered target."""
+"""Number of last windows whose mean counts as the throughput of a recovered target."""
 
 
 class Silent:
@@ -104,7 +104,7 @@ class Probing(Member):
 
 
 def cells(rates: Sequence[Sequence[float]]) -> list[str]:
-    """Return the relative throughput of each window, with half the width of its interval."""
+    """Return the relative throughput of each window and half the width of its 95% interval, as text."""
     level = statistics.mean(rate for window in rates[-REFERENCE:] for rate in window)
     return [
         f"{statistics.mean(window) / level:.3f} ± {1.96 * statistics.stdev(window) / len(window) ** 0.5 / level:.3f}" for window in rates

@@ -1,4 +1,4 @@
-"""Another program on the machine, beside which experiments measure."""
+"""Run a program that competes for CPU time while an experiment measures."""
 
 from __future__ import annotations
 
@@ -22,7 +22,8 @@ BESIDE = ("nothing", "stranger")
 def running(beside: str) -> Iterator[None]:
     """Run a stranger during the block, unless ``beside`` is ``nothing``.
 
-    The stranger uses all the CPU time it can get, on any core, for a random time of 0.2 to 2 s, and then sleeps for another such time.
+    The stranger uses all the CPU time it can get, on any core, for a random time of 0.2 to 2 s, and then sleeps for a random time in the
+    same range. It repeats this until the block ends.
     """
     if beside == "nothing":
         yield

@@ -7,8 +7,9 @@
     benchmarks/interleaving/truth.py different --ratios 1.02 --comparisons 10 --rounds 9
 
 The known difference comes from a loop in the server. ``server --calibrate`` measures the CPU time of the loop without load, and a first run
-measures the CPU time of a request. If a request takes c µs and the loop s µs, a server that fills its core serves c / (c + s) times as many
-requests. All servers do some work for each request, so that they are the limit and not the load generator.
+measures the CPU time of a request. If a request takes c µs and the loop s µs, and both servers fill their cores, the server with the loop
+serves c / (c + s) times as many requests as the other one. All servers do some work for each request, so that they are the limit and not
+the load generator.
 
 ``equal`` fails if more than 5% of the comparisons claim a difference. ``different`` fails if the mean of the measured ratios differs from
 the truth by more than three standard errors plus 1% of the known difference. Both print Markdown tables with half the width of the 95%
@@ -40,12 +41,12 @@ COMPARISONS = {"equal": 100, "different": 5}
 CALIBRATION_STEPS = 10_000
 CALIBRATION_ROUNDS = 15
 BIAS_MAX = 0.01
-"""Maximum bias as a share of the known difference, in addition to the noise. The CPU time of a request isn't known more precisely."""
+"""Maximum bias beyond three standard errors, as a share of the known difference. The CPU time per request is known only this well."""
 WORK_STEPS = 8_000
-"""Work of every server per request: about 10 µs, more than the load generator needs."""
+"""Steps of work that every server does per request. They take about 10 µs, which is more than the load generator needs per request."""
 RUN_LIMIT_S = 600
 ROUND_INVALID = 1
-"""Exit code of a comparison with an invalid round. That round and its partner don't count."""
+"""Exit code of ``httpbench run`` if a round of a server was invalid. The comparison leaves out this round of both servers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +115,7 @@ def equals(setting: Setting, count: int) -> int:
 
 
 def differences(setting: Setting, ratios: Sequence[float], count: int, cost_us: float, step_us: float) -> int:
-    """Compare a server with itself plus a loop of known cost, ``count`` times for each ratio of costs."""
+    """Compare a server without and with a loop of known cost, ``count`` times for each cost ratio."""
     print(f"{cost_us:.3f} µs of CPU time per request, {step_us * 1000:.3f} ns per step of the loop\n")
     print("| truth | mean ratio | deviation | found | intervals with the truth | half-width ≤ 2% | half-width | time |")
     print("|--:|--:|--:|--:|--:|--:|--:|--:|")
@@ -148,7 +149,7 @@ def summary(found: Sequence[Comparison]) -> str:
 
 
 def calibrated(setting: Setting, connections: int) -> tuple[float, float]:
-    """Return the CPU time of a request of the server without the loop (the median over rounds), and of a step of the loop, in µs."""
+    """Return the CPU time of a request without the loop (median over rounds) and the CPU time of a step of the loop, both in µs."""
     load = ("-c", str(connections), "-d", "1s", "--rounds", str(CALIBRATION_ROUNDS))
     (result,) = document(Setting(setting.server, setting.folder, load), [setting.command()])["results"]
     costs = [each["target_usage"]["cpu_s"] * 1e6 / each["measurement"]["requests"]["completed"] for each in result["rounds"]]
@@ -157,7 +158,7 @@ def calibrated(setting: Setting, connections: int) -> tuple[float, float]:
 
 
 def compared(setting: Setting, commands: list[str]) -> Comparison | None:
-    """Compare the throughput of the second server with that of the first. ``None``: too few rounds were undisturbed."""
+    """Compare the throughput of the second server with that of the first. Return ``None`` if too few rounds were undisturbed."""
     begin = time.monotonic()
     found = document(setting, commands)
     took_s = time.monotonic() - begin
@@ -185,7 +186,7 @@ def output(argv: list[str], codes: Sequence[int] = (0,)) -> str:
 
 @contextmanager
 def built() -> Iterator[tuple[Path, Path]]:
-    """Yield the server and a folder that exists until the end of the experiment."""
+    """Compile the server and yield its path, and a folder that exists until the end of the experiment."""
     with tempfile.TemporaryDirectory(prefix="httpbench-truth-") as folder:
         server = Path(folder, "server")
         output(["cc", "-O2", "-Wall", "-Wextra", "-Werror", "-o", str(server), str(HERE / "server.c")])

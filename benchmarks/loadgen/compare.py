@@ -3,9 +3,10 @@
 
 The server has its own CPUs. The load generators take turns on another CPU, and all use the same congestion control. In a pair,
 httpbench-loadgen and its peer run directly after each other, in alternating order, so a disturbance affects both. The result is the median
-of the pairs' ratios with its 95% interval, and the quartiles as the spread. For short responses of the epoll server, both programs run at
-once and take many short turns, and both are started several times. Other pairs are whole runs (see pairing.py). Peers that aren't on PATH
-are left out. The two bare clients are the upper limit: they parse nothing and time nothing.
+of the pairs' ratios with its 95% interval, and the quartiles as the spread. If the epoll server sends short responses, both load generators
+run at once and take many short turns, and both are started several times. In all other cases, the two halves of a pair are whole runs (see
+pairing.py). Peers that aren't on PATH are left out. The two bare clients neither parse nor time responses, so they show the maximum
+possible throughput.
 
 Servers for short responses (--server-kind):
 
@@ -14,7 +15,7 @@ Servers for short responses (--server-kind):
 - `nginx`, `nginx-2`: nginx with one and two workers
 - `go`: Go's net/http, the only server without HTTPS
 
-nginx and `nghttpd` serve HTTP/2. If the server uses nearly all of its cores, the server was the limit.
+nginx and `nghttpd` serve HTTP/2. If the server uses nearly all of its cores, it limits the throughput.
 
     benchmarks/loadgen/compare.py --pairs 7 --seconds 3 --markdown table.md --json table.json
 """
@@ -84,7 +85,7 @@ class Ratio:
     server_cpus: int
     pairs: int
     starts: list[float]
-    """Median ratio of the pairs of each start."""
+    """For each start, the median ratio of its pairs."""
 
 
 def cells(selected: str, seconds: float) -> list[Cell]:
@@ -121,7 +122,7 @@ def throughput_ratio(pair: Pair) -> float:
 
 
 def ratio(cell: Cell, kind: str, peer: Peer, ours: Peer, starts: list[list[Pair]], server_cpus: int) -> Ratio:
-    """Combine all pairs of all starts.
+    """Return the ratio computed from all pairs of all starts.
 
     The memory layout of a program differs between starts, which changes the throughput by 1 or 2%, so pairs of one start aren't
     independent. With several starts, the result and its interval come from the median of each start.
@@ -267,7 +268,7 @@ def main() -> int:
 
 
 def kinds_of(cell: Cell, wanted: list[str], args: argparse.Namespace, build: Path) -> list[str]:
-    """Return the servers for this load, and print which ones are missing. Only one server can send large responses."""
+    """Return the kinds of servers that can serve this load, and print which ones are left out. Large responses come from only one kind."""
     if not cell.is_short:
         wanted = ["nginx" if args.nginx else "fifo"]
     elif cell.load.http2:
@@ -342,8 +343,9 @@ def count_cpus(cpus: str) -> int:
 def starts_of(cell: Cell, peer: Peer, ours: Peer, server: Server, args: argparse.Namespace) -> list[list[Pair]]:
     """Return the pairs of each start.
 
-    Pairs consist of turns if the server counts requests and responses are short. A large response in flight at the end of a turn would
-    count for the wrong load generator. All turns together take as long as whole runs would. Each whole run counts as a separate start.
+    The halves of a pair are turns if responses are short and the server keeps a count of requests. Otherwise, they are whole runs. With
+    turns, a large response in flight at the end of a turn would count for the wrong load generator. All turns together take at least as
+    long as whole runs would. Each pair of whole runs counts as a separate start.
     """
     load, cpu = replace(cell.load, warmup_s=peer.warmup_s), args.generator_cpu
     if args.turn_ms == 0 or server.requests is None or not cell.is_short:

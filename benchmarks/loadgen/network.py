@@ -18,9 +18,10 @@ SIOCGIFFLAGS, SIOCSIFFLAGS, IFF_UP = 0x8913, 0x8914, 0x1
 
 
 def use_one_congestion_control(name: str) -> str:
-    """Return a sentence about the congestion control in use. Unless ``name`` is ``system``, rerun the command in a new namespace.
+    """Rerun the command in a network namespace that uses this congestion control, and return a sentence about it.
 
-    The setting belongs to the namespace, so the machine keeps its own. Raise ValueError if the kernel lacks ``name``.
+    The setting applies only in the namespace, so the rest of the machine isn't affected. If ``name`` is ``system``, or if no namespace is
+    allowed, the command isn't rerun. Raise ValueError if the namespace can't use ``name``.
     """
     system = f"the system's ({SETTING.read_text().strip()})"
     if name == "system":

@@ -31,14 +31,14 @@ def program() -> str | None:
 
 
 def missing(load: Load) -> str | None:
-    """Return what this machine lacks to run nginx for this load."""
+    """Return why this machine can't run nginx for this load, or ``None``."""
     if program() is None:
         return "nginx is not installed"
     return "openssl is not installed" if load.tls and shutil.which("openssl") is None else None
 
 
 def workers_of(master_pid: int, count: int) -> tuple[int, ...]:
-    """Return the pids of the workers, whose CPU time counts as that of the server."""
+    """Return the pids of nginx's worker processes. Their CPU time counts as the server's."""
     end_s = time.monotonic() + START_TIMEOUT_S
     while time.monotonic() < end_s:
         children = Path(f"/proc/{master_pid}/task/{master_pid}/children").read_text().split()

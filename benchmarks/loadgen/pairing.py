@@ -1,8 +1,8 @@
 """Measure two load generators in pairs on one server: in whole runs, or in short turns of two simultaneous runs.
 
-A disturbance often lasts for seconds. It then affects one of two consecutive runs and not the other, so the ratios scatter. With turns,
-both load generators are started, and one of them is always stopped (SIGSTOP). The two halves of a pair are then a tenth of a second apart,
-and a longer disturbance affects both.
+A disturbance often lasts for seconds. It can then affect only one of two consecutive whole runs, so the ratios scatter. With turns, both
+load generators are started, and one of them is always stopped (SIGSTOP). The two halves of a pair then follow each other within a tenth of
+a second, so a disturbance that lasts longer affects both.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ START_S = 1.0
 SETTLE_S = 0.01
 """Time at the start of a turn that doesn't count, because the server still answers the other load generator, and caches are cold."""
 TURNS_MAX = 25
-"""Maximum length of a turn without a response, as a multiple of ``turn_s``. On a busy machine, the server or load generator may not run."""
+"""Maximum length of a turn without a response, as a multiple of ``turn_s``. On a busy machine, a program may have to wait for a CPU."""
 
 COUNTER_BYTES = 64
 """Distance in bytes between the counters of the server's threads."""
@@ -47,7 +47,7 @@ Pair = tuple[Half, Half]
 
 
 def in_changing_order(number: int, ours: Callable[[], Half], theirs: Callable[[], Half]) -> Pair:
-    """Measure both halves of a pair, and alternate which load generator goes first."""
+    """Measure both halves of a pair. The load generator that goes first alternates with ``number``."""
     if number % 2 == 0:
         return ours(), theirs()
     second, first = theirs(), ours()
@@ -120,7 +120,7 @@ def turn(run: subprocess.Popen[bytes], server: Server, turn_s: float) -> Half:
 
 
 def state(pid: int, server: Server) -> tuple[float, float, float, float]:
-    """Return the time, the server's count of requests, and the CPU times of load generator and server so far, in seconds."""
+    """Return the time in seconds, the server's count of requests, and the CPU seconds of the load generator and the server so far."""
     assert server.requests is not None
     counters = server.requests.read_bytes()
     count = sum(struct.unpack_from("Q", counters, at)[0] for at in range(0, len(counters), COUNTER_BYTES))

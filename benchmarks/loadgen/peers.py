@@ -43,7 +43,7 @@ class Load:
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """The result of a run. CPU time is that of the whole process, including its start."""
+    """The result of a run. The CPU time covers the whole process, including its start."""
 
     throughput_rps: float
     requests: float

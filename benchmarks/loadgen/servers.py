@@ -60,7 +60,7 @@ def printing_its_port(cpus: str, command: list[str], requests: Path | None = Non
 
 
 def bare_server(cpus: str, body_bytes: int, build: Path, load: Load, options: tuple[str, ...] = ()) -> AbstractContextManager[Server]:
-    """Start the epoll server of ``server.c``, which parses almost nothing, not even `Connection`."""
+    """Start the epoll server of ``server.c``, which parses almost nothing, not even the `Connection` field."""
     requests = build / "requests"
     words = ["-f", str(requests), *options, *([] if load.keep_alive else ["-c"])]
     if load.tls:
@@ -70,14 +70,14 @@ def bare_server(cpus: str, body_bytes: int, build: Path, load: Load, options: tu
 
 
 def tls_is_missing(build: Path) -> str | None:
-    """Return what the epoll server lacks for TLS."""
+    """Return why the epoll server can't use TLS, or ``None``."""
     if not (build / "server_tls").exists():
         return "server_tls was not compiled; it requires libssl-dev"
     return "openssl is not installed" if shutil.which("openssl") is None else None
 
 
 def uneven_options(load: Load, few: int, work_us: int) -> tuple[str, ...]:
-    """Return the options for a second thread with ``few`` of the connections, and for work per response.
+    """Return the options that give a second thread ``few`` of the connections and each response ``work_us`` of work.
 
     The second thread gets connections at regular intervals, so two load generators that run at once get equal shares of its connections.
     """

@@ -6,8 +6,9 @@
 
 The server (``server.c``) answers one request after the other at absolute deadlines, one service time apart. So its capacity is known
 without a measurement. With evenly spaced requests, its queue stays empty below the capacity and grows without limit above it. So any
-latency bound above the service time fails exactly at the capacity. Close to the capacity, the server recovers slowly from a stall: at 99%,
-recovery takes a hundred times as long as the stall. The bound must therefore be longer than the stalls of a virtual machine.
+latency bound above the service time fails exactly at the capacity. Close to the capacity, the server recovers slowly from a stall: at 99%
+of the capacity, recovery takes a hundred times as long as the stall. The latency bound must therefore be longer than the stalls that a
+virtual machine causes.
 
 A search takes about a minute on an idle machine. The output is a Markdown table. The exit code is 1 if a result is too far from the truth.
 """

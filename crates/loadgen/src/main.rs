@@ -43,9 +43,10 @@ fn measure(args: &Args, plan: &Plan) -> Result<RunResult> {
     run::run(plan, &mut ProgressOutput::new(args.progress, plan.duration.as_secs_f64()))
 }
 
-/// Prints errors and breached gates. Runs after the result is written, because writing to stderr fails if nobody reads it.
+/// Prints errors and breached gates. Must be called after the result has been written, because writing to stderr may block or fail if
+/// nobody reads it.
 fn conclude(args: &Args, result: &RunResult, unwritten: &[Error]) -> ExitCode {
-    // Gates apply to complete runs only: a run that ended early already has a reason to fail.
+    // Gates apply only to complete runs, because a run that ended early already has an exit code other than 0.
     let complete = result.failure.is_none() && !result.interrupted;
     let breaches = if complete { args.gates().breaches(result) } else { Vec::new() };
     for error in unwritten {

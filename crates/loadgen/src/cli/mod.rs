@@ -201,14 +201,14 @@ fn parse_interval(text: &str) -> Result<Duration, String> {
     Ok(interval)
 }
 
-/// Parses the interval between samples. Its minimum of 20 ms is the interval at which a thread checks whether a sample is due.
+/// Parses the interval between samples. The minimum is 20 ms, because a thread checks only that often whether a sample is due.
 fn parse_sampling(text: &str) -> Result<Duration, String> {
     let interval = parse_duration(text)?;
     if interval < Duration::from_millis(20) { Err("must be at least 20ms".to_owned()) } else { Ok(interval) }
 }
 
 impl Args {
-    /// Validates the arguments and resolves the host.
+    /// Validates the arguments, resolves the host, and returns the plan of the run.
     pub fn plan(&self) -> Result<Plan> {
         let urls = self.urls.iter().map(|url| Url::parse(url)).collect::<Result<Vec<_>>>()?;
         let url = urls[0].clone();
@@ -259,7 +259,7 @@ impl Args {
         Gates { p99_max: self.max_p99, error_share_max: self.max_errors }
     }
 
-    /// Returns the addresses to connect to, after checking the congestion control.
+    /// Returns the addresses to connect to. Fails if the selected congestion control isn't available.
     fn addresses(&self, url: &Url) -> Result<Addresses> {
         let addresses = self.resolve(url)?;
         if let Some(name) = &self.congestion_control {

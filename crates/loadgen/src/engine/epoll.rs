@@ -1,7 +1,7 @@
-//! The epoll engine. Sockets are registered once and edge-triggered; the read handler sends the next requests directly.
+//! The epoll engine. Each socket is registered once, in edge-triggered mode. The read handler sends the next requests itself.
 //!
 //! This engine works on any Linux kernel. A request costs one `recv`, one `send` and a share of one `epoll_pwait2`. A read that doesn't
-//! fill the buffer has emptied the socket, so no second `recv` is needed to get EAGAIN.
+//! fill the buffer has emptied the socket, so the engine doesn't call `recv` again only to get EAGAIN.
 
 use std::io::{self, ErrorKind as IoErrorKind};
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
@@ -36,9 +36,9 @@ pub struct Epoll {
     /// One link per connection, followed by a last one for the alarm, which has no socket.
     links: Vec<Link>,
     buffer: Box<[u8]>,
-    /// Sockets that may hold unread data, each with a flag that tells whether the end of its stream is known to follow.
+    /// Sockets that may hold unread data. The flag is set if the end of the stream is known to follow that data.
     unread: Vec<(u32, bool)>,
-    /// Whether only waits of whole milliseconds are possible, because `epoll_pwait2` is not available.
+    /// Whether waits must last whole milliseconds, because `epoll_pwait2` is not available.
     coarse: bool,
     polling: Polling,
 }
@@ -67,7 +67,7 @@ enum Read {
     Drained,
     /// There may be more to read.
     More,
-    /// The socket is closed, and the worker knows it.
+    /// The socket is closed, and the worker has been informed.
     Gone,
 }
 
@@ -179,7 +179,7 @@ impl Epoll {
         i64::from(count)
     }
 
-    /// Carries out the worker's orders.
+    /// Closes, opens and flushes the connections that the worker has queued for this.
     fn do_orders<P: Protocol>(&mut self, worker: &mut Worker<P>) {
         while !(worker.to_close.is_empty() && worker.to_open.is_empty() && worker.to_flush.is_empty()) {
             while let Some(index) = worker.to_close.pop() {
@@ -243,7 +243,7 @@ impl Epoll {
         }
     }
 
-    /// Wakes up the worker if its alarm rang. Otherwise, the event is stale: its socket has been closed.
+    /// Wakes up the worker if the event belongs to its alarm. Otherwise, the event belongs to a closed socket and is ignored.
     #[cold]
     fn handle_alarm<P: Protocol>(&self, worker: &mut Worker<P>, index: u32) {
         if let Some(alarm) = self.alarm.as_ref().filter(|_| index as usize + 1 == self.links.len()) {
@@ -252,8 +252,8 @@ impl Epoll {
         }
     }
 
-    /// Reads the available data, up to a limit, and sends the requests that become due as a result. `gone` means that the end of the stream
-    /// follows this data.
+    /// Reads the available data, up to a limit, and sends the requests that become due as a result. `gone` means that the stream ends after
+    /// this data.
     fn read<P: Protocol>(&mut self, worker: &mut Worker<P>, index: u32, gone: bool) {
         for _ in 0..READS_IN_A_ROW {
             match self.read_once(worker, index) {
@@ -317,7 +317,7 @@ impl Epoll {
             // SAFETY: `output` is valid for its whole length.
             let count = unsafe { libc::send(fd, output.as_ptr().cast(), output.len(), libc::MSG_NOSIGNAL) };
             if count < 0 {
-                // An event follows: EPOLLOUT if the buffer has room again, or EPOLLHUP or EPOLLERR if the connection is broken.
+                // epoll will report an event: EPOLLOUT once the buffer has room again, or EPOLLHUP or EPOLLERR if the connection is broken.
                 self.links[index as usize].reset |= io::Error::last_os_error().kind() == IoErrorKind::ConnectionReset;
                 return;
             }

@@ -34,7 +34,7 @@ pub enum EngineChoice {
 pub struct Setup {
     pub peer: Peer,
     pub connections: u32,
-    /// The alarm that wakes up the thread while it waits for the next slice; `None` without slices.
+    /// The alarm that wakes up the thread between slices. `None` if the run has no slices.
     pub alarm: Option<Arc<Alarm>>,
 }
 

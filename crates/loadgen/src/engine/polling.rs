@@ -1,23 +1,23 @@
 //! Polls for events for a short time before sleeping.
 //!
-//! A sleeping thread costs the server and the load generator time. The server's send must wake it up, with an interrupt to another core
-//! and, in a virtual machine, an exit to the hypervisor; then the response waits until the core is awake. The load generator causes this
-//! delay, not the server, so polling makes the measurements more accurate.
+//! If the thread sleeps, a response costs both programs more time. The server's `send` must wake up the thread with an interrupt to another
+//! core and, in a virtual machine, an exit to the hypervisor. The response then waits until that core is awake. The load generator causes
+//! this delay, not the server, so polling makes the measurements more accurate.
 //!
 //! Polling pays off only while responses arrive in quick succession and the server doesn't need the same core. Each fruitless poll
-//! therefore doubles the number of waits that sleep without polling first.
+//! therefore doubles the number of subsequent waits in which the thread sleeps at once, without polling.
 
 use crate::time::clock::now_ns;
 
 /// Duration of a poll. It is longer than a fast server takes to respond, but shorter than two context switches on a busy machine.
 const POLL_NS: u64 = 50_000;
-/// Maximum number of consecutive waits without polling. Fruitless polls then cost only 50 ns per wait on average.
+/// Maximum number of consecutive waits without polling. At this maximum, fruitless polls cost only 50 ns per wait on average.
 const SKIPPED_MAX: u32 = 1023;
 /// Number of checks between two readings of the clock.
 const LOOKS: u32 = 16;
 /// Maximum time between two checks of an engine whose checks slow down the server.
 const SPACING_MAX_NS: u64 = 2_000;
-/// The time between two checks, as a fraction of the shortest recent service time.
+/// The shortest recent service time, divided by the time between two checks.
 ///
 /// The spacing adds at most 0.8% to a measured time, unless a response is faster than all responses in the last 20 to 40 ms. Such a
 /// response may be noticed up to `SPACING_MAX_NS` late.
@@ -28,7 +28,7 @@ const GAP_MAX_NS: u64 = 20_000;
 
 #[derive(Debug, Default)]
 pub struct Polling {
-    /// Remaining number of waits that sleep without polling first.
+    /// Number of further waits in which the thread sleeps at once, without polling.
     skip: u32,
     skipped_last: u32,
     spent_ns: u64,
@@ -45,7 +45,7 @@ pub enum Looked {
     Sleep,
 }
 
-/// Returns the time to leave between two checks if each one takes a cache line away from the server's core.
+/// Returns the time to wait between two checks, for an engine whose checks take a cache line away from the server's core.
 ///
 /// With this spacing, responses arrive in fewer, larger batches. The added delay is too small to show in the measured times.
 #[inline]

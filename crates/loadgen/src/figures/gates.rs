@@ -39,7 +39,7 @@ impl Gates {
     }
 }
 
-/// Returns the share of requests that failed. A request that was due but never sent counts as failed.
+/// Returns the share of requests that failed. Requests that were due but never sent count as failed.
 fn error_share(result: &RunResult) -> f64 {
     let failed = result.errors.total() + result.requests.unsent;
     let all = result.requests.ok + failed;

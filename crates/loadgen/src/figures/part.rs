@@ -12,7 +12,7 @@ pub struct Part {
     pub errors: u64,
     /// Number of timed-out requests. Their times are in `times` although they have no response.
     pub timed_out: u64,
-    /// Number of correct responses within the window to requests sent before it. Their times are not in `times`.
+    /// Number of correct responses that arrived within the window, to requests sent before the window. Their times are not in `times`.
     pub early: u64,
     /// Number of correct responses after the end of the window. Their times are in `times`.
     pub late: u64,
@@ -43,7 +43,7 @@ impl Part {
         }
     }
 
-    /// Adds the times of the drain. `Recorder::add_late` adds its errors.
+    /// Adds the times of the requests that ended in the drain after a slice. `Recorder::add_late` adds the errors of the drain.
     pub fn add_drain(&mut self, drain: &Self) {
         self.timed_out += drain.timed_out;
         self.late += drain.times.len() - drain.timed_out;

@@ -15,7 +15,8 @@ pub struct Pool {
 }
 
 impl Pool {
-    /// Creates a pool of `size` recorders with `parts` parts each. The pool pauses, as `pauses` specifies, while it empties a recorder.
+    /// Creates a pool of `size` recorders with `parts` parts each. When the pool empties a recorder, it pauses between histograms as
+    /// `pauses` specifies.
     pub fn new(open_loop: bool, parts: usize, size: usize, pauses: Pauses) -> Self {
         Self { open_loop, parts, pauses, spares: Mutex::new((0..size).map(|_| Recorder::new(open_loop, parts)).collect()) }
     }

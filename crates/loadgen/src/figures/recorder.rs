@@ -1,4 +1,5 @@
-//! The counts and times that one thread records during one span of the run. Spans can be merged without loss.
+//! The counts and times that one thread records during one span of the run. Recorders of different threads and spans can be merged without
+//! loss.
 
 use hdrhistogram::Histogram;
 
@@ -52,8 +53,8 @@ pub struct Recorder {
     /// Measurements per kind of request in a mix; empty without a mix.
     pub parts: Box<[Part]>,
     open_loop: bool,
-    /// Whether to record more than service times, which open loops and mixes require. One combined flag costs the common case only one
-    /// branch.
+    /// Whether to record more than service times, as open loops and mixes require. With this one flag for both, closed loops without a mix
+    /// pay for only one branch.
     detailed: bool,
 }
 
@@ -236,7 +237,7 @@ impl Recorder {
         }
     }
 
-    /// Records a timed-out request with the time waited, as a lower bound. Leaving it out would make the tail look better than it is.
+    /// Records a timed-out request. The time waited counts as a lower bound of its time, because without it the tail would look too good.
     pub fn request_timed_out(&mut self, sent: Sent, now_ns: u64) {
         self.request_failed(sent, ErrorKind::Timeout);
         if self.counts(sent.intended_ns) {
@@ -248,7 +249,7 @@ impl Recorder {
         }
     }
 
-    /// Records the age of a request that was unfinished at `end_ns`. Without `actual_ns`, the request was never sent.
+    /// Records the age of a request that was unfinished at `end_ns`. If `actual_ns` is `None`, the request was never sent.
     pub fn unfinished(&mut self, actual_ns: Option<u64>, intended_ns: u64, end_ns: u64) {
         if let Some(actual_ns) = actual_ns {
             self.service.saturating_record(end_ns.saturating_sub(actual_ns).max(1));
@@ -283,8 +284,8 @@ impl Recorder {
         }
     }
 
-    /// Adds the outcomes of the drain after a slice. Unlike `add_late`, this includes the connections that were set up and the times of
-    /// each kind of request.
+    /// Adds what was recorded in the drain after a slice. Unlike `add_late`, this function also adds the connections that were set up and
+    /// the times of each kind of request.
     pub fn add_drain(&mut self, drain: &Self) {
         self.add_late(drain);
         add(&mut self.connect, &drain.connect);
@@ -330,7 +331,7 @@ pub struct P99 {
     pub response_ns: u64,
 }
 
-/// Adds one histogram to another, which takes a while even for few values.
+/// Adds one histogram to another. Skips an empty one, because adding takes a while even if there are few values.
 fn add(mine: &mut Histogram<u64>, theirs: &Histogram<u64>) {
     if !theirs.is_empty() {
         mine.add(theirs).unwrap_or_else(|error| unreachable!("histograms with equal bounds cannot be merged: {error}"));
@@ -341,7 +342,7 @@ fn add(mine: &mut Histogram<u64>, theirs: &Histogram<u64>) {
 fn add_beyond(to: &mut Histogram<u64>, ages: &Histogram<u64>, beyond_ns: u64) -> (u64, u64) {
     let mut added = (0, 0);
     for step in ages.iter_recorded().filter(|step| step.value_iterated_to() > beyond_ns) {
-        // Use the lower edge of the bucket: a lower bound must not be rounded up.
+        // Use the lower edge of the bucket, because a lower bound must not be rounded up.
         let (age_ns, count) = (ages.lowest_equivalent(step.value_iterated_to()), step.count_at_value());
         to.saturating_record_n(age_ns, count);
         added = (added.0 + count, added.1 + to.median_equivalent(age_ns) * count); // the value that the histogram's mean uses

@@ -12,7 +12,7 @@ pub const SCHEMA: &str = "httpbench-loadgen/1";
 /// The result of one run. Counts and times cover the measured window unless a field says otherwise.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct RunResult {
-    /// `httpbench-loadgen/1`. Later versions may add fields under this name, but never rename or remove any.
+    /// Name of the schema: `httpbench-loadgen/1`. Later versions may add fields to this schema, but never rename or remove any.
     pub schema: &'static str,
     /// Version of the load generator.
     pub version: &'static str,
@@ -60,8 +60,8 @@ pub struct RunResult {
     pub censored: u64,
     /// Sum of the ages of the unfinished requests in `service_time_us`, in seconds.
     pub unfinished_s: f64,
-    /// Periods of 10 ms or more without a response on any of a thread's connections, for the thread with the longest total stall time. The
-    /// load generator's own pauses are subtracted. Null in an open loop and with think times.
+    /// Periods of 10 ms or more in which no connection of a thread received a response. Covers only the thread with the longest total stall
+    /// time. The load generator's own pauses are subtracted. Null in an open loop and with think times.
     pub stalls: Option<Stalls>,
     /// Connections that the server closed while they carried no request, in windows and between slices. These are not errors.
     pub idle_closed: u64,
@@ -119,7 +119,7 @@ pub struct Config {
     /// Part of the load that this load generator sent: `3/8` is the third of eight, `1/1` is the whole load. The rates above are those of
     /// the whole load.
     pub part: String,
-    /// Lateness beyond which requests are dropped, in seconds; null without a deadline.
+    /// Maximum lateness, in seconds, beyond which a request is dropped; null without a deadline.
     pub deadline_s: Option<f64>,
     /// Pause between a response and the next request on its connection, in seconds; null without one.
     pub think_time_s: Option<f64>,
@@ -141,8 +141,9 @@ pub struct RequestCounts {
     pub before_window: u64,
     /// Requests that were due before the end of the window, but never sent because no connection was free. 0 in a closed loop.
     pub unsent: u64,
-    /// Requests without a complete response at the end of the window. These are not errors. An open loop and slices wait up to the timeout
-    /// for the responses. Requests that get no response or a wrong one are errors and don't count as in flight.
+    /// Requests without a complete response at the end of the window. These are not errors. In an open loop and after a slice, the load
+    /// generator waits up to the timeout for their responses. A request that gets no response or a wrong one in this time is an error and
+    /// doesn't count as in flight.
     pub in_flight: u64,
     /// Requests from before the window that were unfinished when it began. The other counts include them only in a closed loop.
     pub backlog: u64,
@@ -210,7 +211,7 @@ pub struct Part {
 /// Counts of response heads by parsing method.
 #[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
 pub struct Parser {
-    /// Responses whose head was recognized by comparing it with the previous one.
+    /// Responses whose head was recognized because it matched the previous one.
     pub fast: u64,
     /// Responses whose head was parsed.
     pub full: u64,
@@ -256,11 +257,11 @@ pub struct Generator {
     pub cpu_s: f64,
     /// CPU time of the busiest thread, excluding polling, as a share of the window, 0 to 1.
     pub busy: f64,
-    /// Maximum, over all threads, of the share of the window in which the thread was ready to run but had no CPU, 0 to 1. Null if the
+    /// Share of the window in which a thread was ready to run but had no CPU, 0 to 1, for the thread with the largest share. Null if the
     /// kernel doesn't report it.
     pub waiting: Option<f64>,
-    /// Maximum, over all threads, of the time lost to pauses of 10 ms or more, in microseconds. The times of requests in flight include the
-    /// pauses.
+    /// Time lost to pauses of 10 ms or more, in microseconds, for the thread that lost the most. The times of requests in flight include
+    /// the pauses.
     pub stalled_us: f64,
     /// Peak resident memory of the process, in bytes.
     pub rss_bytes_peak: u64,

@@ -1,4 +1,5 @@
-//! Writes the result to its destinations. Files are opened before the run, so that no run is wasted because a path isn't writable.
+//! Writes the result to its destinations. Files are opened before the run, so that a path that isn't writable is reported at once and not
+//! after the run.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write, stdout};
@@ -22,7 +23,7 @@ impl Destination {
         if path == Path::new("-") {
             return Ok(Self::Stdout);
         }
-        // Don't truncate yet: if the run fails, the old content stays.
+        // Don't truncate the file yet, so that it keeps its old content if the run fails.
         let file = OpenOptions::new().write(true).create(true).truncate(false).open(path);
         let file = file.with_context(|| format!("cannot write `{}`", path.display()))?;
         Ok(Self::File { path: path.to_owned(), file })

@@ -132,14 +132,14 @@ fn name(phase: Phase) -> &'static str {
 impl Observer for ProgressOutput {
     fn warn(&mut self, message: &str) {
         match self {
-            // Programs expect JSON only, and the counts contain the same information.
+            // A program that reads this output expects only JSON. The counts in the JSON lines contain the same information as the warning.
             Self::Json => {}
             Self::None | Self::Line { .. } => print_line(&printable(&format!("warning: {message}"))),
         }
     }
 
     fn ready(&mut self, connected: u32) {
-        // A program may be waiting for this line, so it must not be dropped.
+        // A program may be waiting for this line, so the line must not be dropped.
         match self {
             Self::Json => stderr::insist(&serde_json::to_string(&Ready { event: "ready", connected }).unwrap_or_default()),
             Self::None | Self::Line { .. } => stderr::insist(&format!("ready: {connected} connections")),
@@ -172,7 +172,7 @@ impl Observer for ProgressOutput {
     fn slice(&mut self, slice: &SliceSummary) {
         match self {
             Self::None => {}
-            // A program waits for this line, so it must not be dropped.
+            // A program waits for this line, so the line must not be dropped.
             Self::Json => stderr::insist(&serde_json::to_string(&SliceEvent::from(slice)).unwrap_or_default()),
             Self::Line { .. } => {
                 let name = slice.index.map_or("warmup".to_owned(), |index| format!("slice {index}"));

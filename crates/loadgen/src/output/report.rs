@@ -5,9 +5,10 @@ use std::io::{self, Write};
 use crate::figures::distribution::Distribution;
 use crate::figures::result::RunResult;
 
-/// The generator counts as the bottleneck if it used or waited for at least this share of the CPU time.
+/// The generator counts as the bottleneck if the CPU time of its busiest thread and the longest wait for a CPU add up to at least this
+/// share of the window.
 const BUSY: f64 = 0.95;
-/// The generator counts as held back if it was stopped or had no CPU for at least this share of the time.
+/// The generator counts as held back if one of its threads was stopped, or was ready but had no CPU, for at least this share of the time.
 const HELD_BACK: f64 = 0.05;
 
 /// Maximum length of a line, unless a single item is longer.

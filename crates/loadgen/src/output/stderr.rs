@@ -13,7 +13,8 @@ use rustix::pipe::PIPE_BUF;
 
 use super::printable::printable;
 
-/// Maximum time to wait for a reader of an important line. By the end of a run, the result has already been written.
+/// Maximum time to wait until there is room for an important line. At the end of a run, this wait delays no output, because the result has
+/// already been written.
 const PATIENCE: Duration = Duration::from_secs(2);
 
 /// Stderr, opened again in non-blocking mode. Non-blocking mode is needed because poll(2) promises room for only some bytes, and a terminal

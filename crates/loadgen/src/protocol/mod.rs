@@ -15,7 +15,7 @@ use crate::figures::errors::ErrorKind;
 pub use crate::figures::outcome::Outcome;
 use crate::figures::sample::Sample;
 
-/// The slot of a request among those in flight on its connection.
+/// The number that identifies a request among those in flight on the same connection.
 pub type Slot = u16;
 
 /// Whether a connection can carry further requests.
@@ -78,13 +78,13 @@ pub trait Protocol {
     /// Creates the session of a newly connected socket.
     fn open(&mut self) -> Self::Session;
 
-    /// Returns whether requests can be sent, i.e. the handshake is over.
+    /// Returns whether the handshake is over, so that requests can be sent.
     fn ready(&self, session: &Self::Session) -> bool;
 
     /// Queues a request and returns its kind. The caller keeps at most `depth` requests in flight.
     fn request(&mut self, session: &mut Self::Session, slot: Slot) -> u16;
 
-    /// Turns queued and abandoned requests into output. Called once per batch, before `output`.
+    /// Adds the output that queued and abandoned requests cause. Called once per batch, before `output`.
     #[inline]
     fn prepare_output(&mut self, _session: &mut Self::Session) {}
 
@@ -99,8 +99,8 @@ pub trait Protocol {
 
     /// Returns the maximum number of bytes of the requests in flight on one connection, or `usize::MAX` if the output isn't stable.
     ///
-    /// An engine that sends all output at once has no more bytes than this in flight, provided that the server reads a request before it
-    /// responds.
+    /// If an engine sends all output at once and the server reads each request before it responds, no more than this number of bytes is in
+    /// flight.
     fn output_bytes_max(&self) -> usize {
         usize::MAX
     }
@@ -114,11 +114,11 @@ pub trait Protocol {
     /// Processes received bytes, which may be split anywhere, and reports each completed request.
     fn receive(&mut self, session: &mut Self::Session, bytes: &[u8], sink: &mut impl Sink) -> Result<Flow, Fault>;
 
-    /// Handles the end of the stream. The returned fault applies to the requests still in flight, if any.
+    /// Handles the end of the stream. The returned fault applies to any requests that are still in flight.
     fn end_of_stream(&mut self, session: &mut Self::Session, sink: &mut impl Sink) -> Fault;
 
-    /// Handles a reset of the connection. The returned fault applies to the requests still in flight. Requests that were never sent are
-    /// reported as `Unprocessed`.
+    /// Handles a reset of the connection. The returned fault applies to any requests that are still in flight. Requests that were never
+    /// sent are reported as `Unprocessed`.
     fn reset(&mut self, _session: &mut Self::Session, _sink: &mut impl Sink) -> Fault {
         Fault { kind: ErrorKind::Reset, reason: "the connection was reset".into() }
     }

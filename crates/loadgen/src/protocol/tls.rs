@@ -20,7 +20,7 @@ use super::{Fault, Flow, Outcome, ParserCounts, Protocol, Sink, Slot, TlsHandsha
 use crate::figures::errors::ErrorKind;
 use crate::figures::sample::Sample;
 
-/// Maximum amount of pending encrypted output. Beyond it, the rest of a large request waits.
+/// Maximum amount of pending encrypted output, in bytes. The rest of a large request is encrypted after some of this output has been sent.
 const ENCRYPTED_BYTES: usize = 64 * 1024;
 
 /// The certificates to accept.
@@ -128,7 +128,8 @@ impl<P: Protocol> Tls<P> {
         Self { inner, setup, handshakes: TlsHandshakes::default() }
     }
 
-    /// Encrypts output of the inner protocol once the handshake is over, as long as the output can be sent soon.
+    /// If the handshake is over, encrypts output of the inner protocol until `ENCRYPTED_BYTES` are pending. Also writes pending TLS
+    /// records.
     fn pump(&mut self, session: &mut Session<P::Session>) -> Result<(), Fault> {
         if session.established {
             loop {
@@ -176,7 +177,8 @@ impl<P: Protocol> Tls<P> {
     }
 }
 
-/// A sink that suppresses completed responses. If a stream may be truncated, only failures are certain.
+/// A sink that suppresses completed responses. If the stream may have been truncated, a response may look complete although it isn't, so
+/// only failures are certain.
 struct Uncertain<'a, S>(&'a mut S);
 
 impl<S: Sink> Sink for Uncertain<'_, S> {
@@ -228,7 +230,7 @@ impl<P: Protocol> Protocol for Tls<P> {
             session.out.clear();
             session.out_sent = 0;
         } else if session.out_sent >= left {
-            // This moves at most as many bytes as were sent, so the cost is amortized.
+            // This moves at most as many bytes as have been sent since the last move, so the cost per byte is constant on average.
             session.out.drain(..session.out_sent);
             session.out_sent = 0;
         }

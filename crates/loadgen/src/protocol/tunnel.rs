@@ -43,7 +43,7 @@ fn take_response<'a>(response: &mut Vec<u8>, bytes: &'a [u8]) -> Result<Option<&
             Ok(None)
         };
     };
-    // Like a response to HEAD, a successful response to CONNECT has no body, whatever its header fields say.
+    // Like a response to HEAD, a successful response to CONNECT has no body, even if it has a Content-Length.
     let status = head::parse(&response[..end], MethodKind::Head)?.status;
     if !(200..300).contains(&status) {
         return Err(refused(format!("the proxy refused CONNECT with status {status}")));

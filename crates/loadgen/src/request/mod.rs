@@ -10,15 +10,15 @@ use crate::random::Random;
 use kind::{Placeholder, RANDOM_DIGITS, RequestKind, SEQUENCE_DIGITS};
 use queue::Queue;
 
-/// Maximum size of the buffer of prepared copies. A small request gets as many copies as can be queued on one connection, so that a
-/// pipeline is sent in one piece. A larger request gets fewer copies, but at least one.
+/// Maximum size of the buffer that holds prepared copies of a request. If the request is small, the buffer holds as many copies as can be
+/// queued on one connection, so that a pipeline is sent in one piece. Otherwise, it holds fewer copies, but at least one.
 const PREPARED_BYTES_MAX: usize = 64 * 1024;
 
 /// The requests that one thread sends: their kinds and their order.
 #[derive(Clone, Debug)]
 pub struct Requests {
     kinds: Arc<[RequestKind]>,
-    /// At least one copy of the request, back to back, if there is only one kind and it has no placeholders.
+    /// Copies of the request, back to back. `None` if there are several kinds of requests, or if the request has placeholders.
     prepared: Option<Arc<[u8]>>,
     /// Maximum number of requests in flight on one connection.
     depth: usize,
@@ -64,7 +64,7 @@ impl Requests {
         if self.kinds.len() > 1 { self.kinds.len() } else { 0 }
     }
 
-    /// Returns whether the output is memory that never changes.
+    /// Returns whether the output lies in memory that never changes.
     #[inline]
     pub fn are_prepared(&self) -> bool {
         self.prepared.is_some()
@@ -85,7 +85,7 @@ impl Requests {
         0
     }
 
-    /// Returns the front of the queue. This is the whole queue unless requests are large. The result is empty only if the queue is empty.
+    /// Returns bytes from the front of the queue: all of them, unless requests are large. The result is empty only if the queue is empty.
     #[inline]
     pub fn output<'a>(&'a self, queue: &'a Queue) -> &'a [u8] {
         let row = self.prepared.as_deref().unwrap_or(&queue.own);
@@ -105,7 +105,7 @@ impl Requests {
             queue.start -= whole;
             queue.end -= whole;
         } else if queue.start >= queue.bytes() {
-            // This moves at most as many bytes as were sent, so the cost is amortized.
+            // This moves at most as many bytes as have been sent since the last move, so the cost per byte is constant on average.
             queue.own.drain(..queue.start);
             queue.end -= queue.start;
             queue.start = 0;
@@ -218,7 +218,8 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig { cases: 1000, failure_persistence: None, ..ProptestConfig::default() })]
 
-        /// The model is a plain queue of bytes. The lengths are close to those at which the number of copies changes.
+        /// Compares the queue with a model, a plain queue of bytes. The request lengths are close to those at which the number of copies
+        /// changes.
         #[test]
         fn sends_exactly_the_queued_bytes(
             events in events(),

@@ -1,7 +1,7 @@
 //! A ring of receive buffers from which the kernel picks, so that idle connections occupy no buffers.
 //!
-//! Buffers are put back in batches, and one store publishes a whole batch. The kernel reads entries only up to the tail. Writing the
-//! entries first and then the tail, with release ordering, is therefore sufficient (io_uring_register_buf_ring(3)).
+//! Buffers are put back in batches, and one store to the ring's tail publishes a whole batch. The kernel reads entries only up to the tail,
+//! so it suffices to write the entries first and then the tail, with release ordering (io_uring_register_buf_ring(3)).
 //!
 //! The kernel may write to this memory at any time, so a reference to all of it must never exist. A reference to a single buffer exists
 //! only from the completion that names the buffer until the buffer is put back.

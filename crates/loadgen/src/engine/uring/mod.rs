@@ -3,8 +3,8 @@
 //! Each connection is a registered file with one multishot receive, which is armed from connect to close. The kernel therefore lists
 //! responses in order of arrival, so a response waits only for those that arrived before it.
 //!
-//! Small requests are sent from memory that never changes. Sending one produces a completion only on failure, and the receive then reports
-//! the failure.
+//! Small requests are sent from memory that never changes. The kernel posts a completion for such a send only if it fails. The worker
+//! learns about the failure from the receive.
 
 mod buffers;
 mod completion;
@@ -30,10 +30,11 @@ use ring::Ring;
 
 /// Maximum number of completions that share one reading of the clock and one submission.
 const BATCH: usize = 128;
-/// The clock is read once per batch. It is read again if the worker must wake up within this time, which is longer than any batch takes.
+/// If the worker must wake up within this time, the clock is read again after a batch. Otherwise, the time read before the batch is precise
+/// enough, because no batch takes this long.
 const CLOCK_NS: u64 = 1_000_000;
-/// Maximum number of bytes in flight for which sends aren't tracked. This many bytes fit into any send buffer, so every send is complete
-/// and no send can overtake another.
+/// If no more than this number of bytes can be in flight, sends aren't tracked. This many bytes fit into any send buffer, so the kernel
+/// takes each send as a whole and in order.
 const UNTRACKED_BYTES_MAX: usize = 8 * 1024;
 
 pub struct Uring {
@@ -144,7 +145,7 @@ impl Uring {
         if looked == Looked::Sleep { ring.sleep(wait_ns) } else { entered }
     }
 
-    /// Carries out the worker's orders.
+    /// Closes, opens and flushes the connections that the worker has queued for this.
     fn do_orders<P: Protocol>(&mut self, worker: &mut Worker<P>) -> Result<()> {
         while !(worker.to_close.is_empty() && worker.to_open.is_empty() && worker.to_flush.is_empty()) {
             while let Some(index) = worker.to_close.pop() {
@@ -206,7 +207,8 @@ impl Uring {
         self.ring.arm_receive(self.tag(index, Operation::Receive))
     }
 
-    /// Sends pending output. Small, unchanging requests are not tracked; all other output is copied and tracked.
+    /// Sends pending output. Sends of small requests in unchanging memory aren't tracked. All other output is copied, and its sends are
+    /// tracked.
     #[inline]
     fn flush<P: Protocol>(&mut self, worker: &mut Worker<P>, index: u32) -> Result<()> {
         let tag = self.tag(index, Operation::Send);
@@ -249,8 +251,8 @@ impl Uring {
         }
     }
 
-    /// Requests a completion when the alarm rings. It is tagged as a connect, because connects are rare, so telling the two apart costs
-    /// little.
+    /// Requests a completion for the moment when the alarm rings. Its tag says that it is a connect. Connects are rare, so the check that
+    /// tells the alarm from a connect costs little.
     fn watch_alarm(&mut self) -> Result<()> {
         let Some(alarm) = &self.alarm else { return Ok(()) };
         let tag = self.tag(self.links.len() as u32 - 1, Operation::Connect);
@@ -300,7 +302,8 @@ impl Uring {
         if result > 0 && self.untracked {
             self.flush(worker, index)?;
         } else if result > 0 && worker.to_flush.last() != Some(&index) {
-            // More data of this connection may be in the batch. Flush once for all of it, because tracked sends are copied.
+            // The batch may contain more data of this connection. Flush only once, after all of it, because each tracked send copies the
+            // output.
             worker.to_flush.push(index);
         }
         if cqueue::more(flags) {

@@ -1,7 +1,7 @@
 //! The submission and completion queues.
 //!
-//! The kernel defers all work for this ring until the thread enters it (`DEFER_TASKRUN`). Completions are therefore posted only at that
-//! time, in the order of the events that caused them.
+//! The kernel defers all work for this ring until the thread calls io_uring_enter(2) (`DEFER_TASKRUN`). Completions are therefore posted
+//! only during that call, in the order of the events that caused them.
 
 use std::collections::VecDeque;
 use std::io;

@@ -1,7 +1,8 @@
 //! The client side of HTTP/1.1 (RFC 9112), with and without pipelining.
 //!
-//! The common case needs no allocation and no copy: requests are sent from one buffer that holds several copies in a row, and a response
-//! that arrives in one piece is checked in place. Only heads that arrive in several pieces are assembled in a buffer of the connection.
+//! The common case needs no allocation and no copy: requests are sent from one buffer that holds several copies of the request in a row,
+//! and a response that arrives in one piece is checked in place. Only heads that arrive in several pieces are assembled in a buffer of the
+//! connection.
 //!
 //! A response may be complete before its request has been sent completely: a server that rejects a large body can respond after reading the
 //! head. If the connection stays open, the server must still read the whole request (RFC 9112, section 9.3), so the rest is sent before the
@@ -120,11 +121,11 @@ impl Http1 {
         }
     }
 
-    /// Returns whether the oldest pending request is still entirely unsent. A response to a partly sent request is valid, because a server
+    /// Returns whether no byte of the oldest pending request has been sent. A response to a partly sent request is valid, because a server
     /// may respond after reading the head.
     ///
-    /// The queue ends with the pending requests. If it is at least as long as all of them together, it still contains the whole oldest
-    /// request.
+    /// The queue holds all unsent bytes, and its last bytes belong to the pending requests. If the queue is at least as long as all pending
+    /// requests together, it still contains the whole oldest request.
     #[cold]
     fn front_is_unsent(&self, session: &Session) -> bool {
         let pending_bytes: usize = session.pending.iter().map(|pending| self.requests.kinds()[usize::from(pending.kind)].bytes.len()).sum();

@@ -29,7 +29,7 @@ impl Kept {
 
 #[derive(Default)]
 pub struct Sampler {
-    /// The kinds whose bodies the load generator doesn't check itself; all kinds if it checks every body.
+    /// The kinds whose bodies the load generator doesn't check itself. If it checks the bodies of all kinds, this list contains all kinds.
     kinds: Vec<u16>,
     turn: usize,
     armed: Option<u16>,

@@ -1,8 +1,9 @@
 //! A shortcut for repeated heads: a head that equals a known one, byte by byte except for the value of `Date`, isn't parsed again.
 //!
-//! Servers repeat themselves, so nearly every response of a benchmark takes this path, which costs one memory comparison. The value of
-//! `Date` may differ. It may contain only characters of HTTP dates, so it cannot hide a line break. The shortcut remembers the new value,
-//! which stays the same until the next second. All other heads go through the full parser, which then replaces the known head.
+//! A server sends nearly the same head with every response, so most responses of a benchmark take this path, which costs one memory
+//! comparison. The value of `Date` may differ. It may contain only characters of HTTP dates, so it cannot hide a line break. The shortcut
+//! remembers the new value, which stays the same until the next second. All other heads go through the full parser, which then replaces the
+//! known head.
 
 use std::ops::Range;
 

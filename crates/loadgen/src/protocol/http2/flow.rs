@@ -5,7 +5,7 @@ pub const WINDOW_MAX: i64 = (1 << 31) - 1;
 /// Initial size of a window.
 pub const WINDOW_DEFAULT: u32 = 65_535;
 
-/// The number of bytes that the server may still send. When half of the window is used, the client lets the server send more.
+/// The number of bytes that the server may still send. When half of the window is used up, the client sends a window update.
 #[derive(Clone, Copy, Debug)]
 pub struct ReceiveWindow {
     left: u32,
@@ -25,7 +25,7 @@ impl ReceiveWindow {
         fits
     }
 
-    /// Returns the size of the window update that is due, if any.
+    /// Returns the size of the window update to send, or `None` if no update is due.
     #[inline]
     pub fn update(&mut self) -> Option<u32> {
         let used = self.size - self.left;

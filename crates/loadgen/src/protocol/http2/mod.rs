@@ -1,8 +1,7 @@
 //! A client for HTTP/2 (RFC 9113), with prior knowledge or over TLS with ALPN. It implements only what a load generator needs.
 //!
 //! The client is strict and rejects everything that the RFC allows a client to reject. A stream error ends the stream; any other error ends
-//! the connection. A request needs no memory allocation if the same connection has already carried a similar request and a similar
-//! response.
+//! the connection. Once a connection has carried one request and its response, similar ones need no memory allocation.
 
 mod flow;
 mod frame;
@@ -100,7 +99,7 @@ impl Session {
         if self.streams.open() == 0 { Flow::Close } else { Flow::Drain }
     }
 
-    /// Reports requests that were never sent.
+    /// Reports the waiting requests as `Unprocessed`, because they were never sent.
     fn return_waiting(&mut self, sink: &mut impl Sink) {
         for (slot, _) in self.waiting.drain(..) {
             sink.complete(slot, Outcome::Unprocessed);

@@ -28,7 +28,7 @@ impl Output {
             self.bytes.clear();
             self.sent = 0;
         } else if self.sent >= left {
-            // This moves at most as many bytes as were sent, so the cost is amortized.
+            // This moves at most as many bytes as have been sent since the last move, so the cost per byte is constant on average.
             self.bytes.drain(..self.sent);
             self.sent = 0;
         }

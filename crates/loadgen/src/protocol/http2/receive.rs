@@ -282,7 +282,8 @@ impl Http2 {
 }
 
 impl Session {
-    /// Returns the slot of the stream that a frame belongs to, or `None` if the stream was abandoned. Any other stream is an error.
+    /// Returns the slot of the stream that a frame belongs to, or `None` if the stream was abandoned. Fails if the stream is neither open
+    /// nor abandoned.
     #[inline]
     fn find(&self, id: u32) -> Result<Option<Slot>, Fault> {
         match self.streams.find(id) {

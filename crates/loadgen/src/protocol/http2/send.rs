@@ -30,7 +30,7 @@ impl Http2 {
         }
     }
 
-    /// Adds as much of the request bodies to the output as the windows allow and as can be sent soon.
+    /// Adds parts of request bodies to the output, as far as the windows allow and until `OUTPUT_BYTES` are pending.
     #[inline]
     pub(super) fn write_bodies(&self, session: &mut Session) {
         if !session.sending.is_empty() {
@@ -40,7 +40,7 @@ impl Http2 {
         }
     }
 
-    /// Adds as much of one body as possible. Returns whether the whole body is now in the output.
+    /// Adds as much of one body to the output as the windows and `OUTPUT_BYTES` allow. Returns whether the whole body is now in the output.
     fn write_body(&self, session: &mut Session, slot: u16) -> bool {
         let Session { output, streams, send_window, server, .. } = session;
         let Some(stream) = streams.get(slot) else { return true };

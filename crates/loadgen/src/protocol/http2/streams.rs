@@ -168,13 +168,13 @@ impl Streams {
         if self.slots[usize::from(slot)].id == id && id != 0 { Some(slot) } else { self.search(id) }
     }
 
-    /// Searches all slots for a stream that is so old that a newer one has taken its hint.
+    /// Searches all slots for the stream, because a newer stream may have overwritten its hint.
     #[cold]
     fn search(&self, id: u32) -> Option<Slot> {
         self.slots.iter().position(|stream| stream.id == id && id != 0).map(|slot| slot as Slot)
     }
 
-    /// Returns the stream in this slot, if there is an open one.
+    /// Returns the open stream in this slot, or `None` if the slot is free.
     #[inline]
     pub fn get(&mut self, slot: Slot) -> Option<&mut Stream> {
         self.slots.get_mut(usize::from(slot)).filter(|stream| stream.id != 0)

@@ -323,7 +323,7 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig { cases: 500, failure_persistence: None, ..ProptestConfig::default() })]
 
-        /// The model keeps a plain list and evicts from its end.
+        /// The model of the table is a plain list that evicts entries from its end.
         #[test]
         fn the_dynamic_table_matches_the_model(pieces in prop::collection::vec(piece(), 1..60)) {
             let (mut decoder, mut table, mut bytes_max) = (Decoder::new(), Vec::<(Vec<u8>, Vec<u8>)>::new(), 4096);

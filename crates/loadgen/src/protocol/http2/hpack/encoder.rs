@@ -1,5 +1,5 @@
-//! Encodes requests as header blocks. Fields that a run repeats enter the server's dynamic table once. After that, each is sent as a
-//! one-byte index.
+//! Encodes requests as header blocks. On each connection, the first request that contains a field adds it to the server's dynamic table.
+//! After that, the field is sent as a one-byte index.
 //!
 //! No field is ever evicted: fields that no longer fit are sent as literals each time. A field in the table therefore stays there, and its
 //! index follows from the number of fields inserted after it.

@@ -25,11 +25,12 @@ const LENGTHS: [u8; 257] = [
 struct Code {
     /// All symbols, those with short codes first.
     symbols: [u16; 257],
-    /// Indexed by code length: the first code, the number of codes, and the index of their first symbol.
+    /// These three arrays are indexed by code length: the first code, the number of codes, and the index in `symbols` of the first code's
+    /// symbol.
     first: [u32; LENGTH_MAX + 1],
     count: [u32; LENGTH_MAX + 1],
     start: [u32; LENGTH_MAX + 1],
-    /// Indexed by the first bits: the symbol and the length of its code; the length is 0 if the code is longer than `QUICK_BITS`.
+    /// Indexed by the next `QUICK_BITS` bits of the input: the symbol and the length of its code. The length is 0 if the code is longer.
     quick: [(u8, u8); 1 << QUICK_BITS],
 }
 

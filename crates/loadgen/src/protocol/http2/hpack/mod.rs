@@ -10,7 +10,7 @@ pub use encoder::{Encoder, Fields};
 
 /// Initial size of the dynamic table. This client never changes the limit for the server's encoder.
 pub const TABLE_BYTES_DEFAULT: u32 = 4096;
-/// Maximum total size of the header fields of a message, as defined by RFC 9113, 6.5.2, and of a header block.
+/// Maximum size of a header block, and maximum total size of the header fields of a message (computed as in RFC 9113, 6.5.2).
 pub const LIST_BYTES_MAX: usize = 64 * 1024;
 /// Overhead of an entry in a table or of a field in a list, added to the lengths of its name and value.
 const ENTRY_BYTES: usize = 32;

@@ -1,4 +1,4 @@
-//! Streams and connections that end early, on either side.
+//! Tests of streams and connections that the client or the server ends early.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! Invalid frames: stream errors and connection errors.
+//! Tests of invalid frames, which cause stream errors or connection errors.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! The client's output: setup, requests with bodies, and acknowledgments.
+//! Tests of the client's output: setup, requests with bodies, and acknowledgments.
 
 use super::*;
 

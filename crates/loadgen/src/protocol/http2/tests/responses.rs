@@ -1,4 +1,4 @@
-//! Valid responses, and how their status and body are checked.
+//! Tests of valid responses and of the checks of their status and body.
 
 use super::*;
 

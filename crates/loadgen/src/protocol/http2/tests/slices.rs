@@ -1,4 +1,4 @@
-//! Arbitrary frames, split at arbitrary positions.
+//! Tests with arbitrary frames that are split at arbitrary positions.
 
 use proptest::prelude::*;
 

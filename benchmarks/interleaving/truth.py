@@ -42,6 +42,8 @@ CALIBRATION_STEPS = 10_000
 CALIBRATION_ROUNDS = 15
 BIAS_MAX = 0.01
 """Maximum bias beyond three standard errors, as a share of the known difference. The CPU time per request is known only this well."""
+WARM_UP = ("--warmup", "500ms")
+"""The server doesn't change after its first requests. Waiting until a noisy machine is steady would take ten seconds."""
 WORK_STEPS = 8_000
 """Steps of work that every server does per request. They take about 10 µs, which is more than the load generator needs per request."""
 RUN_LIMIT_S = 600
@@ -118,7 +120,7 @@ def differences(setting: Setting, ratios: Sequence[float], count: int, cost_us: 
     """Compare a server without and with a loop of known cost, ``count`` times for each cost ratio."""
     print(f"{cost_us:.3f} µs of CPU time per request, {step_us * 1000:.3f} ns per step of the loop\n")
     print("| truth | mean ratio | deviation | found | intervals with the truth | half-width ≤ 2% | half-width | time |")
-    print("|--:|--:|--:|--:|--:|--:|--:|--:|")
+    print("|--:|--:|--:|--:|--:|--:|--:|--:|", flush=True)
     unbiased = True
     for ratio in ratios:
         steps = round(cost_us * (ratio - 1) / step_us)
@@ -173,7 +175,7 @@ def compared(setting: Setting, commands: list[str]) -> Comparison | None:
 def document(setting: Setting, commands: list[str]) -> dict[str, Any]:
     where = ["--db", str(setting.folder / "results.db"), "--export-json", "-"]
     program = str(Path(sys.executable).with_name("httpbench"))
-    found: dict[str, Any] = json.loads(output([program, "run", *commands, *setting.load, *where], (0, ROUND_INVALID)))
+    found: dict[str, Any] = json.loads(output([program, "run", *commands, *WARM_UP, *setting.load, *where], (0, ROUND_INVALID)))
     return found
 
 

@@ -71,7 +71,7 @@ def parse(text: str) -> Dockerfile:
 
 
 def problems(folder: Path) -> list[str]:
-    """Return the differences between the image of the target in this folder and the target as a process."""
+    """Return how the image of the target in this folder differs from the same target running as a process."""
     path = folder / "Dockerfile"
     if not path.is_file():
         return ["there is no Dockerfile"]

@@ -35,8 +35,8 @@ ROUNDS_MIN = 3
 justify an interval."""
 
 LEFT_OUT = 7
-"""A comparison must hold even if one of every seven rounds (rounded down) is left out. With fewer rounds, Student's interval is wide enough
-by itself: one disturbed round widens it by as much as it shifts the mean."""
+"""A comparison must hold even if one of every seven rounds (rounded down) is left out. With fewer than seven rounds, Student's interval is
+wide enough by itself: a disturbed round that shifts the mean widens the interval by as much."""
 
 ROUNDS_MAX = 100_000
 """Maximum number of rounds to consider for a required width. More rounds aren't practical."""

@@ -68,7 +68,7 @@ class Saturation(Frozen):
     is_narrow: bool
     """Whether the distance between the two rates is at most the search's ``width``, or at most ``attainable_width``."""
     attainable_width: float | None = None
-    """Width of the range in which trials disagree, if that width is larger than the search's ``width``. Null: it isn't larger."""
+    """Width of the range in which trials disagree. Null: the range isn't wider than the search's ``width``."""
     generator_limited: bool
     """Whether the load generator was busy at ``rate_failed_rps``, so the target may be able to do more."""
     closed_loop_rps: float | None
@@ -78,11 +78,11 @@ class Saturation(Frozen):
     curve: tuple[RatePoint, ...]
     """All rates with trials that count, in ascending order."""
     rate_low_rps: float | None = None
-    """Low end of the observed range, in requests/s: the lowest rate at which any trial failed if that rate is below ``rate_rps``, else
-    ``rate_rps``. Null: the level held at no rate."""
+    """Low end of the observed range, in requests/s. If any trial failed below ``rate_rps``, this is the lowest rate of a failed trial.
+    Otherwise, it equals ``rate_rps``. Null: the level held at no rate."""
     rate_high_rps: float | None = None
-    """High end of the observed range, in requests/s: the highest rate at which any trial held if that rate is above ``rate_failed_rps``,
-    else ``rate_failed_rps``. Null: no rate failed."""
+    """High end of the observed range, in requests/s. If the level held in any trial above ``rate_failed_rps``, this is the highest rate of
+    such a trial. Otherwise, it equals ``rate_failed_rps``. Null: no rate failed."""
     is_retested: bool = False
     """Whether both ends of the interval were tried again after other trials."""
     disturbed: int = 0

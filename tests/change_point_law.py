@@ -25,7 +25,7 @@ NOISES: dict[str, Callable[[np.random.Generator, int], Floats]] = {
 
 
 def noise(random: np.random.Generator, kind: str, runs: int, correlation: float = 0.0) -> Floats:
-    """Return noise on a logarithmic scale. With ``correlation``, each value keeps this share of the previous value."""
+    """Return noise on a logarithmic scale. With ``correlation``, each value includes this share of the previous value."""
     values = NOISES[kind](random, runs)
     for index in range(1, runs):
         values[index] = correlation * values[index - 1] + math.sqrt(1 - correlation**2) * values[index]

@@ -89,7 +89,7 @@ def _comes_up(daemon: subprocess.Popen[bytes], up: Callable[[], bool]) -> bool:
 class PrivateDaemon:
     """A second docker daemon that a test can stop and start. Its clients need the environment variables in ``env``.
 
-    It gets its own bridge, because a daemon without one removes the bridge of the machine's daemon.
+    It gets its own bridge. Without one, it would remove the bridge of the machine's daemon.
     """
 
     def __init__(self, folder: Path):
@@ -139,7 +139,7 @@ def _ip(*words: str) -> int:
 
 
 def _remove_stale_pid() -> None:
-    """Remove the PID file of a killed daemon, which would keep the next one from starting."""
+    """Remove the PID file of a killed daemon, because the file would keep the next daemon from starting."""
     try:
         pid = int(PID_FILE.read_text())
     except (OSError, ValueError):

@@ -43,7 +43,7 @@ def write(root: Path, name: str, text: str) -> None:
 
 
 def version_2(root: Path, **changes: str) -> Path:
-    """Create the group of process 7 and return its folder. ``changes`` overrides contents of files, with ``_`` for a dot."""
+    """Create the group of process 7 and return its folder. ``changes`` maps file names, with ``_`` for a dot, to new contents."""
     write(root, f"proc/{PID}/cgroup", f"0::/{OWN}\n")
     write(root, "proc/self/mountinfo", "25 1 0:22 / /sys/fs/cgroup rw,relatime - cgroup2 cgroup2 rw\n")
     group = root / "sys/fs/cgroup" / OWN

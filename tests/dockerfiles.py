@@ -71,7 +71,7 @@ def parse(text: str) -> Dockerfile:
 
 
 def problems(folder: Path) -> list[str]:
-    """Return the differences between the image of the target in this folder and the target as a process."""
+    """Return how the image of the target in this folder differs from the same target running as a process."""
     path = folder / "Dockerfile"
     if not path.is_file():
         return ["there is no Dockerfile"]
@@ -128,7 +128,7 @@ def _of_packages(file: Dockerfile) -> Iterator[str]:
 
 
 def _of_requirements(file: Dockerfile, target: TargetFile) -> Iterator[str]:
-    """Check that toolchains come from the Debian packages that a process requires, or from a new enough official image."""
+    """Check that toolchains come from the Debian packages that target.toml requires, or from a new enough official image."""
     base = file.arguments.get("BUILDER", file.arguments.get("BASE", ""))
     name, _, tag = base.rpartition("/")[2].partition(":")
     program = PROGRAM_OF_BASE.get(name)

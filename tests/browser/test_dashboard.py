@@ -123,7 +123,7 @@ def test_a_page_sends_no_request_elsewhere_and_logs_no_error(browser: Browser, s
 def test_axe_has_no_serious_finding(browser: Browser, server: str, pages: Mapping[str, str], axe: Path, name: str, scheme: Scheme) -> None:
     page = opened(
         browser, server + pages[name], color_scheme=scheme, bypass_csp=True
-    )  # the content security policy forbids axe, which is a script
+    )  # the page's content security policy would block axe-core, which is a script
     assert serious_findings(page, axe) == []
     page.context.close()
 

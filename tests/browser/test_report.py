@@ -100,7 +100,8 @@ def test_a_page_sends_no_request_logs_nothing_and_runs_no_script(
     [pytest.param(name, scheme, marks=[pytest.mark.slow] if name in LARGE else []) for name in PAGES for scheme in SCHEMES],
 )
 def test_axe_has_no_serious_finding(browser: Browser, files: dict[str, Path], axe: Path, name: str, scheme: Scheme) -> None:
-    page = opened(browser, files[name], color_scheme=scheme, bypass_csp=True)  # the content security policy forbids axe, which is a script
+    # The page's content security policy would block axe-core, which is a script.
+    page = opened(browser, files[name], color_scheme=scheme, bypass_csp=True)
     assert serious_findings(page, axe) == []
     page.context.close()
 

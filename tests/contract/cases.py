@@ -1,4 +1,4 @@
-"""Test parameters for targets, and the choice of those that ``make test`` builds and verifies.
+"""Make test parameters for targets, and choose the targets that ``make test`` builds and verifies.
 
 ``make test`` verifies the targets in ``first.txt`` with their first scaling. They cover each kind and build in a minute.
 All other cases are marked ``slow`` and left to ``make test-all``, because their toolchains and builds take a long time.

@@ -30,7 +30,7 @@ def pip(programs: Path, *words: str) -> None:
 
 
 def distributions(folder: Path) -> tuple[Path, Path]:
-    """Build the source distribution and, from that alone, the wheel."""
+    """Build the source distribution, and build the wheel from it alone."""
     folder.mkdir()
     programs = environment(folder / "builder")
     pip(programs, "install", *tomllib.loads((root() / "pyproject.toml").read_text())["build-system"]["requires"])

@@ -2,9 +2,9 @@
 
 A trial is disturbed if other programs or other virtual machines took CPU time, or if its programs waited for a CPU without a known cause.
 Only this module decides whether a trial was disturbed. The decision depends on the activity of other programs, never on the result, so
-leaving out a disturbed trial can't favor a result. The run's own programs don't disturb a trial. This applies to threads of a target that
-wait for each other, to a target and a load generator on shared cores, to httpbench itself, and to a CPU quota that the run's own programs
-use up, which affects every trial alike.
+leaving out a disturbed trial can't favor a result. The run's own programs don't disturb a trial: threads of a target may wait for each
+other, a target and a load generator may compete for shared cores, and httpbench itself may use CPU time. A CPU quota that the run's own
+programs use up isn't a disturbance either, because it affects every trial alike.
 
 Each program is judged on its own physical cores. Another program on the target's only core matters just as much on a machine with many
 cores. CPU time that other programs used while the run's programs slept took nothing from them: a background job with the lowest priority
@@ -24,8 +24,8 @@ from httpbench.stats.blame import Blamed, Taken, blame, pinned_cores
 from httpbench.stats.evidence import OTHERS_SHARE_MAX, THROTTLED_SHARE_MIN, Evidence, evidence_of, throttled
 
 WAIT_SHARE_MAX = 0.10
-"""Maximum time for which a program may have been ready to run without a CPU, as a share of its usable cores. This limit detects other
-programs that run between two ticks of the kernel's clock and so appear to use no CPU time."""
+"""Maximum share of the time of its usable cores for which a program may wait for a CPU without a known cause, 0 to 1. A longer wait
+shows that other programs ran between two ticks of the kernel's clock, and so appear to use no CPU time."""
 
 TICKS_S = 0.03
 """Possible error of tick-based CPU counters in one measurement, in seconds. This error raises the thresholds of short measurements."""
@@ -54,18 +54,18 @@ class Disturber:
 
 @dataclass(frozen=True, slots=True)
 class CoreGroup:
-    """Programs of the run that share cores, and these cores."""
+    """A group of the run's programs that share cores, and their cores."""
 
     names: tuple[str, ...]
     own_cpus: frozenset[int]
     cpus: frozenset[int]
-    """Logical CPUs of these cores, including SMT siblings that no program of the run may use."""
+    """Logical CPUs of the group's cores, including SMT siblings that no program of the run may use."""
     capacity: int
-    """Number of physical cores."""
+    """Number of physical cores of the group."""
     used_cores: float | None
-    """CPU use of these programs, in cores. ``None``: unknown."""
+    """CPU use of the group's programs, in cores. ``None``: unknown."""
     waited_cores: float | None
-    """Time for which the programs' threads waited for a CPU, in cores. ``None``: unknown."""
+    """Time for which threads of the group's programs waited for a CPU, in cores. ``None``: unknown."""
 
 
 def disturbance(trial: Trial) -> tuple[Reason, ...]:
@@ -115,7 +115,7 @@ def _steal(parts: Sequence[CoreGroup], evidence: Evidence) -> Iterator[Disturban
 
 
 def _quota(evidence: Evidence) -> Iterator[Disturbance]:
-    """Report other programs that helped to use up a shared CPU quota that stopped the run's programs."""
+    """Report other programs that used part of a shared CPU quota if the quota stopped the run's programs."""
     seen = evidence.observed
     quota = seen.others.quota if seen.others else None
     if quota is None or seen.others is None or seen.target_usage is None or quota.throttled_share < THROTTLED_SHARE_MIN:
@@ -131,14 +131,14 @@ def _wait(parts: Sequence[CoreGroup], evidence: Evidence) -> Iterator[Disturbanc
     """Report time for which a program waited for a CPU without a known cause.
 
     Known causes are other programs that were observed, a quota, the program's own threads, interrupts and httpbench. Programs that share
-    cores aren't checked, because they wait for each other. Nothing is reported for a server that was already running, because the load
+    cores aren't checked, because they wait for each other. If the server was already running, nothing is reported, because the load
     generator may have waited for it.
     """
     if evidence.observed.target_usage is None:
         return
     watched: dict[tuple[str, ...], tuple[Usage | None, int, int]] = {
         ("target",): (evidence.observed.target_usage, evidence.target_capacity(), 0),
-        ("load generator",): (evidence.observed.generator_usage, evidence.generator_capacity(), 1),  # one generator thread only coordinates
+        ("load generator",): (evidence.observed.generator_usage, evidence.generator_capacity(), 1),  # one thread just coordinates
     }
     for part in parts:
         usage, capacity, idle_threads = watched.get(part.names, (None, 1, 0))
@@ -175,12 +175,12 @@ def _on_load_host(evidence: Evidence) -> Iterator[Disturbance]:
 
 
 def _places(taken: Mapping[CoreGroup, float]) -> list[dict[str, Any]]:
-    """Return how much CPU time was taken on the cores of each group of programs, as the data for a reason."""
+    """Return how much CPU time each group of programs lost, as the data for a reason."""
     return [{"cores": cores, "programs": list(part.names), "capacity": part.capacity} for part, cores in taken.items()]
 
 
 def _limit(part: CoreGroup, evidence: Evidence) -> float:
-    """Return the minimum CPU use of other programs that counts as a disturbance, in cores."""
+    """Return the minimum CPU use of other programs that disturbs a group of the run's programs, in cores."""
     return OTHERS_SHARE_MAX * part.capacity + _ticks_share(evidence)
 
 
@@ -203,7 +203,7 @@ def _taken(part: CoreGroup, evidence: Evidence) -> float | None:
 
 
 def _others(part: CoreGroup, evidence: Evidence) -> float | None:
-    """Return the CPU use of other programs on these cores, in cores; ``None`` if unknown.
+    """Return the CPU use of other programs on the cores of a group, in cores; ``None`` if unknown.
 
     Some kernels charge interrupts to the running process. The CPU time of our programs then includes interrupts, but the busy time of a
     core never does, so the interrupts must be added to the difference between the two. With all other kernels, other programs used exactly
@@ -248,7 +248,7 @@ def _sum(one: float | None, other: float | None) -> float | None:
 
 
 def _interrupts(part: CoreGroup, evidence: Evidence) -> float:
-    """Return the time spent in interrupts, in cores. Interrupts do network work in the kernel that the run's programs wait for."""
+    """Return the time that a group's CPUs spent in interrupts, in cores. Programs wait for the network work that interrupts do."""
     return sum(core.interrupts for core in evidence.observed.occupancy if core.cpu in part.cpus)
 
 

@@ -13,16 +13,17 @@ ERROR_SHARE_LIMIT = 0.001
 but lower percentiles don't show it."""
 
 GENERATOR_BUSY = 0.95
-"""Minimum share of its cores that a busy generator uses. This share is higher than the one for targets, because a generator with a tenth of
-its time left could have sent more. Time for which a quota or another program kept the generator off its cores counts as busy time."""
+"""Minimum share of its cores that a load generator must use to count as busy. It is higher than the share for targets, because a generator
+that was idle for a tenth of the time could have sent more. Time for which a quota or another program kept the generator off its cores
+counts as busy time."""
 
 GENERATOR_NEARLY_BUSY = 0.90
-"""Minimum share of its cores that a nearly busy generator uses. Such a generator may have slowed down a target that was nearly full
-itself."""
+"""Minimum share of its cores that a load generator must use to count as nearly busy. Such a generator may have slowed down a target that
+was nearly full itself."""
 
 GENERATOR_STARVED = 0.25
-"""Minimum share of the time for which a generator must be kept off its cores to count as the limit, whatever it did for the rest of the
-time. A target with time to spare would have answered more requests if the generator had run."""
+"""Minimum share of the time for which a load generator must be kept off its cores to count as the limit, even if it was idle for the rest
+of the time. If the generator had run, a target with time to spare would have answered more requests."""
 
 OTHERS_SHARE_MAX = 0.05
 """Maximum share of a program's physical cores that other programs may use. A full target that loses 5% of its cores also loses 5% of its
@@ -30,12 +31,12 @@ throughput, while rounds on a quiet machine differ by only 2%. In a closed loop,
 leaves both sides idle."""
 
 THROTTLED_SHARE_MIN = 0.05
-"""Minimum share of quota periods in which a program must be throttled for its quota to be a possible reason that no program was busy. Equal
-to the threshold for other programs."""
+"""Minimum share of a quota's periods in which it must throttle a program to be a possible reason why no program was busy. The value is the
+same as :data:`OTHERS_SHARE_MAX`."""
 
 THREAD_FULL = 0.95
-"""Minimum share of a core that a full thread uses. A thread can't run on two cores at once, so the program's other cores don't help a full
-thread."""
+"""Minimum share of a core that a thread must use to count as full. A thread can't run on two cores at once, so the program's other cores
+don't help a full thread."""
 
 
 USUAL = Criteria()
@@ -49,7 +50,7 @@ class Evidence:
     load: Load
     cores: Cores
     observed: Observed
-    """Observations of the trial. Without the CPU time of the target or the generator, the limit is unknown."""
+    """Observations of the trial. If they lack the CPU time of the target or the generator, the limit is unknown."""
     scaling: Scaling = Scaling.MULTI
     """Scaling of the target. A target with ``single`` scaling is busy if it fills one core, however many cores it has."""
     target_cpus: float | None = None
@@ -62,12 +63,12 @@ class Evidence:
         """Return the number of physical cores that the target can use."""
         if self.scaling is Scaling.SINGLE:
             return 1
-        if not self.cores.target:  # a baseline whose backend has no cores on this machine
+        if not self.cores.target:  # a baseline whose backend runs on the load host
             return max(self.backend_capacity(), 1)
         return max(self.cores.physical(self.cores.target), 1)
 
     def backend_capacity(self) -> int:
-        """Return the number of physical cores of the backend, on this machine or on the load host."""
+        """Return the number of physical cores of the backend, which runs on this machine or on the load host."""
         there = self.observed.load_host.backend_cores if self.observed.load_host else 0
         return there or self.cores.physical(self.cores.backend)
 
@@ -82,7 +83,7 @@ class Evidence:
         ``share`` is the minimum share of its cores at which the generator counts as busy: ``GENERATOR_BUSY`` or ``GENERATOR_NEARLY_BUSY``.
         """
         if hosts := self.measurement.load_hosts:
-            return any(host.full >= share for host in hosts)  # the fullest host limits the load, because the other hosts keep to its pace
+            return any(host.full >= share for host in hosts)  # the other hosts keep to the pace of the fullest host
         usage = self.observed.generator_usage
         if usage is None:
             return False
@@ -114,8 +115,8 @@ class Evidence:
     def target_fill(self, usage: Usage) -> tuple[float, float]:
         """Return how many cores the target used and how many it could use.
 
-        The latter is the number of its cores, or the CPU limit of its container if the target was closer to that limit. Interrupts keep
-        cores busy but don't count toward the limit.
+        The second number is the number of the target's cores, or the CPU limit of its container if the target was closer to that limit.
+        Interrupts keep cores busy but don't count toward the limit.
         """
         cores = (self.target_cores(usage), float(self.target_capacity()))
         limit = (usage.cpu_cores_mean, self.target_cpus) if self.target_cpus else cores

@@ -35,7 +35,7 @@ def passage(gate: Gate, interval: ConfidenceInterval | None) -> Passage:
 
 
 def leaves_open(passages: Iterable[Passage], *, fails_if_inconclusive: bool) -> bool:
-    """Return whether any gate is unknown, or is inconclusive while inconclusive gates count as failed."""
+    """Return whether any gate is unknown or, if ``fails_if_inconclusive``, inconclusive."""
     return any(kind is Passage.UNKNOWN or (fails_if_inconclusive and kind is Passage.INCONCLUSIVE) for kind in passages)
 
 

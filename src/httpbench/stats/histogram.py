@@ -75,8 +75,8 @@ def merged_intervals(distributions: Sequence[Distribution | None]) -> dict[str, 
 def percentile_curve_us(distributions: Sequence[Distribution | None]) -> list[tuple[float, float]]:
     """Return percentiles and their values in µs over all rounds, in ascending order.
 
-    Each nine has the same number of points, so that points are evenly spaced on a logarithmic axis. Unknown percentiles are omitted. The
-    result is empty unless each round kept its histogram.
+    Each nine, such as 90% to 99%, has the same number of points, so the points are about evenly spaced on a logarithmic axis. Unknown
+    percentiles are omitted. The result is empty unless each round kept its histogram.
     """
     encoded = _histograms(distributions)
     if not encoded:
@@ -94,7 +94,7 @@ def _histograms(distributions: Sequence[Distribution | None]) -> list[str]:
 
 
 def _side_by_side(parts: Sequence[Samples]) -> tuple[Floats, Integers]:
-    """Return the highest value of each nonempty bucket, shape (buckets,), and the counts of each part, shape (parts, buckets)."""
+    """Return the highest value of each nonempty bucket, shape (buckets,), and the counts of each of ``parts``, shape (parts, buckets)."""
     values = np.unique(np.concatenate([part.highest for part in parts]))
     counts = np.zeros((len(parts), len(values)), dtype=np.int64)
     for row, part in zip(counts, parts, strict=True):

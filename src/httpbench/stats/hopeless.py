@@ -8,7 +8,7 @@ from httpbench.model import Reason, ReasonKind, Trial, Verdict, VerdictKind
 
 
 def common_failure(trials: Sequence[Trial]) -> tuple[Reason, ...]:
-    """Return the first reason of each trial if it is the same in all of them; empty if a trial counts or the reasons differ.
+    """Return the first reason of each trial if all trials have the same one; empty if a trial counts or the reasons differ.
 
     ``trials`` are all trials of the first round. Disturbed trials and those that lost their load host are ignored. Reasons that differ only
     in their numbers count as the same.

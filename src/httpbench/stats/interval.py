@@ -1,13 +1,13 @@
 """Compute confidence intervals over rounds.
 
 The unit of replication is the round. All intervals use Student's *t* on the logarithms of the rounds' results. Disturbances change a
-server's rate by a factor, so the logarithms vary equally at every rate. A ratio of two results becomes a difference, and no bound is below
-zero.
+server's rate by a factor, so the logarithms vary equally at every rate. On the logarithmic scale, a ratio of two results is a difference,
+and no bound of an interval is below zero.
 
 The bootstrap, which assumes no distribution, doesn't work for a handful of rounds. Its 95% intervals of a median miss the true value in one
 of ten runs with three rounds, and in one of four runs with paired rounds. With three or more rounds, *t* keeps its error rate even if the
 noise has heavy tails or is skewed (simulated in ``tests/unit/stats/test_interval_coverage.py``). One bad round widens the interval of *t*
-much more than that of a median, so it leads to fewer claims rather than more.
+much more than the interval of a median, so a bad round causes fewer claims, not more.
 
 Student's *t* alone doesn't help if one of two servers is disturbed repeatedly. Over many rounds, its disturbances would become a
 significant difference. A comparison must therefore hold without the highest seventh of its rounds, and also without the lowest seventh. Its
@@ -35,8 +35,8 @@ ROUNDS_MIN = 3
 justify an interval."""
 
 LEFT_OUT = 7
-"""A comparison must hold even if one of every seven rounds (rounded down) is left out. With fewer rounds, Student's interval is wide enough
-by itself: one disturbed round widens it by as much as it shifts the mean."""
+"""A comparison must hold even if one of every seven rounds (rounded down) is left out. With fewer than seven rounds, Student's interval is
+wide enough by itself: a disturbed round that shifts the mean widens the interval by as much."""
 
 ROUNDS_MAX = 100_000
 """Maximum number of rounds to consider for a required width. More rounds aren't practical."""
@@ -75,8 +75,8 @@ def interval(values: Sequence[float]) -> ConfidenceInterval | None:
 def around(low: float, high: float, reach: float) -> ConfidenceInterval:
     """Return the interval from e^(low − reach) to e^(high + reach).
 
-    ``low`` and ``high`` are logarithms of centers, which are equal unless they come from :func:`centers`. ``reach`` is t · standard error
-    of the logarithms, plus the relative step of the recorded values.
+    ``low`` and ``high`` are logarithms of the two centers of the interval, which are equal unless they come from :func:`centers`.
+    ``reach`` is t · standard error of the logarithms, plus the relative step of the recorded values.
 
     Source: Student, "The probable error of a mean", Biometrika 6, 1908. Applied to logarithms, the method gives the interval of a geometric
     mean.
@@ -132,7 +132,7 @@ def rounds_for(log_deviation: float, half_width: float) -> int | None:
     over rounds, which is assumed to stay the same.
 
     Source: the two-stage rule of C. Stein, "A two-sample test for a linear hypothesis whose power is independent of the variance", Annals
-    of Mathematical Statistics 16, 1945, with the quantile of the final sample instead of the first.
+    of Mathematical Statistics 16, 1945. Stein uses the quantile for the size of the first sample; this function uses the final size.
     """
     reach = math.log1p(half_width)
 
@@ -145,7 +145,7 @@ def rounds_for(log_deviation: float, half_width: float) -> int | None:
 
 
 def jackknife(whole: float, without: Sequence[float], resolution: float) -> ConfidenceInterval | None:
-    """Return the interval of a statistic of the samples of all rounds, given its values when each round in turn is left out.
+    """Return the jackknife interval of a statistic, given its value over all rounds and its values with each round in turn left out.
 
     All values are above zero. The standard error is √((n − 1)/n · Σ (θ₋ᵢ − mean θ₋)²), computed on logarithms. Returns ``None`` for fewer
     than three rounds.

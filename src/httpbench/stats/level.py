@@ -24,24 +24,25 @@ from httpbench.stats.search import (
 )
 
 SCOUT_WIDTH = 0.05
-"""Width of the interval at which scouts stop. The trials that count begin at the ends of this interval."""
+"""Width of the interval at which the short first trials (scouts) stop. The trials that count begin at the ends of this interval."""
 
 SPARE_RESPONSES = 1.1
-"""Factor that increases the number of requests to offer. The increase allows for responses in flight at both ends of a trial, and for rates
-that aren't quite reached."""
+"""Ratio of the number of requests to offer to the number of responses needed. The extra requests allow for responses in flight at both ends
+of a trial, and for rates that aren't quite reached."""
 
 DURATION_MAX_S = 60.0
 """Maximum duration of a trial that is extended to get enough responses, in seconds. This limit determines the lowest rate to try."""
 
 PERCENTILE_MIN = 90.0
-"""Percentile that every trial must be long enough to determine, so that means and maximums are also based on several responses."""
+"""Lowest percentile on which the length of a trial is based. Every trial is long enough to determine this percentile, so means and maximums
+are also based on several responses."""
 
 DISTURBED_MAX = 10
 """Number of consecutive disturbed trials after which a search ends, because the machine isn't quiet enough."""
 
 
 class RatePoint(Frozen):
-    """The results of all trials at one rate that count."""
+    """The results at one rate. Trials that don't count are left out."""
 
     rate_rps: float
     """Offered rate, in requests/s."""
@@ -65,9 +66,9 @@ class Saturation(Frozen):
     rate_failed_rps: float | None
     """Lowest rate at which the service level fails, in requests/s. Null: none was found."""
     is_narrow: bool
-    """Whether the two rates are within the search's ``width``, or within ``attainable_width``."""
+    """Whether the distance between the two rates is at most the search's ``width``, or at most ``attainable_width``."""
     attainable_width: float | None = None
-    """Width of the range in which trials disagree, if that width is larger than the search's ``width``. Null: it isn't larger."""
+    """Width of the range in which trials disagree. Null: the range isn't wider than the search's ``width``."""
     generator_limited: bool
     """Whether the load generator was busy at ``rate_failed_rps``, so the target may be able to do more."""
     closed_loop_rps: float | None
@@ -77,13 +78,13 @@ class Saturation(Frozen):
     curve: tuple[RatePoint, ...]
     """All rates with trials that count, in ascending order."""
     rate_low_rps: float | None = None
-    """Low end of the observed range, in requests/s: the lowest rate at which any trial failed if that rate is below ``rate_rps``, else
-    ``rate_rps``. Null: the level held at no rate."""
+    """Low end of the observed range, in requests/s. If any trial failed below ``rate_rps``, this is the lowest rate of a failed trial.
+    Otherwise, it equals ``rate_rps``. Null: the level held at no rate."""
     rate_high_rps: float | None = None
-    """High end of the observed range, in requests/s: the highest rate at which any trial held if that rate is above ``rate_failed_rps``,
-    else ``rate_failed_rps``. Null: no rate failed."""
+    """High end of the observed range, in requests/s. If the level held in any trial above ``rate_failed_rps``, this is the highest rate of
+    such a trial. Otherwise, it equals ``rate_failed_rps``. Null: no rate failed."""
     is_retested: bool = False
-    """Whether both ends were tried again after other trials."""
+    """Whether both ends of the interval were tried again after other trials."""
     disturbed: int = 0
     """Number of disturbed trials, which don't count."""
     disturbed_by: tuple[tuple[Reason, ...], ...] = ()
@@ -115,7 +116,7 @@ def rate_min_rps(search: Search) -> float:
 
 
 def misses(search: Search, trial: Trial) -> tuple[Reason, ...]:
-    """Return the reasons why a trial with a rate didn't meet the service level; empty if it met the level."""
+    """Return the reasons why a trial at an offered rate didn't meet the service level; empty if it met the level."""
     if trial.measurement is None or not trial.verdict.counts:
         return trial.verdict.reasons or (Reason.of(ReasonKind.NOT_MEASURED),)
     times = _times(trial.measurement)
@@ -130,7 +131,7 @@ def misses(search: Search, trial: Trial) -> tuple[Reason, ...]:
 
 
 def observations(search: Search, trials: Sequence[Trial]) -> list[RateObservation]:
-    """Return the results of the trials that have a rate and count.
+    """Return the results of the trials that have an offered rate and count.
 
     Failed and disturbed trials are omitted, because they don't show whether the target holds the rate.
     """

@@ -22,7 +22,7 @@ FROM_MEMORY = frozenset((ReasonKind.DATABASE_NOT_READ, ReasonKind.DATABASE_NOT_W
 
 
 class StepKind(StrEnum):
-    """A change to suggest."""
+    """The kind of a suggested change."""
 
     READ_LOG = "read_log"  # the target died
     ASK_DATABASE = "ask_database"  # the target responded without its database
@@ -37,7 +37,7 @@ class StepKind(StrEnum):
 
 
 class NextStep(Frozen):
-    """A change to try next, with the value of the option to change."""
+    """A suggested change, with the new value of an option if the change needs one."""
 
     step: StepKind
     """Change to make."""

@@ -1,8 +1,8 @@
 """Compute the smallest difference a machine can detect, from A/A pairs: one server measured twice in each round.
 
 The true ratio of an A/A pair is 1, so any difference is noise. Over n pairs, the size s of the noise is the root mean square of the
-logarithms of the ratios, with n degrees of freedom, because their mean is known to be 0. The noise includes effects of order and memory
-layout.
+logarithms of the ratios. It has n degrees of freedom, because the mean of the logarithms is known to be 0. The noise includes effects of
+order and memory layout.
 
 A comparison over R rounds is a mean of R such logarithms. For identical servers, this mean is within ± t(0.975; n) · s / √R in 95% of
 cases. That range is the prediction interval of a future mean around a known mean (G. J. Hahn, W. Q. Meeker, "Statistical Intervals", Wiley
@@ -80,7 +80,7 @@ def floor(noise: Noise, figure: str, rounds: int) -> float | None:
 
 
 def other_load(noise: Noise, load: Load, workload: Workload) -> str | None:
-    """Describe how a load differs from that of the A/A pairs, such as ``connections 64 → 256``; ``None`` if the loads are alike."""
+    """Describe how a load differs from the load of the A/A pairs, such as ``connections 64 → 256``; ``None`` if the loads are alike."""
     measured = noise.load or Load(connections=noise.connections)
     changes = {name: (getattr(measured, field), getattr(load, field)) for field, name in LOAD_ALIKE.items()}
     differences = [f"{name} {_text(before)} → {_text(after)}" for name, (before, after) in changes.items() if before != after]

@@ -1,4 +1,4 @@
-"""Compute what a proxy adds: each result minus that of the baseline in the same round.
+"""Compute what a proxy adds: each result minus the baseline's result in the same round.
 
 The baseline is the same load on the same backend without a proxy, measured within minutes of the proxy's own trial, so effects of the
 machine on both trials cancel out. The result is the mean over rounds with Student's interval (see :mod:`httpbench.stats.interval` for the
@@ -43,7 +43,7 @@ class Difference(Frozen):
 def overhead(ours: Sequence[Trial], baseline: Sequence[Trial]) -> dict[str, Difference]:
     """Return the differences by statistic, from the rounds of one cell and its baseline.
 
-    Statistics without a common round are omitted.
+    A statistic is omitted if no round has it for both the proxy and the baseline.
     """
     return {name: found for name in FIGURES if (found := _difference(ours, baseline, name)) is not None}
 
@@ -58,7 +58,7 @@ def added_us(ours: Trial, baseline: Trial) -> dict[str, float]:
 def share_of(
     ours: Sequence[Trial], baseline: Sequence[Trial], figure: Callable[[Trial], float | None]
 ) -> tuple[float, float | None] | None:
-    """Return the ratio of a result to that of the baseline, and half the width of its interval; ``None`` without a common round."""
+    """Return the ratio of a result to the baseline's result, and half the width of its interval; ``None`` if no round has both results."""
     found = compare(by_round(ours, figure), by_round(baseline, figure))
     if found is None:
         return None

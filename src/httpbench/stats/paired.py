@@ -1,9 +1,9 @@
 """Compare two targets within each round: which one is faster, and by how much.
 
 Rounds are interleaved, so in each round, both targets were measured within the same minutes. The ratio within a round is free of effects
-that the machine had on both targets. The result is the geometric mean of these ratios, with an interval that holds whichever seventh of the
-rounds is left out (see :mod:`httpbench.stats.interval` for the reasons). Results of different rounds are never compared: on a machine that
-drifts by 3%, such a comparison would hide every smaller difference.
+that the machine had on both targets. The result is the geometric mean of these ratios, with an interval that holds no matter which seventh
+of the rounds is left out (see :mod:`httpbench.stats.interval` for the reasons). Results of different rounds are never compared: on a
+machine that drifts by 3%, such a comparison would hide every smaller difference.
 
 A comparison is a claim only if its p-value, corrected for the number of comparisons in its table, is at most 5%. Everything else is a tie.
 """
@@ -33,8 +33,8 @@ Rounds = Mapping[int, float]
 """Results of the rounds that count, by round number."""
 
 RANK_ROUNDS_MIN = 6
-"""Minimum number of rounds for a rank test. With five rounds, even unanimous ones have a p-value of 2/2⁵ = 6%, which can't support a
-claim."""
+"""Minimum number of rounds for a rank test. Even if one target is faster in all of five rounds, the p-value is 2/2⁵ = 6%, which can't
+support a claim."""
 
 ROUNDS_PATIENCE = 100
 """Maximum number of rounds to suggest to the user."""
@@ -49,13 +49,14 @@ class Comparison(Frozen):
     ratio: float
     """Ours / theirs: the geometric mean over rounds."""
     interval: ConfidenceInterval | None
-    """95% confidence interval of the ratio for this comparison alone, whichever seventh of the rounds is left out. Null: fewer than three
-    rounds."""
+    """95% confidence interval of the ratio, without a correction for other comparisons. It holds no matter which seventh of the rounds is
+    left out. Null: fewer than three rounds."""
     rounds: int
     """Number of rounds in which the trials of both targets count."""
     p: float | None
-    """p-value of Student's t on the log ratios, whichever seventh of the rounds is left out: how often identical servers would differ by at
-    least this much. In a table with four or more rows, all rows contribute to the variance. Null: fewer than three rounds."""
+    """p-value of Student's t on the log ratios: how often identical servers would differ by at least this much. The highest or the lowest
+    seventh of the rounds is left out, whichever makes the difference smaller. In a table with four or more rows, all rows contribute to the
+    variance. Null: fewer than three rounds."""
     p_adjusted: float | None
     """p-value after Holm's correction for all comparisons of the same table. Null: fewer than three rounds."""
     p_rank: float | None
@@ -76,7 +77,7 @@ def compare(ours: Rounds, theirs: Rounds, resolution: float = 0.0) -> Comparison
     """Compare two targets over the rounds that both have; ``None`` if there is no round in which both results are above zero.
 
     ``resolution`` is the relative step of the recorded values. Two values within one step count as equal, and no interval is narrower than
-    a step. Otherwise, a comparison of three rounds in the same histogram bucket would look infinitely certain.
+    a step. Without this rule, the interval of three rounds in the same histogram bucket would have a width of zero.
     """
     ratios = log_ratios(ours, theirs)
     if not len(ratios):
@@ -98,7 +99,7 @@ def compare(ours: Rounds, theirs: Rounds, resolution: float = 0.0) -> Comparison
 
 
 def log_ratios(ours: Rounds, theirs: Rounds) -> Floats:
-    """Return ln(ours / theirs) for each round that both have, in ascending order of rounds."""
+    """Return ln(ours / theirs) for each round in which both results are above zero, in ascending order of rounds."""
     common = sorted(number for number in ours.keys() & theirs.keys() if ours[number] > 0 and theirs[number] > 0)
     return np.array([math.log(ours[number]) - math.log(theirs[number]) for number in common], dtype=np.float64)
 
@@ -122,15 +123,16 @@ def holm(p_values: Sequence[float]) -> list[float]:
 
 
 def distance(ratios: Floats, resolution: float) -> float:
-    """Return the distance of the mean log ratio from zero, beyond the resolution, whichever seventh of the rounds is left out."""
+    """Return by how much the mean log ratio differs from zero beyond the resolution, no matter which seventh of the rounds is left out."""
     return max(abs(nearest_to_zero(*centers(ratios))) - max(resolution, ROUNDING), 0.0)
 
 
 def rank_test(ratios: Floats) -> float | None:
     """Return the p-value of Wilcoxon's signed-rank test; ``None`` for fewer than six rounds.
 
-    Rounds without any difference are left out, as in the original. The p-value is exact, or a normal approximation if distances tie,
-    because enumerating all signs, as scipy would do by default, takes seconds.
+    Rounds without any difference are left out, as in Wilcoxon's paper. The p-value is exact unless the targets differ by the same amount
+    in several rounds. In that case, it is a normal approximation, because scipy's default is to try all combinations of signs, which takes
+    seconds.
 
     Source: F. Wilcoxon, "Individual comparisons by ranking methods", Biometrics Bulletin 1, 1945.
     """

@@ -1,7 +1,7 @@
 """Decide whether there are enough rounds: compute the width of the widest interval, and the number of rounds for the requested width.
 
-The intervals are those of the main result in all tables of the run: the ratio to the baseline if there are several targets, or else the
-result itself.
+The module examines the intervals of the main result in all tables of the run. In a table with several targets, these are the intervals of
+the ratios to the baseline. In other tables, they are the intervals of the results themselves.
 
 Checking after each round, and stopping once an interval is narrow, favors rounds that agree by chance. With five rounds before the first
 check, the final interval contains the true value in at least 92% of runs instead of 95% (simulated in
@@ -35,10 +35,10 @@ class Width:
     rounds: int
     log_deviation: float
     is_ratio: bool
-    """Whether the interval is that of a comparison, which must hold whichever seventh of the rounds is left out."""
+    """Whether the interval belongs to a comparison. A comparison must hold no matter which seventh of the rounds is left out."""
 
     def rounds_for(self, half_width: float) -> int | None:
-        """Return how many rounds would be enough; ``None`` if the number isn't practical."""
+        """Return how many rounds an interval of ± ``half_width`` (relative) needs; ``None`` if the number isn't practical."""
         enough = rounds_for(self.log_deviation, half_width)
         if not self.is_ratio or enough is None or enough < LEFT_OUT:
             return enough
@@ -47,9 +47,9 @@ class Width:
 
 
 def headline(trials: Iterable[Trial]) -> Rounds:
-    """Return the result that is used to compare a cell, for each round that counts.
+    """Return the main result of a cell for each round that counts.
 
-    The result is correct responses per second or, with a rate, the p99 of the times in µs.
+    The main result is correct responses per second or, with an offered rate, the p99 latency in µs.
     """
     return by_round(trials, _headline)
 

@@ -43,7 +43,7 @@ CAUTION = 1.25
 the rows' noise differs (``benchmarks/ranks.py``)."""
 
 OUTLIER = 0.0003
-"""p-value below which a row is too noisy to share the noise of the other rows."""
+"""p-value of an F test below which a row is so noisy that its variance isn't averaged with the variance of the other rows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +63,7 @@ class Pair:
     logs: Floats
     """ln(one / other) by round."""
     variances: tuple[float, ...]
-    """Variances of the logarithms of both rows over rounds, or only the variance of the log ratios."""
+    """Variances of the logarithms of both rows over rounds, or only the variance of the log ratios if the pair is compared on its own."""
     priors: tuple[float, ...]
     """Degrees of freedom that each variance gains from the other rows of the table."""
     resolution: float
@@ -74,7 +74,7 @@ class Pair:
         return p_value(distance(self.logs, self.resolution), self._error(rounds), self._freedom(rounds))
 
     def interval(self) -> ConfidenceInterval:
-        """Return the 95% interval of the ratio, whichever seventh of the rounds is left out."""
+        """Return the 95% interval of the ratio, which holds no matter which seventh of the rounds is left out."""
         rounds = len(self.logs)
         return around(*centers(self.logs), student(self._freedom(rounds)) * self._error(rounds) + self.resolution)
 

@@ -32,23 +32,23 @@ from dataclasses import dataclass
 from enum import Enum
 
 EXCEED_RATIO = 0.5
-"""Maximum share of failed trials at a rate that is a lower bound."""
+"""Maximum share of failed trials at a rate that counts as a lower bound."""
 
 RATE_MAX_RPS = 1e8
 """Highest rate that the load generator accepts."""
 
 RATE_DIGITS = 4
-"""Number of significant digits of the rates to try. The resolution is a tenth of the smallest useful width."""
+"""Number of significant digits of the rates to try. The rounding step is at most a tenth of the smallest useful width."""
 
 STRIDES_MAX = 6
-"""Maximum number of doublings of a stride. With a width of 5%, the longest stride is a factor of 23."""
+"""Maximum number of doublings of a stride (a step outward from an end). With a width of 5%, the longest stride is a factor of 23."""
 
 RETEST_TRIALS = 4
-"""Maximum number of trials at an end whose trials disagree, as a multiple of `trials`, plus one."""
+"""Maximum number of trials at an end whose trials disagree, as a multiple of ``trials``. One more trial is added to rule out a tie."""
 
 AGREEING_MIN = 2
-"""Number of trials that must fail at low rates, and of trials that must hold at higher rates, before their disagreement widens the
-interval. A single trial may have been disturbed."""
+"""Minimum number of trials that must fail at low rates, and minimum number that must hold at higher rates, for this disagreement to widen
+the interval. A single trial may have been disturbed."""
 
 
 class LimitSide(Enum):
@@ -92,14 +92,14 @@ class Bounds:
     upper: float | None
 
     def is_within(self, width: float) -> bool:
-        """Return whether the bounds are within this width, or so close that there is no rate to try between them."""
+        """Return whether the interval is at most this wide, or so narrow that there is no rate to try between the bounds."""
         if self.lower is None or self.upper is None:
             return False
         return self.upper / self.lower - 1 <= width or _rounded(math.sqrt(self.lower * self.upper)) in (self.lower, self.upper)
 
 
 def place(held: Iterable[bool], trials: int) -> LimitSide:
-    """Classify a rate that is to get ``trials`` trials by its results so far."""
+    """Classify a rate by its results so far, if ``trials`` trials are planned for it."""
     results = list(held)
     wanted = max(trials, len(results))
     failed, missing = results.count(False), wanted - len(results)
@@ -120,7 +120,7 @@ def retested_place(held: Sequence[bool], trials: int) -> LimitSide:
 
 
 def places(observations: Iterable[RateObservation], phase: SearchPhase) -> dict[float, LimitSide]:
-    """Classify each rate that was tried for long enough, in ascending order.
+    """Classify each rate that had sufficiently long trials, in ascending order.
 
     The decision from the first trials stands until a retest is decided.
     """
@@ -129,7 +129,7 @@ def places(observations: Iterable[RateObservation], phase: SearchPhase) -> dict[
 
 
 def _results(observations: Iterable[RateObservation], phase: SearchPhase) -> dict[float, list[bool]]:
-    """Return the results of each rate that was tried for long enough, the least recently tried rate first."""
+    """Return the results of each rate that had sufficiently long trials, the least recently tried rate first."""
     results: dict[float, list[bool]] = {}
     for one in observations:
         if one.duration_s >= phase.duration_s(one.rate_rps):

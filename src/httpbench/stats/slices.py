@@ -1,4 +1,4 @@
-"""Combine the observations of slices into those of a trial.
+"""Combine the observations of slices into the observations of a trial.
 
 Shares and rates are means weighted by the time that the target ran, counts are sums, and peaks are maximums. While a target runs, it also
 responds to requests before and after the window of each slice. The CPU time for those requests doesn't count. It is subtracted in
@@ -41,7 +41,7 @@ class Slice:
     ran_s: float
     """Time from the target's first request to its last response in the slice, in seconds."""
     counted_share: float
-    """Share of the responses in that time that count, 0 to 1."""
+    """Share of the responses during ``ran_s`` that count, 0 to 1."""
 
 
 def is_disturbed(part: Slice, plan: TrialPlan) -> bool:
@@ -52,7 +52,7 @@ def is_disturbed(part: Slice, plan: TrialPlan) -> bool:
 
 
 def combined(slices: Sequence[Slice], dropped: int = 0) -> Observed:
-    """Return the observations of a trial from those of its slices. There must be at least one slice."""
+    """Return the observations of a trial, combined from its slices. There must be at least one slice."""
     seen = [part.observed for part in slices]
     return Observed(
         target_usage=_usage(slices, lambda one: one.target_usage),
@@ -143,7 +143,7 @@ def _others(slices: Sequence[Slice]) -> Others | None:
 
 
 def _stranger(parts: Sequence[tuple[Stranger, float]], total: float) -> Stranger:
-    cores = sum(one.cores * weight for one, weight in parts) / total  # in slices that don't list the process, it used no CPU time
+    cores = sum(one.cores * weight for one, weight in parts) / total  # slices that don't list the process count as zero
     cpus = sorted({cpu for one, _ in parts for cpu in one.cpus})
     return parts[-1][0].model_copy(update={"cores": cores, "cpus": tuple(cpus)})
 
@@ -172,7 +172,7 @@ def _network(found: Sequence[Network], slices: Sequence[Slice]) -> Network | Non
 
 
 def _link(links: Sequence[LinkUse], weights: Sequence[float]) -> LinkUse:
-    """Return the mean use of the fullest link, or the highest use of any link if different links were the fullest."""
+    """Return the mean use of the fullest link, or the highest use if the slices have different fullest links."""
     if len({link.name for link in links}) > 1:
         return max(links, key=lambda link: link.share)
     return links[0].model_copy(update={"bits_per_s": _weighted([link.bits_per_s for link in links], weights)})

@@ -1,4 +1,4 @@
-"""Find stalls of a target that the p99 of a closed loop hides.
+"""Find a target's stalls that don't show in the p99 of a closed loop.
 
 While a target stalls, a closed loop sends nothing, so a stall of any length delays only one request per connection (*coordinated
 omission*). Users who keep sending requests would notice every stall: if a target stalls for 1% of the time, 1% of the requests that arrive

@@ -1,19 +1,20 @@
 """Decide when a warm-up is over, and whether throughput was steady while it was measured.
 
-A *warm-up* is examined while it runs, in windows of a tenth of a second. The means of the two parts of its last half are compared, as in J.
-Geweke's diagnostic ("Evaluating the accuracy of sampling-based approaches to the calculation of posterior moments", Bayesian Statistics 4,
-1992). The test is an equivalence test (D. J. Schuirmann, "A comparison of the two one-sided tests procedure and the power approach", J.
-Pharmacokinetics and Biopharmaceutics 15, 1987): the warm-up is over when the whole 95% interval of the change is within ± 2%. Noise widens
-the interval, so it can only make a warm-up longer. With more than about 3% noise per window, ten seconds can't show that a target is
-steady, and the report mentions this. Because a narrow interval can occur by chance, the interval must be narrow five times in a row. In an
-open loop, the rate is known and has no noise, so each part must reach the rate.
+A *warm-up* is examined while it runs, in windows of a tenth of a second. The last half of the warm-up so far is divided into two parts, and
+their means are compared, as in J. Geweke's diagnostic ("Evaluating the accuracy of sampling-based approaches to the calculation of
+posterior moments", Bayesian Statistics 4, 1992). The test is an equivalence test (D. J. Schuirmann, "A comparison of the two one-sided
+tests procedure and the power approach", J. Pharmacokinetics and Biopharmaceutics 15, 1987): the warm-up is over when the whole 95% interval
+of the change is within ± 2%. Noise widens the interval, so it can only make a warm-up longer. With more than about 3% noise per window, ten
+seconds can't show that a target is steady, and the report mentions this. Because a narrow interval can occur by chance, the interval must
+be narrow five times in a row. In an open loop, the rate is known and has no noise, so each part must reach the rate.
 
 A *measurement* is examined as a whole with MSER, the marginal standard error rule. The rule drops as many leading windows as it takes to
-minimize the standard error of the mean of the rest. It finds the end of a step, curve or drift without a model of the noise (K. P. White,
-"An effective truncation heuristic for bias reduction in simulation output", Simulation 69, 1997; the best of 44 methods in K. Hoad, S.
-Robinson, R. Davies, "Automating warm-up length estimation", J. Operational Research Society 61, 2010). The measurement isn't steady if
-dropping these windows changes its throughput by more than 2% and by more than three standard errors of the rest. Some programs never become
-steady, and a benchmark has to report that: E. Barrett et al., "Virtual machine warmup blows hot and cold", OOPSLA 2017.
+minimize the standard error of the mean of the remaining windows. It finds the end of a step, curve or drift without a model of the noise
+(K. P. White, "An effective truncation heuristic for bias reduction in simulation output", Simulation 69, 1997; the best of 44 methods in K.
+Hoad, S. Robinson, R. Davies, "Automating warm-up length estimation", J. Operational Research Society 61, 2010). The measurement isn't
+steady if dropping these windows changes its throughput by more than 2% and by more than three standard errors of the remaining windows.
+Some programs never become steady, and a benchmark has to report that: E. Barrett et al., "Virtual machine warmup blows hot and cold",
+OOPSLA 2017.
 
 Neither check detects a change after the measurement, or a change of latency at constant throughput. In an open loop, the checks only detect
 a target that falls behind the rate.
@@ -42,15 +43,15 @@ SHIFT_MAX = 0.02
 confidence intervals cover smaller differences."""
 
 SOUGHT_ERRORS_MAX = 3.0
-"""Maximum difference between two parts of a measurement that chance can explain, in standard errors, when the split with the largest
-difference is chosen."""
+"""Maximum difference between two parts of a measurement that chance can explain, in standard errors. It is as large as this because the
+split with the largest difference is chosen."""
 
 WINDOWS_MIN = 20
 """Minimum number of windows for deciding whether a measurement was steady."""
 
 REST_MIN = 5
 """Minimum number of windows to keep, because the variance of very few windows may be small by chance. At least a third of all windows are
-kept, too."""
+also kept."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +101,7 @@ def _change(earlier: Floats, later: Floats) -> _Change | None:
 
 
 def _keeps(part: Floats, window_s: float, rate_rps: float) -> bool:
-    """Return whether a part has as many responses as were due, allowing for requests at its edges."""
+    """Return whether a part of a warm-up has as many responses as were due, allowing for 2% and for requests at its edges."""
     tolerance = SHIFT_MAX * rate_rps + EDGE_REQUESTS / (len(part) * window_s)
     return abs(float(part.mean()) - rate_rps) <= tolerance and float(part.max()) > 0
 
@@ -108,7 +109,7 @@ def _keeps(part: Floats, window_s: float, rate_rps: float) -> bool:
 def truncation(values: Sequence[float]) -> int:
     """Return how many leading windows to drop.
 
-    This is the d with the smallest Σ(yᵢ − ȳ)² / (n − d)² over i > d. On a tie, it is the smallest such d.
+    This is the number d that minimizes Σ(yᵢ − ȳ)² / (n − d)² over i > d. If several do, it is the smallest of them.
     """
     count = len(values)
     rest_min = max(REST_MIN, count // 3)
@@ -139,9 +140,10 @@ def changed(measurement: Measurement) -> Reason | None:
 
 
 def unsteady(trial: Trial) -> Reason | None:
-    """Return why a trial isn't steady; ``None`` if it is steady, if that is unknown, or if the rate was meant to rise.
+    """Return why a trial isn't steady; ``None`` if it is or may be steady, or if the rate was meant to rise.
 
-    A warm-up that reached its time limit is a reason if throughput was still changing by more than 2% and by more than the noise.
+    A trial isn't steady, for example, if its warm-up reached its time limit while throughput was still changing by more than 2% and by more
+    than the noise.
     """
     if trial.measurement is None or trial.plan.load.rate_from_rps is not None:
         return None
@@ -165,7 +167,7 @@ def not_shown_steady(trial: Trial) -> Reason | None:
 
 
 def _unfinished(trial: Trial) -> Settling | None:
-    """Return the warm-up of a measured trial if it ended without a steady state because its time was up, else ``None``."""
+    """Return the warm-up of a measured trial if it reached its time limit before a steady state, else ``None``."""
     settling = trial.settling
     if settling is None or trial.measurement is None or trial.plan.load.rate_from_rps is not None:
         return None

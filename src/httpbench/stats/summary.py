@@ -294,7 +294,7 @@ def rss_bytes_peak(trial: Trial) -> int | None:
 
 
 def cpu_us_per_request(trial: Trial) -> float | None:
-    """Return the target's CPU time per complete response of a trial, in µs; for a client, without start-up."""
+    """Return the target's CPU time per complete response of a trial, in µs. A client's start-up is excluded."""
     if trial.client is not None:
         return trial.client.cpu_us_per_request
     return _us_per_request(trial.observed.target_usage, trial)
@@ -348,7 +348,7 @@ def _latency(rounds: Sequence[Distribution | None]) -> Latency | None:
     if not present:
         return None
     values = {name: [getattr(each, name) for each in present] for name in Distribution.model_fields if name in Latency.model_fields}
-    # A slow round has fewer requests and may lack a high percentile. A median over the other rounds would then favor the target.
+    # A slow round has fewer requests and may lack a high percentile. A median over only the other rounds would favor the target.
     figures = {name: None if None in found else Estimate.of(found) for name, found in values.items()}
     return Latency(**figures, merged=None, merged_intervals={})
 
@@ -391,7 +391,7 @@ def _reasons(by_round: Iterable[Sequence[Reason]], rounds: int | None = None) ->
 
 
 def _repeated(reasons: Sequence[Reason], *, known: bool) -> Reason:
-    """Merge reasons that differ only in their numbers. If ``known``, the reader already knows how many rounds have them."""
+    """Merge reasons that differ only in their numbers. ``known`` means that the reader already knows how many rounds have them."""
     if all(reason == reasons[0] for reason in reasons) and (known or len(reasons) == 1):
         return reasons[0]
     distinct = [reason.dumped for place, reason in enumerate(reasons) if reason not in reasons[:place]]

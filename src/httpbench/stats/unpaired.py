@@ -4,7 +4,7 @@ The rounds of two runs weren't interleaved, so they can't be paired. The result 
 t on the logarithms, which doesn't require equal variances (B. L. Welch, "The generalization of 'Student's' problem when several different
 population variances are involved", Biometrika 34, 1947; the degrees of freedom follow F. E. Satterthwaite, Biometrics Bulletin 2, 1946).
 
-As in a comparison within a run, the interval holds whichever seventh of the rounds of either run is left out (see
+As in a comparison within a run, the interval holds no matter which seventh of each run's rounds is left out (see
 :mod:`httpbench.stats.interval`).
 
 Comparing runs has a large drawback that no formula removes. Any difference between the two runs (other programs, a colder room, another
@@ -26,11 +26,11 @@ class Change(Frozen):
     """The change of one result between two runs: the ratio of the second (head) to the first (base)."""
 
     base: float
-    """Geometric mean over the rounds that count."""
+    """Geometric mean over the first run's rounds that count."""
     head: float
     ratio: float
     interval: ConfidenceInterval | None
-    """Interval of the ratio. All intervals of the result hold together with a confidence of 95%. ``None``: fewer than three rounds."""
+    """Interval of the ratio. With 95% confidence, all intervals of this result hold at once. ``None``: fewer than three rounds."""
     rounds_base: int
     rounds_head: int
 

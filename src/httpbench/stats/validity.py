@@ -1,4 +1,4 @@
-"""Apply the rules that make a trial invalid. Each rule yields its reason."""
+"""Apply the rules that make a trial invalid. Each broken rule yields a reason."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from httpbench.stats.evidence import ERROR_SHARE_LIMIT, Evidence
 
 ACHIEVED_SHARE_MIN = 0.99
 """Minimum ratio of the achieved to the offered rate. Below this ratio, the target got fewer requests than the table claims. The missing 1%
-allows for requests in flight at the end. The native load generator waits for their responses, and a request without a response is an
+allows for requests in flight at the end. The native load generator waits for their responses, and counts a request without a response as an
 error."""
 
 EDGE_REQUESTS = 2
@@ -19,7 +19,7 @@ EDGE_REQUESTS = 2
 there are few requests."""
 
 POISSON_DEVIATIONS = 3
-"""Number of standard deviations by which the number of Poisson arrivals in a step may fall short by chance."""
+"""Number of standard deviations by which the number of Poisson arrivals in a step may be below the expected number by chance."""
 
 LITTLE_MIN, LITTLE_MAX = 0.97, 1.01
 """Allowed range of throughput × mean service time / requests in flight. By Little's law (J. D. C. Little, "A proof for the queuing formula
@@ -32,7 +32,7 @@ for longer."""
 
 LITTLE_ROUND_TRIPS_MIN = 100
 """Minimum number of requests per connection and pipeline slot for Little's law. With fewer requests, those that are cut off at the start
-and the end exceed the tolerance."""
+and the end change the ratio by more than the tolerance."""
 
 WRONG_RESPONSES = frozenset({"unexpected_status", "unexpected_body", "invalid_response", "unknown_status"})
 """Kinds of errors that are wrong responses. A single wrong response makes the trial invalid, because the target isn't correct."""
@@ -50,7 +50,7 @@ def is_incorrect(evidence: Evidence) -> bool:
 
 
 def untrue(evidence: Evidence) -> Iterator[Reason]:
-    """Yield the reasons why the results aren't valid, if any."""
+    """Yield each reason why the results aren't valid."""
     measurement = evidence.measurement
     if measurement.requests.ok == 0:
         yield Reason.of(ReasonKind.NO_CORRECT_RESPONSE, errors=_errors_made(measurement))
@@ -111,11 +111,11 @@ def _short_bodies(evidence: Evidence) -> Iterator[Reason]:
 
 
 def response_size(workload: Workload, response_bytes: int | None = None) -> tuple[int | None, Literal["bodies", "responses"]]:
-    """Return the minimum size of a correct response, in bytes, and whether it is that of the body; ``None`` if sizes can't be compared.
+    """Return the minimum size of correct bodies or responses, in bytes, and which of the two it is; ``None`` if sizes can't be compared.
 
     Args:
         workload: The request and the correct response.
-        response_bytes: Size of a whole correct response, if all are alike and the generator counts headers. ``None``: compare bodies.
+        response_bytes: Size of a whole correct response, if all have one size and the generator counts headers. ``None``: compare bodies.
     """
     if workload.parts or workload.request.method == "HEAD":
         return None, "bodies"
@@ -174,11 +174,11 @@ def _little(evidence: Evidence) -> Iterator[Reason]:
         return
     times, window_s = evidence.measurement.service_time_us, evidence.measurement.duration_s / evidence.windows
     # A request in flight at the start counts with its whole time, which is at most the longest time on each connection. A request in flight
-    # at the end doesn't count at all. The longest time may be that of a request that never ended, so a usual time serves as the bound for
-    # this effect.
+    # at the end doesn't count at all. The longest time may belong to a request that never ended, so a usual time (the p99 if it is known)
+    # serves as the bound for this effect.
     usual_us = next((us for us in (times.p99, times.p90, times.max) if us is not None), 0.0) if times else 0.0
     longest_us = (times.max or 0.0) if times else 0.0
-    # In slices, the times are those of requests sent inside the window. A request in flight at the start of the window doesn't count,
+    # In slices, only requests that were sent inside the window have times. A request in flight at the start of the window doesn't count,
     # however long it takes. A request in flight at the end of the window counts with its whole time.
     missing_us = usual_us if evidence.windows == 1 else longest_us
     if ratio + _cut_off_by_the_end(evidence) < LITTLE_MIN - missing_us / 1e6 / window_s:
@@ -188,7 +188,7 @@ def _little(evidence: Evidence) -> Iterator[Reason]:
 
 
 def _cut_off_by_the_end(evidence: Evidence) -> float:
-    """Return by how much a stall at the end of the measurement lowers the ratio.
+    """Return by how much a stall at the end of the measurement lowers the ratio of Little's law.
 
     The mean doesn't include the stalled requests, as it would if the stall had occurred earlier. Returns 0 if the requests in flight are so
     old that their connections may never get a response.
@@ -200,10 +200,10 @@ def _cut_off_by_the_end(evidence: Evidence) -> float:
 
 
 def little_ratio(evidence: Evidence) -> float | None:
-    """Return throughput × mean service time / requests in flight; ``None`` if it need not be 1.
+    """Return throughput × mean service time / requests in flight; ``None`` if the ratio can correctly differ from 1.
 
-    The ratio need not be 1 in an open loop, without keep-alive (connecting and closing take time outside the service time), if the
-    generator's mean doesn't cover every request, or with few requests.
+    It can differ in an open loop, without keep-alive (connecting and closing take time outside the service time), if the generator's mean
+    doesn't cover every request, or if there are few requests.
     """
     measurement, load = evidence.measurement, evidence.load
     times = measurement.service_time_us

@@ -23,40 +23,39 @@ from httpbench.stats.validity import is_incorrect, untrue
 from httpbench.stats.withheld import withheld
 
 TARGET_BUSY = 0.90
-"""Minimum share of its cores that a busy target uses. The share is below 1 because the kernel charges some interrupt and network work to no
-process."""
+"""Minimum share of its cores that a target must use to count as busy. It is below 1 because the kernel charges some interrupt and network
+work to no process."""
 
 TARGET_FULL = 0.97
-"""Minimum share of its cores at which the target is the limit even if the generator is nearly full, too. If a request costs the same under
-any load, such a target can do at most 3% more, and rounds differ by as much. That assumption can be wrong: if more requests wait, a server
-may handle several at once at a lower cost per request. So if the generator is busy, even a full target isn't proven to be the only
-limit."""
+"""Minimum share of its cores that a target must use to count as the limit if the generator is nearly full, too. If each request costs the
+same under any load, such a target can do at most 3% more, and rounds differ by as much. But requests may cost less under more load, because
+a server can handle several waiting requests at once. So if the generator is busy, even a full target isn't proven to be the only limit."""
 
 BOTH_TARGET = 0.80
-"""Minimum share of its cores at which a target counts as nearly full if the generator is nearly full, too. A target below this share could
-do a quarter more, so the generator alone is the limit."""
+"""Minimum share of its cores that a target must use to count as nearly full if the generator is nearly full, too. A target below this share
+could do a quarter more, so the generator alone is the limit."""
 
 MACHINE_BUSY = 0.95
-"""Minimum share of shared cores that the programs on them use together if these cores are the limit."""
+"""Minimum share of the shared cores that the programs on them must use together for these cores to count as the limit."""
 
 RETRANSMISSION_S = 0.2
 """Minimum duration of a retransmission timeout on Linux (TCP_RTO_MIN), in seconds; RFC 6298 requires one second. A tail loss probe (RFC
 8985) resends a segment earlier, but often that segment wasn't lost and only its acknowledgment was late."""
 
 LOST_SHARE_MIN = 0.05
-"""Minimum share of the connections' time lost to retransmission timeouts at which the network may be the reason that neither side was busy.
-Equal to the threshold for other programs."""
+"""Minimum share of their time that connections must lose to retransmission timeouts before the verdict reports that the network may be the
+limit. The value is the same as :data:`OTHERS_SHARE_MAX`."""
 
 LINK_FULL_MIN = 0.90
-"""Minimum share of a link's capacity at which the link may be the reason that neither side was busy. Equal to the threshold for a busy
-target. The kernel's counters miss about 4% of the bytes: the headers that the network device adds when it splits large packets into
-segments."""
+"""Minimum share of its capacity that a network link must use to count as full. A full link may be the reason why neither side was busy. The
+value is the same as :data:`TARGET_BUSY`. The kernel's counters miss about 4% of the bytes: the headers that the network device adds when it
+splits large packets into segments."""
 
 POLLING_THREADS_MIN = 0.5
-"""Minimum number of threads that are busy without requests in a target that polls. Threads that don't poll are hardly ever busy."""
+"""Minimum number of threads of a polling target that are busy without requests. Other threads are hardly ever busy without requests."""
 
 WAITING_SHARE_MIN = 0.05
-"""Minimum share of its cores' time that a target must wait for a CPU before the verdict mentions the waiting. Waiting isn't a limit by
+"""Minimum share of the time of its cores for which a target must wait for a CPU before the verdict mentions it. Waiting isn't a limit by
 itself, because threads of one program wait for each other."""
 
 
@@ -87,8 +86,8 @@ HARMLESS = frozenset((ReasonKind.BYTES_MAY_BE_LOST, *ENDINGS))
 """Incidents that leave the results valid."""
 
 CLIENT_BUSY_SHARE = 0.5
-"""Minimum share of its wall time for which a busy client uses the CPU. A client below this share mostly waited for the server or to be
-woken up."""
+"""Minimum share of its wall time for which a client must use the CPU to count as busy. A client below this share mostly waited for the
+server's responses or for the kernel to wake it up."""
 
 
 def judged(trial: Trial) -> Trial:
@@ -188,7 +187,7 @@ def _limit_of_either(evidence: Evidence, target: Usage) -> Verdict | None:
         mean, most = evidence.target_cores(target) / evidence.target_capacity(), target.thread_cores_max
         return _verdict(VerdictKind.TARGET, ReasonKind.THREAD_FULL, threads=target.threads, thread_cores_max=most, mean_share=mean)
     if throttled(target):
-        return Verdict(kind=VerdictKind.TARGET)  # `withheld` always reports this reason
+        return Verdict(kind=VerdictKind.TARGET)  # `withheld` always reports the quota
     if evidence.generator_is_busy():
         return _verdict(VerdictKind.GENERATOR, ReasonKind.GENERATOR_BOUND, programs=programs)
     return None
@@ -217,7 +216,7 @@ def _quota(evidence: Evidence, target: Usage, capacity: float) -> tuple[Reason, 
 
 
 def _full_links(evidence: Evidence) -> Iterator[Reason]:
-    """Yield the full network link of each machine."""
+    """Yield a reason for each machine whose network link is full."""
     there = evidence.observed.load_host
     for network, host in ((evidence.observed.network, None), (there.network, there.name) if there else (None, None)):
         link = network.fullest_link if network else None
@@ -289,7 +288,7 @@ def _limit_of_shared_cores(evidence: Evidence, sharing: Sequence[_Program], kind
 
 
 def _together(evidence: Evidence, sharing: Sequence[_Program]) -> dict[str, Any]:
-    """Return how full the shared cores of these programs were, as the data for a reason."""
+    """Return how much CPU time these programs used on the cores that they share, as the data for a reason."""
     programs = [{"name": each.name, "cores": each.usage.cpu_cores_mean} for each in sharing]
     return {"programs": programs, "shared_cores": evidence.cores.physical({cpu for each in sharing for cpu in each.cpus})}
 

@@ -1,4 +1,4 @@
-"""Report CPU time that a quota or steal withheld from a trial, whatever the trial's verdict.
+"""Report CPU time that a quota or steal withheld from a trial. Trials of every verdict are checked.
 
 `disturbance.py` reports steal that disturbs a trial.
 """
@@ -13,7 +13,7 @@ from httpbench.stats.disturbance import disturbances
 from httpbench.stats.evidence import Evidence, evidence_of, throttled
 
 STEAL_SHARE_MIN = 0.05
-"""Minimum share of a core taken by other virtual machines at which steal is always reported."""
+"""Minimum share of a core that other virtual machines must take before steal is reported for a trial of any verdict."""
 
 WITHHELD = (ReasonKind.QUOTA_STOPPED_TARGET, ReasonKind.STEAL)
 """Kinds of the reasons that report withheld CPU time."""
@@ -23,7 +23,7 @@ DISTURBING_STEAL = (ReasonKind.STOLEN, ReasonKind.STOLEN_ON_HOST)
 
 
 def withheld(evidence: Evidence) -> dict[ReasonKind, tuple[float, Reason]]:
-    """Return the share of CPU time that was withheld in each way, with the reason. Shares that are too small to matter are omitted."""
+    """Return the withheld share and the reason for each kind of withheld CPU time. Shares that are too small to matter are omitted."""
     found = {}
     if share := throttled(evidence.observed.target_usage):
         found[ReasonKind.QUOTA_STOPPED_TARGET] = (share, Reason.of(ReasonKind.QUOTA_STOPPED_TARGET, periods_share=share))
@@ -35,7 +35,7 @@ def withheld(evidence: Evidence) -> dict[ReasonKind, tuple[float, Reason]]:
 
 
 def withheld_in_rounds(trials: Sequence[Trial]) -> Iterator[Reason]:
-    """Yield a reason for each way in which CPU time was withheld, with the worst round and the number of affected rounds."""
+    """Yield a reason for each kind of withheld CPU time, with the worst round and the number of affected rounds."""
     known = [withheld(evidence) for trial in trials if (evidence := evidence_of(trial))]
     for way in WITHHELD:
         rounds = [found[way] for found in known if way in found]

@@ -1,6 +1,6 @@
 """Queries for the measured targets, and for pages of runs, filtered by target, name, commit, tag or date.
 
-A search reads only indexes. It reads documents only for the runs on the requested page.
+A search finds the matching runs with indexes alone, and reads documents only for the runs on the requested page.
 """
 
 from __future__ import annotations
@@ -109,7 +109,7 @@ def extent(store: Store, target: str) -> tuple[int, str | None]:
 def target_ids(store: Store) -> list[str]:
     """Return the ids of all measured targets.
 
-    The query steps through the index from one target to the next, so the number of trials doesn't matter.
+    The query steps through the index from one target to the next, so it takes no longer if there are many trials.
     """
     found = store.select(
         """
@@ -128,7 +128,7 @@ def _condition(store: Store, wanted: Wanted) -> tuple[str, Sequence[object]]:
     """Return the filter as an SQL condition with its values."""
     parts: list[tuple[str, object]] = []
     if wanted.target:
-        # The unary "+" makes SQLite use the index on the searched columns.
+        # The unary "+" keeps SQLite from using the index on ids, so it uses the index on all searched columns.
         fitting = [name for name in target_ids(store) if wanted.target.lower() in name.lower()]
         parts.append(("+id IN (SELECT run_id FROM trial WHERE target IN (SELECT value FROM json_each(?)))", json.dumps(fitting)))
     parts += [(condition, value) for name, condition in CONDITIONS.items() if (value := getattr(wanted, name))]

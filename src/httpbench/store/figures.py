@@ -46,7 +46,7 @@ class RunFigures:
 
 
 def figures_of(trial: Trial) -> TrialFigures:
-    """Return the results of a trial for the table."""
+    """Return the results of a trial for the table ``figures``."""
     measurement = trial.measurement if trial.verdict.counts else None
     times = measurement.times_us if measurement else None
     return TrialFigures(

@@ -55,7 +55,8 @@ MIGRATIONS: tuple[str, ...] = (
     ALTER TABLE run ADD COLUMN pid_start_ticks INTEGER NOT NULL DEFAULT 0;
     ALTER TABLE run DROP COLUMN pid_started;
     """,
-    # The results for a target's history over many runs, without the documents. ``cell`` is the plan without its position in the run.
+    # The results for a target's history over many runs, so that a history reads no documents. ``cell`` is a trial's plan without its
+    # position in the run.
     """
     CREATE TABLE figures (
         run_id         TEXT NOT NULL,
@@ -110,8 +111,8 @@ def is_current(connection: sqlite3.Connection) -> bool:
 def migrate(connection: sqlite3.Connection) -> None:
     """Bring the tables up to date.
 
-    Call this within a transaction, so that two programs that start at once don't both migrate. It always writes to the file: SQLite opens
-    a read-only file without an error, but a run should fail at its start rather than at its end.
+    Call this within a transaction, so that two programs that start at once don't both migrate. This function always writes to
+    the file: SQLite opens a read-only file without an error, but a run should fail at its start rather than at its end.
     """
     for script in MIGRATIONS[_applied(connection) :]:
         for statement in script.split(";"):

@@ -50,7 +50,7 @@ PLANNED = f"""
          THEN {MADE}
          ELSE coalesce(json_array_length(document, '$.plan'), 0) END
 """
-"""Number of trials of a run, excluding repeats. A run that ended early because its intervals were narrow enough is complete."""
+"""Number of trials of a run, excluding repeats. A run that ended early because its intervals were narrow enough counts as complete."""
 
 SIZE = """
     length(CAST(document AS BLOB))

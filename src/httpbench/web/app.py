@@ -1,7 +1,7 @@
 """The dashboard as an ASGI application: pages of :class:`Site`, the progress of a run as server-sent events, and error pages.
 
-Events are read from the store, so the run can belong to any process, and that process can die at any time. The event ``state`` is a line
-of text, ``results`` is the part of the page that changes, and ``end`` is the last event.
+Events are read from the store, so the run can belong to any process, and that process can die at any time. The event ``state`` contains a
+line of text, ``results`` contains the part of the page that changes, and ``end`` is the last event.
 
 Format: https://html.spec.whatwg.org/multipage/server-sent-events.html.
 """

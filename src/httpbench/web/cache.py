@@ -11,7 +11,7 @@ Item = TypeVar("Item")
 
 
 class Cache(Generic[Item]):
-    """A least-recently-used cache that threads can share. If two threads miss at the same time, both make the item."""
+    """A least-recently-used cache that threads can share. If two threads ask for the same missing item at once, both make it."""
 
     def __init__(self, size_max: int, size: Callable[[Item], int]):
         self._size_max = size_max

@@ -127,5 +127,5 @@ def _text(text: str) -> str:
 
 
 def _long(text: str) -> Markup:
-    """Allow a text to wrap."""
+    """Return markup that allows a long text to wrap."""
     return Markup('<span class="long">{}</span>').format(text)

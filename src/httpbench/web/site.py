@@ -1,4 +1,4 @@
-"""All pages by path, made from the store. The server and the static copy share this module, so it doesn't depend on HTTP.
+"""Make each page from its path and the store. The server and the static copy share this module, so it doesn't depend on HTTP.
 
 Charts and reports are slow to make, so they are cached until their run changes.
 """

@@ -30,7 +30,7 @@ PATHS = {
 """Workload and path in httpbench for each supported test. HttpArena's paths are the same for all frameworks."""
 
 MOUNTS = {"/data/dataset.json": "data/dataset.json", "/data/static": "data/static", "/certs": "certs"}
-"""Path in the clone, by the path at which it is mounted inside the container."""
+"""Paths in the clone, keyed by the paths at which they are mounted inside the container."""
 
 
 class _Type(StrEnum):

@@ -64,7 +64,7 @@ def resources(base: TrialPlan, head: TrialPlan) -> list[Mismatch]:
 
 
 def toolchains(base: Environment, head: Environment) -> list[Mismatch]:
-    """Return the differences in the versions of programs and libraries. These may be the subject of the comparison, so they don't prevent it."""
+    """Return the programs and libraries whose versions differ. They may be the subject of the comparison, so they don't prevent it."""
     names = sorted(base.versions.keys() | head.versions.keys())
     pairs = [Mismatch(name, base.versions.get(name), head.versions.get(name)) for name in names]
     return [pair for pair in pairs if pair.base != pair.head]

@@ -1,4 +1,4 @@
-"""Gates within one run. Each target is compared with the baseline round by round, so that changes of the machine, which affect both, cancel out."""
+"""Gates within one run. Targets are compared with the baseline round by round, so that effects of the machine on both cancel out."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """One target over many runs: each of its metrics over time, and the runs at which a metric changed.
 
-Runs share a series only if their environments match by the rules of ``httpbench compare``. The values come from the summaries of trials in the
-store, so reading a hundred thousand trials takes less than a second.
+Runs share a series only if their environments match by the rules of ``httpbench compare``. The values come from the summaries of trials in
+the store, so reading a hundred thousand trials takes less than a second.
 """
 
 from __future__ import annotations

@@ -83,7 +83,7 @@ class LoadOrigin:
     has_backend: bool = False
     """Whether the single load host also ran the backend of the proxies."""
     slowest: str | None = None
-    """Name of the Dask worker that sent its requests with the longest delay. ``None``: unknown."""
+    """If there are several hosts: name of the one that sent its requests with the longest delay. ``None``: unknown."""
     lag_us: float = 0.0
     """99th percentile of the delay with which ``slowest`` sent its requests, in µs."""
 

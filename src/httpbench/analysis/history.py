@@ -99,7 +99,7 @@ class Series:
     differs: tuple[Mismatch, ...]
     """Differences from the environment of the newest series of this cell. Empty: this is the newest series."""
     points: tuple[Point, ...]
-    """The runs of the series, of which there is at least one."""
+    """The runs of the series. There is at least one."""
     changes: tuple[LevelChange, ...]
 
     @property

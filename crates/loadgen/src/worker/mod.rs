@@ -142,9 +142,11 @@ pub struct Worker<P: Protocol> {
     span: Span,
     /// Index of this thread, which its reports contain.
     pub thread: u32,
-    /// Connections that the engine must open, flush and close. The engine drains these lists.
+    /// Indices of the connections that the engine must open. The engine empties this list and the two lists below.
     pub to_open: Vec<u32>,
+    /// Indices of the connections whose output the engine must send.
     pub to_flush: Vec<u32>,
+    /// Indices of the connections that the engine must close.
     pub to_close: Vec<u32>,
     /// CPU time that the engine has spent polling. The engine updates it.
     pub polled_ns: u64,

@@ -35,7 +35,7 @@ impl AsFd for Alarm {
     }
 }
 
-/// The windows of a run, one after the other. Workers check for new ones only while they generate no load.
+/// The windows of a run, one after the other. Workers check for new windows only while they generate no load.
 #[derive(Debug, Default)]
 pub struct Windows {
     /// The number of windows so far, and the last window.
@@ -52,7 +52,7 @@ impl Windows {
         self.wake_all()
     }
 
-    /// Returns the number of windows so far and the last window, if there are more than `known` windows.
+    /// Returns the number of windows so far and the last window, or `None` if there are no more than `known` windows.
     pub fn after(&self, known: u64) -> Option<(u64, Window)> {
         Some(*lock(&self.last)).filter(|(number, _)| *number > known)
     }

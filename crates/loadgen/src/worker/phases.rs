@@ -78,7 +78,7 @@ impl<P: Protocol> Worker<P> {
         }
     }
 
-    /// Once all connections are set up or have failed, reports that the worker is ready and then waits for the start.
+    /// Reports that the worker is ready once all its connections are set up or have failed. The worker then waits for the start.
     fn note_ready(&mut self, now_ns: u64) {
         let newly = self.attempted == self.connections.len() && !std::mem::replace(&mut self.said_ready, true);
         if newly && self.shared.in_slices {

@@ -1,4 +1,4 @@
-//! Tests of the counters, with servers that respond correctly or in unusual but valid ways.
+//! Tests of the counters in results, with servers that respond in ordinary and in unusual ways.
 
 use std::io::{Read, Write};
 use std::net::TcpListener;

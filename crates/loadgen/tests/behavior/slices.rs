@@ -202,7 +202,7 @@ fn nothing_is_in_flight_after_a_slice_through_a_tunnel() {
     }
 }
 
-/// Starts an HTTP/2 server, which uses TLS if `tls` is a configuration.
+/// Starts an HTTP/2 server, which uses TLS if `tls` contains a configuration.
 fn serve_http2(tls: Option<Arc<rustls::ServerConfig>>) -> (SocketAddr, Arc<Served>) {
     fn answer_all<S: Read + Write>(stream: S, served: &Served) {
         let Some(mut frames) = Frames::accept(stream) else { return };

@@ -37,7 +37,7 @@ pub enum Order {
     HeldForEver,
 }
 
-/// One request; times are in nanoseconds of the monotonic clock.
+/// One request and its times, in nanoseconds of the monotonic clock.
 #[derive(Clone, Copy, Debug)]
 pub struct Served {
     /// Index of the connection, in order of connecting.

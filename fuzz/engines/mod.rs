@@ -28,9 +28,9 @@ const TIMEOUT_MS: u64 = 50;
 const TIMEOUT_GOOD_MS: u64 = 10_000;
 /// Maximum time that a run may take in addition to its duration and the timeout.
 const GRACE: Duration = Duration::from_secs(1);
-/// Maximum number of attempts, because on a busy machine a run may end late without being wrong.
+/// Maximum number of attempts of a run that ends late. On a busy machine, even a correct engine may end late.
 const TRIES: u32 = 3;
-/// Additional time after which a run that hasn't ended counts as hung.
+/// A run that exceeds its maximum time by this much counts as hung.
 const HANGS: Duration = Duration::from_secs(10);
 /// Durations to try with good servers, because a server may get no CPU time within a short window.
 const DURATIONS_GOOD_MS: [u64; 3] = [DURATION_MS, 1_000, 5_000];
@@ -47,7 +47,7 @@ pub fn check(input: &[u8]) {
     assert!(broken.is_empty(), "{}\nbytes: b\"{}\"\n{script:?}", broken.join("\n"), input.escape_ascii());
 }
 
-/// Runs one engine against the script. Fails with the law that the engine broke, if any.
+/// Runs one engine against the script. If the engine broke a law, returns an error that describes the law.
 fn judge(script: &Script, engine: &'static str) -> Result<(), String> {
     if script.is_good() {
         for duration_ms in DURATIONS_GOOD_MS {
@@ -60,7 +60,7 @@ fn judge(script: &Script, engine: &'static str) -> Result<(), String> {
     attempt(script, engine, DURATION_MS, TIMEOUT_MS).map(drop)
 }
 
-/// Performs a run, and repeats it if it was late. Returns the result, or `None` if the client could not connect.
+/// Performs a run, and repeats it if it ended late. Returns the result, or `None` if the client could not connect.
 fn attempt(script: &Script, engine: &'static str, duration_ms: u64, timeout_ms: u64) -> Result<Option<RunResult>, String> {
     let bound = Duration::from_millis(duration_ms + timeout_ms) + GRACE;
     let mut took = Duration::ZERO;
@@ -128,7 +128,7 @@ fn sum_of_requests(script: &Script, result: &RunResult, connections: u64) -> Res
     Ok(())
 }
 
-/// Checks that no more responses count as correct than the server sent, and that a good server causes no errors.
+/// Checks that the client counts no more correct responses than the server sent, and that a good server causes no errors.
 fn correct_responses(script: &Script, result: &RunResult, correct: Option<u64>) -> Result<(), String> {
     if let Some(correct) = correct.filter(|correct| result.requests.ok > *correct) {
         return Err(format!("{} responses counted as correct, but only {correct} were", result.requests.ok));
@@ -162,7 +162,8 @@ fn arguments(script: &Script, server: &Server, engine: &str, duration_ms: u64, t
         Pace::Open => add("--rate", "1k".to_owned()),
         Pace::OpenWithDeadline => {
             add("--rate", "20k".to_owned());
-            // A dropped request counts as an error although the server isn't to blame.
+            // With a deadline, delayed requests are dropped and count as errors. A good server must not cause errors, so its client gets no
+            // deadline.
             if !script.is_good() {
                 add("--deadline", "10ms".to_owned());
             }

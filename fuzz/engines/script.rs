@@ -221,7 +221,7 @@ impl Input<'_> {
         })
     }
 
-    /// Decodes a length. Short lengths are in bytes, long ones in pages.
+    /// Decodes a length from one byte. Values below 128 are the length in bytes; larger values encode the length in pages of 4096 bytes.
     fn length(&mut self) -> usize {
         let byte = usize::from(self.byte());
         if byte < 128 { byte } else { (byte - 127) * 4096 }

@@ -1,4 +1,4 @@
-//! A failing load thread ends the run at once, and the results so far are reported.
+//! Tests that a failing load thread ends the run at once and that the results so far are reported.
 
 mod common;
 
@@ -13,7 +13,7 @@ use common::{ENGINES, load, serve, serve_bytes, url};
 const HELLO: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello";
 /// Far longer than a run that ends at once, and far shorter than a run that continues.
 const AT_ONCE: Duration = Duration::from_secs(20);
-/// The tests search the descriptors of this process, so only one of them may run an engine at a time.
+/// The tests search the descriptors of this process, so only one test may run an engine at a time.
 static ALONE: Mutex<()> = Mutex::new(());
 
 /// Returns the descriptors of this process on which engines wait.
@@ -24,7 +24,7 @@ fn engine_descriptors(engine: &str) -> Vec<RawFd> {
     found.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect()
 }
 
-/// Replaces the descriptor that one of two threads waits on, after both have worked for a while.
+/// Lets two load threads work for a while, and then makes one of them fail by replacing the descriptor that it waits on.
 fn break_one_of_two(engine: &str) {
     let started = Instant::now();
     while engine_descriptors(engine).len() < 2 {

@@ -1,4 +1,4 @@
-//! Servers that play random scripts: a short version of `fuzz/run`, and a replay of its corpus.
+//! Tests with servers that play random scripts: a short version of `fuzz/run`, and a replay of its corpus.
 
 #[path = "../../../fuzz/engines/mod.rs"]
 mod engines;

@@ -33,8 +33,8 @@ enum State {
     Open,
     /// Sends the remaining responses and then shuts down the sending side.
     Closing,
-    /// Waits for the client to close the connection. Closing it first could reset the connection before the client has read the last
-    /// response.
+    /// Waits for the client to close the connection. If the server closed it first, the connection might be reset before the client has
+    /// read the last response.
     Draining,
 }
 

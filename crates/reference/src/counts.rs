@@ -52,8 +52,8 @@ impl Counters {
         self.in_flight_max.fetch_max(now, Relaxed);
     }
 
-    /// Counts a response as sent. Call this before sending the response. Otherwise, another thread might first count the client's next
-    /// request on another connection.
+    /// Counts a response as sent. Call this before sending the response. Otherwise, another thread might count the client's next request,
+    /// on another connection, before this response.
     pub fn settled(&self) {
         self.in_flight.fetch_sub(1, Relaxed);
     }

@@ -15,8 +15,9 @@ pub struct Response {
 pub struct Responses {
     body: Arc<[u8]>,
     second: u64,
-    /// Responses to GET and to HEAD: one that keeps the connection open, and one that closes it.
+    /// Responses to GET: the first keeps the connection open, and the second closes it. `None` until needed.
     get: [Option<Response>; 2],
+    /// Responses to HEAD, in the same order.
     head: [Option<Response>; 2],
 }
 

@@ -4,12 +4,13 @@
 //!
 //! This is a separate program because a process is charged for the resources that it used before it executed the measured program. Its peak
 //! memory (`ru_maxrss`, which exec doesn't reset) starts with the pages of the process it was forked from, and its CPU time includes
-//! everything before exec. When forked from an interpreter, that is 10 MB and a millisecond. When forked from this program, it is the
-//! memory floor in the report and about ten microseconds. To keep that floor low, the program is small and depends only on libc.
+//! everything before exec. If the process is forked from an interpreter, this overhead is 10 MB and a millisecond. If it is forked from
+//! this program, the overhead is about ten microseconds, and the report contains the memory overhead as a floor. To keep that floor low,
+//! this program is small and depends only on libc.
 //!
-//! The program's standard output goes to the file OUTPUT. The file REPORT gets a JSON object with `code` (negative for a signal), `wall_s`,
-//! `user_s`, `system_s`, `rss_bytes_peak` and `rss_bytes_floor`; a peak at the floor says nothing about the program. The exit code is 0 if
-//! the program could be run, whatever its own exit code, and 127 if not.
+//! The standard output of PROGRAM goes to the file OUTPUT. The file REPORT gets a JSON object with `code` (negative for a signal),
+//! `wall_s`, `user_s`, `system_s`, `rss_bytes_peak` and `rss_bytes_floor`; a peak at the floor says nothing about PROGRAM. If PROGRAM could
+//! be run, `httpbench-timer` exits with 0, regardless of PROGRAM's own exit code. Otherwise, it exits with 127.
 
 use std::ffi::{CString, OsString};
 use std::fs::{self, File};
@@ -84,7 +85,8 @@ fn run(argv: &[CString], output: &File) -> io::Result<String> {
     ))
 }
 
-/// Runs in the child: executes the program. The child is killed if the parent dies. A failure is reported through the pipe.
+/// Runs in the child process and executes the measured program. The child is killed if the parent dies. If the program can't be executed,
+/// the child reports this through the pipe.
 fn become_program(argv: &[*const libc::c_char], output: i32, error: i32) -> ! {
     // SAFETY: the arguments end with a null pointer and outlive the call, and the written bytes are those of a local integer.
     unsafe {

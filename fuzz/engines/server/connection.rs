@@ -20,7 +20,7 @@ use http1::{INTERIM, WRONG_STATUS, correct_response};
 use http2::{Exchange, INTERIM_BLOCK};
 use socket::tls_config;
 
-/// The reason to stop playing: the connection is unusable, or the script has ended it.
+/// The error that ends a script early: the connection is unusable, or the script has ended it.
 #[derive(Debug)]
 pub struct Over;
 
@@ -38,13 +38,15 @@ pub struct Connection<'a> {
     /// Whether the socket can no longer be written to.
     shut: bool,
     notified: bool,
-    /// For HTTP/1.1: the number of bytes of the current response that were sent, whether the output has ever been invalid, and the end of
-    /// the last write since then.
+    /// For HTTP/1.1: number of bytes of the current response that were sent.
     at: usize,
+    /// For HTTP/1.1: whether the output so far may be invalid.
     broken: bool,
+    /// For HTTP/1.1: the last bytes written since `broken` was set. They may be the beginning of a status line.
     recent: Vec<u8>,
-    /// For HTTP/1.1: the head being read, and the number of missing bytes of its body. For HTTP/2: the frames being read.
+    /// For HTTP/1.1: the request head being read. For HTTP/2: the frames being read.
     input: Vec<u8>,
+    /// For HTTP/1.1: number of bytes of the request body that haven't been read yet.
     body_left: usize,
     requests: u64,
     responded: u64,
@@ -86,7 +88,7 @@ impl<'a> Connection<'a> {
         }
     }
 
-    /// Plays the script on this connection, which is number `number` of the run.
+    /// Plays the script on this connection. `number` is the number of the connection within the run.
     pub fn play(&mut self, number: u32) -> Result<(), Over> {
         let played = self.play_script(number);
         self.note_close();

@@ -81,7 +81,7 @@ impl Server {
         Ok(server)
     }
 
-    /// Returns the upper bound on the number of correct responses, or `None` if the model has no bound.
+    /// Returns the upper bound on the number of correct responses, or `None` if the model can't give a bound.
     pub fn correct(&self) -> Option<u64> {
         let unknown = self.shared.unknown.load(Ordering::SeqCst);
         (!unknown).then(|| self.shared.correct.load(Ordering::SeqCst))

@@ -43,9 +43,9 @@ class Cell(Frozen):
     verdict_base: VerdictKind
     verdict_head: VerdictKind
     reasons_head: tuple[Reason, ...]
-    """Reasons for the verdict of head's rounds, or why they don't count."""
+    """Reasons for the verdict on head's rounds, or reasons why these rounds don't count."""
     figures: dict[str, Change]
-    """Changes by metric. Metrics that either run lacks are omitted. A load with a rate has no ``rps``."""
+    """Changes by metric. A metric is omitted if one of the runs lacks it. A load with a rate has no ``rps``."""
     lost_head: Reason | None = None
     """Number of head's rounds that failed or are invalid, and why. Null: none."""
 
@@ -60,7 +60,8 @@ class Alone:
     connections: int
     loads: int
     elsewhere: Literal["limits", "load"] | None
-    """Property that differs in the other run: the container's limits, or the workload or load. ``None``: the other run lacks the target."""
+    """Why the other run lacks these loads. ``limits``: it measured the target with other container limits. ``load``: it measured the target
+    under another workload or load. ``None``: it lacks the target."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,7 +109,7 @@ class Changes:
 def changes(
     base: RunAndTrials, head: RunAndTrials, gates: Sequence[Gate] = (), further: Sequence[str] = (), *, fails_if_inconclusive: bool = False
 ) -> Changes:
-    """Compare each cell that both runs have, in the order of head's tables. ``further`` adds metrics to ``SHOWN``."""
+    """Compare each cell that both runs have, in the order of head's tables. ``further`` names metrics to compare besides ``SHOWN``."""
     before, after = _cells(base), _cells(head)
     common = [key for key in after if key in before]
     names = list(dict.fromkeys((*SHOWN, *further, *(gate.figure for gate in gates))))

@@ -24,11 +24,12 @@ from httpbench.stats.stalls import hidden_stalls
 from httpbench.stats.summary import cells, last_attempts, summarize
 
 LOST = (VerdictKind.FAILED, VerdictKind.INVALID)
-"""Verdicts of rounds that don't count because of the target itself, rather than a disturbance."""
+"""Verdicts of rounds that don't count because of the target itself, not because of a disturbance."""
 
 HIGHER_IS_BETTER = (THROUGHPUT.name, SPEED.name)
 LIMITED = (*HIGHER_IS_BETTER, WALL.name, P99.name)
-"""Metrics whose values are only bounds if something other than the target was full. Latencies then include additional waiting."""
+"""Metrics that show only bounds for a target if something other than the target was full. In that case, the target could have been faster,
+and latencies include additional waiting."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,13 +44,13 @@ class Compared:
 
     @property
     def stalling(self) -> Row | None:
-        """The row with the lower p99 if that p99 hides stalls, which a closed loop hardly notices."""
+        """The row with the lower p99, if its p99 hides stalls. In a closed loop, stalls barely affect p99. ``None``: it hides none."""
         found = self.figures.get(P99.name)
         lower = None if found is None else self.row if found.ratio < 1 else self.baseline
         return lower if lower and hidden_stalls(lower.trials) else None
 
     def holds(self, figure: str) -> bool:
-        """Return whether the difference in a metric is significant and couldn't be reversed by a value that is only a bound."""
+        """Return whether the difference in a metric is significant and neither bounds nor hidden stalls could reverse it."""
         found = self.figures[figure]
         if found is None or not found.differs or (figure == P99.name and self.stalling is not None):
             return False
@@ -101,13 +102,13 @@ def is_undecided(places: Mapping[str, RankRange]) -> bool:
 
 
 def rounds_to_tell(group: Group) -> int | None:
-    """Return how many rounds would tell at least two rows apart, or ``None`` if that takes more than is practical."""
+    """Return how many rounds would tell at least two rows apart, or ``None`` if that takes too many rounds to be practical."""
     _, tested = _tested(group, _headline(group))
     return tested.rounds_to_rank()
 
 
 def lost_too_many(row: Row) -> Reason | None:
-    """Return the reason if a row lost more rounds than an interval tolerates, else ``None``.
+    """Return why a row lost rounds if it lost more of them than a confidence interval tolerates, else ``None``.
 
     Such a row isn't compared, because its remaining rounds are the ones in which it did well, so they would flatter it.
     """
@@ -164,7 +165,7 @@ def _headline(group: Group) -> Figure:
 
 
 def _tested(group: Group, figure: Figure) -> tuple[list[Row], AllPairs]:
-    """Test all pairs of comparable rows by one metric. Ranks and claims come from the same test, so they can't contradict each other."""
+    """Test all pairs of comparable rows by one metric. Ranks and comparisons both use this test, so they can't contradict each other."""
     rows = _eligible(group)
     rounds = [figure.rounds(row.trials) for row in rows]
     kept = pooled(rounds)

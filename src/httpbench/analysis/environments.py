@@ -31,7 +31,7 @@ MUST_MATCH = (
 """Fields of an environment that must match."""
 
 MEMORY_TOLERANCE = 0.02
-"""Maximum relative difference in memory size that is ignored, because the size changes slightly from boot to boot."""
+"""Memory sizes match if their relative difference is at most this large. The size changes slightly from boot to boot."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,7 @@ class Mismatch:
     """A property that must match between two runs but doesn't."""
 
     subject: str
-    """A field of the environment, ``load_host``, ``has_backend`` (of the load host), ``target_cores``, ``workers``, or a knob."""
+    """A field of the environment, ``load_host``, ``has_backend`` (of the load host), ``target_cores``, ``workers``, or a system setting."""
     base: object
     head: object
     is_knob: bool = False
@@ -64,7 +64,7 @@ def resources(base: TrialPlan, head: TrialPlan) -> list[Mismatch]:
 
 
 def toolchains(base: Environment, head: Environment) -> list[Mismatch]:
-    """Return the differences in programs and libraries. These may be the subject of the comparison, so they don't prevent it."""
+    """Return the programs and libraries whose versions differ. They may be the subject of the comparison, so they don't prevent it."""
     names = sorted(base.versions.keys() | head.versions.keys())
     pairs = [Mismatch(name, base.versions.get(name), head.versions.get(name)) for name in names]
     return [pair for pair in pairs if pair.base != pair.head]

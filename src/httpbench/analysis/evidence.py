@@ -30,7 +30,7 @@ class Disturbances:
     repeated: tuple[Trial, ...]
     """Trials that were repeated."""
     lost: tuple[Trial, ...]
-    """Last attempts that don't count, because they were disturbed."""
+    """Last attempts that don't count because they were disturbed."""
     accepted: tuple[Trial, ...]
     """Last attempts that were disturbed but count, because the run had no retries."""
 

@@ -1,4 +1,4 @@
-"""Gates within one run. Each target is compared with the baseline round by round, so that the machine's effects on both cancel out."""
+"""Gates within one run. Targets are compared with the baseline round by round, so that effects of the machine on both cancel out."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Obstacle(Enum):
     NO_BASELINE = auto()
     """The baseline was not measured."""
     NO_TARGET = auto()
-    """The second run lacks the target under this load."""
+    """Head lacks the target under this load."""
     FIXED_BY_RATE = auto()
     """The load has a rate, which fixes throughput."""
     LOST_ROUNDS = auto()
@@ -42,7 +42,8 @@ class JudgedGate:
     gate: Gate
     passage: Passage = Passage.UNKNOWN
     ratio: float | None = None
-    """Value of the target or of head, divided by the value of the baseline or of base. ``None``: unknown."""
+    """Value of the target divided by that of the baseline. If two runs are compared: value of head divided by that of base. ``None``:
+    unknown."""
     interval: ConfidenceInterval | None = None
     """95% confidence interval of the ratio. ``None``: unknown."""
     obstacle: Obstacle | None = None
@@ -50,7 +51,7 @@ class JudgedGate:
     rounds: int = 0
     """Number of rounds in which both sides have the metric."""
     lost: Reason | None = None
-    """The rounds that failed or were invalid, if they are the obstacle."""
+    """Number of rounds that failed or were invalid, and why, if these rounds prevent a judgment. ``None``: they don't."""
 
     @property
     def rounds_enough(self) -> int | None:

@@ -16,7 +16,7 @@ GroupKey = tuple[Scaling, str, str, Load]
 """Key that the rows of a table share: scaling, workload, load generator and load."""
 
 SIZE_TOLERANCE = 0.10
-"""Maximum relative difference from the group's median for a response size that isn't marked."""
+"""Maximum relative difference between a response size and the group's median. Rows with a larger difference are marked."""
 
 
 def groups(run: Run, trials: Sequence[Trial]) -> list[Group]:
@@ -105,13 +105,13 @@ def _log_tail(cell: Sequence[Trial]) -> str | None:
 
 
 def _table_place(key: GroupKey) -> tuple[object, ...]:
-    """Order tables by workload, then by the size of the load."""
+    """Return the sort key of a table. Workload, scaling and load generator come before the size of the load."""
     scaling, workload, generator, load = key
     return (workload, list(Scaling).index(scaling), generator, load.connections, load.pipeline, load.rate_rps or 0, str(load))
 
 
 def _row_place(row: Row) -> tuple[bool, float, str]:
-    """Order rows by throughput, and clients by time. Rows without results come last, by id."""
+    """Return the sort key of a row. It sorts by throughput, or by time for clients. Rows without results come last, by id."""
     client, throughput = row.summary.client, row.summary.throughput_rps
     if client is not None:
         return (False, client.mean_s, row.target.id)
@@ -119,7 +119,10 @@ def _row_place(row: Row) -> tuple[bool, float, str]:
 
 
 def _proxy_place(row: Row) -> tuple[object, ...]:
-    """Put the baseline first. Order proxies by p99 if the load has a rate, because all proxies serve the same rate."""
+    """Return the sort key of a row of proxies, in which the baseline comes first.
+
+    If the load has a rate, proxies are sorted by p99, because all of them serve the same rate.
+    """
     times = row.latency
     p99_us = times.p99.median if times and times.p99 and row.summary.load.rate_rps else 0.0
     return (row.target.is_declared, not row.counts, p99_us, *_row_place(row))

@@ -1,7 +1,7 @@
-"""One target over many runs: each of its metrics over time, and the runs at which the metric changed.
+"""One target over many runs: each of its metrics over time, and the runs at which a metric changed.
 
-Runs share a series only if their environments match by the rules of ``compare``. The values come from the summaries of trials in the
-store, so reading a hundred thousand trials takes less than a second.
+Runs share a series only if their environments match by the rules of ``httpbench compare``. The values come from the summaries of trials in
+the store, so reading a hundred thousand trials takes less than a second.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ FIGURES: Mapping[str, Callable[[TrialFigures], float | None]] = {
     "p99": lambda trial: trial.latency_us_p99,
     "time": lambda trial: trial.wall_s,
 }
-"""Function that reads each metric from the summary of a trial."""
+"""Functions that read a metric from the summary of a trial, by metric."""
 
 CommitsBetween = Callable[[Path, str, str], Sequence[str]]
 """Function that lists the commits in a folder after one commit, up to and including another commit.
@@ -80,7 +80,7 @@ class HistoryLevel:
     last: int
     """Index of the last point."""
     value: float
-    """Geometric mean of the medians."""
+    """Geometric mean of the medians of the points."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +99,7 @@ class Series:
     differs: tuple[Mismatch, ...]
     """Differences from the environment of the newest series of this cell. Empty: this is the newest series."""
     points: tuple[Point, ...]
-    """The runs of the series, of which there is at least one."""
+    """The runs of the series. There is at least one."""
     changes: tuple[LevelChange, ...]
 
     @property

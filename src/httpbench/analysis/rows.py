@@ -39,7 +39,7 @@ class Row:
 
     @property
     def as_measured(self) -> Row:
-        """This row, but with results from rounds that don't count if no round counts."""
+        """This row. If no round counts, it contains the results of the rounds that don't count."""
         return self if self.measured is None else replace(self, summary=self.measured)
 
     @property
@@ -83,7 +83,7 @@ class LoadOrigin:
     has_backend: bool = False
     """Whether the single load host also ran the backend of the proxies."""
     slowest: str | None = None
-    """Name of the scheduled host that sent its requests latest. ``None``: unknown."""
+    """If there are several hosts: name of the one that sent its requests with the longest delay. ``None``: unknown."""
     lag_us: float = 0.0
     """99th percentile of the delay with which ``slowest`` sent its requests, in µs."""
 

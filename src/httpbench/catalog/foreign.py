@@ -1,4 +1,4 @@
-"""Helpers for the readers of other projects' catalogs, which read unmodified files and list a target even if its file is invalid."""
+"""Helpers for the readers of other projects' catalogs. A reader accepts unmodified files and lists targets with invalid files too."""
 
 from __future__ import annotations
 

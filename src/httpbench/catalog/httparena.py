@@ -27,10 +27,10 @@ PATHS = {
     "pipelined": (f"{NAME}-pipelined", "/pipeline"),
     "json": (f"{NAME}-json", "/json/50?m=6"),
 }
-"""Workload and path in httpbench for each supported test. HttpArena's paths are the same for all frameworks."""
+"""Name of the workload in httpbench and request path in HttpArena, by supported test. The paths are the same for all frameworks."""
 
 MOUNTS = {"/data/dataset.json": "data/dataset.json", "/data/static": "data/static", "/certs": "certs"}
-"""Path in the clone, by the path at which it is mounted inside the container."""
+"""Paths in the clone, keyed by the paths at which they are mounted inside the container."""
 
 
 class _Type(StrEnum):

@@ -1,10 +1,11 @@
 //! The queue of unsent requests of one connection.
 
-/// Unsent bytes of one connection: positions `start` to `end` in a sequence of requests without gaps. If the first request is partly sent,
-/// `start` lies within it.
+/// The unsent bytes of one connection. They are the positions `start` to `end` in a gapless sequence of requests. If the first unsent
+/// request has been sent in part, `start` lies within this request.
 ///
-/// If requests differ, the sequence is the connection's own buffer. Otherwise, it is one request repeated without end, and the prepared
-/// buffer holds the first repetitions. Subtracting whole requests from both positions then leaves the content unchanged.
+/// If the requests differ, each connection stores its sequence in its own buffer. If all requests are identical, the sequence is one
+/// request repeated without end, and a buffer prepared in advance holds the first repetitions. Both positions can then be reduced by the
+/// length of whole requests without changing the bytes between them.
 #[derive(Debug, Default)]
 pub struct Queue {
     pub(super) start: usize,

@@ -62,12 +62,13 @@ fn forward_signals(signals: &mut UnixStream, events: &Sender<Event>) {
     }
 }
 
-/// Forwards all lines. If stdin is closed without `end`, nobody controls the run anymore, so the run is interrupted at once.
+/// Forwards all lines from stdin. If stdin is closed before the command `end` arrives, nobody controls the run anymore, so this function
+/// interrupts the run.
 fn forward_lines(events: &Sender<Event>) {
     let mut ends = false;
     for line in stdin().lock().lines().map_while(Result::ok) {
         ends |= matches!(parse(&line), Ok(Command::End));
-        // Sending fails if the coordinator has given up.
+        // Sending fails if the coordinator no longer receives events. The line doesn't matter in that case.
         let _ = events.send(Event::Line(line));
     }
     if !ends {
@@ -87,7 +88,7 @@ fn parse(line: &str) -> Result<Command> {
     })
 }
 
-/// Parses milliseconds, which may have a fraction.
+/// Parses a number of milliseconds, which may have a fraction, and returns nanoseconds.
 fn nanoseconds(text: &str) -> Result<u64> {
     let ns = text.parse::<f64>().ok().map(|ms| ms * 1e6).filter(|ns| (0.0..=LONGEST_NS as f64).contains(ns));
     ns.map(|ns| ns.round() as u64).ok_or_else(|| anyhow!("stdin contains the time `{text}`; hint: write milliseconds, at most 24 hours"))

@@ -21,7 +21,7 @@ use crate::protocol::tunnel::Tunnel;
 use crate::time::clock::now_ns;
 use crate::worker::{Limits, Report, Shared, Worker};
 
-/// The first error that makes the load generator itself stop.
+/// The first error that made the load generator end the run.
 #[derive(Debug, Default)]
 pub struct Failure(OnceLock<String>);
 
@@ -31,7 +31,7 @@ impl Failure {
         self.0.get_or_init(|| format!("load thread {thread} failed: {reason}"));
     }
 
-    /// Records a reason to end the run other than a failed thread.
+    /// Records an error other than the failure of a thread. Like `note`, ignores all errors except the first one.
     pub fn note_reason(&self, reason: &str) {
         self.0.get_or_init(|| reason.to_owned());
     }
@@ -41,7 +41,7 @@ impl Failure {
     }
 }
 
-/// Returns the name of the engine to use, and why it isn't io_uring if `auto` had to fall back to epoll.
+/// Returns the name of the engine to use. If `auto` falls back to epoll, also returns why io_uring isn't available.
 pub fn choose_engine(choice: EngineChoice) -> (&'static str, Option<String>) {
     match choice {
         EngineChoice::IoUring => (Uring::NAME, None),
@@ -88,7 +88,7 @@ impl Member {
         shared.stop();
     }
 
-    /// Selects the protocol. All functions called from this one are monomorphized for it.
+    /// Runs the thread with the protocol of the plan. The compiler generates a copy of all called functions for each protocol.
     fn speak(self) -> Result<()> {
         let plan = self.plan.clone();
         let (place, places) = plan.place_of(self.thread);
@@ -136,7 +136,7 @@ fn limits(plan: &Plan) -> Limits {
     }
 }
 
-/// Pins the calling thread to these CPUs, if there are any.
+/// Pins the calling thread to these CPUs. Does nothing if the list is empty.
 pub fn pin(cpus: &[usize]) -> Result<()> {
     if cpus.is_empty() {
         return Ok(());
@@ -154,7 +154,7 @@ pub fn pin(cpus: &[usize]) -> Result<()> {
 
 /// Sets the timer slack to 1 ns. The kernel may otherwise delay timers by 50 µs, which is too coarse for a schedule.
 fn wake_precisely() {
-    // If this isn't allowed, timers fire late and the schedule lag shows it.
+    // If the system doesn't allow this, timers fire late, which the result shows as schedule lag.
     let _ = set_current_timer_slack(NonZeroU64::new(1));
 }
 

@@ -19,7 +19,7 @@ use crate::worker::{Final, Report};
 
 /// Number of bytes reserved for the encoded histogram of an interval. Most histograms need less.
 const INTERVAL_TEXT_BYTES: usize = 4096;
-/// Maximum number of intervals whose memory is reserved before the run, 4 MB in total. Longer runs allocate more later.
+/// Maximum number of intervals for which memory is reserved before the run, 4 MB in total. Runs with more intervals allocate memory later.
 const INTERVALS_RESIDENT: usize = 1000;
 
 pub struct Gather<'a> {
@@ -27,25 +27,26 @@ pub struct Gather<'a> {
     window: Window,
     announced: Option<Phase>,
     announced_end: bool,
-    /// Spans that some threads have yet to hand over, by start time.
+    /// Spans that at least one thread hasn't handed over yet, by start time.
     pending: BTreeMap<u64, (Span, u32, Recorder)>,
     pool: &'a Pool,
     pauses: Pauses,
     total: Recorder,
-    /// Connect times during the setup and the warm-up.
+    /// Counts and times recorded while connecting and warming up.
     before: Recorder,
     /// Outcomes of the requests that were in flight at the end of the window.
     late: Recorder,
     /// Ages of the requests that were unfinished at the end of the run.
     unfinished: Recorder,
-    /// The last complete measured span. It is held back because the unfinished requests belong to the last span of the run.
+    /// The last complete measured span. It is held back because it may be the last span of the run, to which the unfinished requests will
+    /// be added.
     held: Option<(Span, Recorder, Percentiles)>,
     intervals: Vec<Interval>,
     encoder: Encoder,
     /// Preallocated strings for encoded histograms, filled with blanks so that the kernel maps the memory before the run begins.
     texts: Vec<String>,
     end_ns: u64,
-    /// The results of each thread, except those in its recorders.
+    /// The results of each thread that aren't part of its recorders.
     finals: Vec<Final>,
     /// Numbers of completed and failed requests in the current phase, for progress reports.
     so_far: (u64, u64),
@@ -113,9 +114,9 @@ impl<'a> Gather<'a> {
         }
     }
 
-    /// Takes one thread's share of a span, and completes the span once all threads have handed over theirs.
+    /// Takes one thread's report about a span. Completes the span once all threads have reported.
     pub fn take(&mut self, report: Report, observer: &mut impl Observer) {
-        self.announce_phases(now_ns(), observer); // first, because merging the last span of a phase takes a while
+        self.announce_phases(now_ns(), observer); // before merging the last span of a phase, which takes a while
         if let Some((last, ages)) = report.last {
             if let Some(ages) = ages {
                 self.unfinished.merge(&ages, self.pauses);
@@ -161,7 +162,7 @@ impl<'a> Gather<'a> {
         self.so_far.1 += recorder.errors.total();
         let duration_s = seconds(span.end_ns - span.start_ns);
         let percentiles = Percentiles::of(times(self.plan, &recorder));
-        // The last span of the warm-up arrives after the window was announced and is no longer worth reporting.
+        // The last span of the warm-up arrives after the start of the window was announced, so its progress is no longer of interest.
         if self.announced == Some(span.phase) {
             observer.progress(&Progress {
                 phase: span.phase,
@@ -188,7 +189,7 @@ impl<'a> Gather<'a> {
         }
     }
 
-    /// Turns a measured span into an interval.
+    /// Adds a measured span to the intervals of the result.
     fn keep(&mut self, span: Span, recorder: Recorder, percentiles: Percentiles) {
         let duration_s = seconds(span.end_ns - span.start_ns);
         let start_s = seconds(span.start_ns - self.window.measure_start_ns);
@@ -232,7 +233,7 @@ impl<'a> Gather<'a> {
         offered(self.plan, warmup_s + from_s, warmup_s + to_s)
     }
 
-    /// Produces the result. If some threads were stopped before they reached a span, the span counts with the data of the other threads.
+    /// Produces the result. If some threads stopped before they reached a span, this span contains only the data of the other threads.
     pub fn finish(mut self, engine: &'static str, observer: &mut impl Observer) -> RunResult {
         while let Some(start_ns) = self.pending.keys().next().copied() {
             self.complete(start_ns, observer);

@@ -16,7 +16,7 @@ pub struct Measured {
     /// Total length of the windows.
     pub duration_ns: u64,
     pub total: Recorder,
-    /// The counts and times recorded before the windows, while connecting and warming up.
+    /// Counts and times recorded while connecting and warming up, before the windows.
     pub before: Recorder,
     /// Number of correct responses after the end of a window.
     pub late_ok: u64,

@@ -44,10 +44,10 @@ use start::Starter;
 
 /// Interval at which the coordinator checks whether the threads are ready or a signal has arrived.
 const LOOK: Duration = Duration::from_millis(1);
-/// Recorders per thread: one in use, one in transit, and two spares in case the coordinator falls behind.
+/// Number of recorders per thread: one in use, one on its way to the coordinator, and two spares in case the coordinator falls behind.
 const RECORDERS: usize = 4;
-/// Maximum number of spans per thread that may wait for the coordinator. The channel is bounded because an unbounded one allocates during
-/// the run.
+/// Maximum number of spans per thread that may wait for the coordinator. The channel is bounded because an unbounded channel would allocate
+/// memory during the run.
 const REPORTS: usize = 32;
 /// Number of operations that the coordinator performs on each histogram of a span: merging and resetting.
 const PIECES: u32 = 2;
@@ -63,7 +63,7 @@ pub enum NotStarted {
     /// No connection could be set up.
     CannotConnect {
         authority: String,
-        /// The last failure, if any.
+        /// The last failure to connect; `None` if there was none.
         fault: Option<Fault>,
     },
 }
@@ -100,7 +100,7 @@ pub fn run(plan: &Plan, observer: &mut impl Observer) -> Result<RunResult> {
     let (engine, engine_fallback) = choose_engine(plan.engine);
     let threads = plan.threads as usize;
     let parts = plan.requests.parts();
-    // In slices, the coordinator works only while there is no load.
+    // In a run in slices, the coordinator works only while there is no load, so it needs no pauses.
     let pieces = PIECES * (HISTOGRAMS + parts as u32) * (plan.threads + 1);
     let pauses = if plan.slices_on_stdin { Pauses::NONE } else { Pauses::new(plan.interval, pieces) };
     // The extra recorder is for the span that is held back until the next span is complete.
@@ -122,7 +122,7 @@ pub fn run(plan: &Plan, observer: &mut impl Observer) -> Result<RunResult> {
         crew.push(member.start().inspect_err(|_| shared.stop())?);
     }
     drop(reports);
-    let encoder = Encoder::primed(); // primed while the threads connect, because the window begins milliseconds after it is fixed
+    let encoder = Encoder::primed(); // do this now: after connecting, only milliseconds remain until the window
     let team = Team { plan, shared: &shared, failure: &failure, pool: &pool, reports: &gathered, crew };
     let measured = match &commands {
         _ if !wait_until_ready(plan, &shared, &failure) => {
@@ -137,7 +137,7 @@ pub fn run(plan: &Plan, observer: &mut impl Observer) -> Result<RunResult> {
     Ok(RunResult { failure: failure.first(), connect_failure: last_failure(&shared).map(|fault| fault.reason.into_owned()), ..result })
 }
 
-/// The load threads, and what the coordinator shares with them.
+/// The load threads, and the data that the coordinator shares with them.
 struct Team<'a> {
     plan: &'a Plan,
     shared: &'a Shared,
@@ -148,7 +148,7 @@ struct Team<'a> {
 }
 
 impl Team<'_> {
-    /// Measures one window. Returns `None` if the run ends before its start.
+    /// Measures one window. Returns `None` if the run ends before the window starts.
     fn measure_once(
         self,
         starter: &Starter,
@@ -198,7 +198,7 @@ impl Team<'_> {
     }
 }
 
-/// Adds the facts that are known only after connecting to the plan's configuration, which the result reports.
+/// Returns the plan with a complete configuration for the result: some of its facts are known only after connecting.
 fn declared(plan: &Plan, peer: &Peer) -> Result<Plan> {
     let mut plan = plan.clone();
     plan.config.address = addresses::describe(&peer.address);
@@ -206,7 +206,7 @@ fn declared(plan: &Plan, peer: &Peer) -> Result<Plan> {
     Ok(plan)
 }
 
-/// Waits until every connection is set up or has failed. Returns false if there is nothing to measure.
+/// Waits until every connection is set up or has failed. Returns false if no connection was set up or the run was ended early.
 fn wait_until_ready(plan: &Plan, shared: &Shared, failure: &Failure) -> bool {
     while shared.ready.load(Ordering::Acquire) < plan.threads {
         if signal::caught() || failure.first().is_some() {
@@ -217,7 +217,7 @@ fn wait_until_ready(plan: &Plan, shared: &Shared, failure: &Failure) -> bool {
     shared.connected.load(Ordering::Relaxed) > 0
 }
 
-/// Waits for the start signal and fixes the window. Returns `None` if the run ends before that.
+/// Waits for the start signal and fixes the window. Returns `None` if the run ends before the signal arrives.
 fn wait_for_start(
     plan: &Plan,
     shared: &Shared,

@@ -36,7 +36,7 @@ pub struct SliceSummary {
     pub drain_us: f64,
     /// Number of connections opened during the slice.
     pub reopened: u64,
-    /// Number of correct responses before and after the window.
+    /// Number of correct responses outside the window: in the lead-in and the drain.
     pub outside: u64,
 }
 

@@ -6,7 +6,7 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 /// Number of files besides the connections: the files of the engine, the standard streams and the result.
 const OTHER_FILES: u64 = 64;
 
-/// Raises the soft limit if necessary, so that `connections` sockets fit.
+/// Raises the soft limit on open files if it is too low for this number of connections.
 pub fn ensure_room(connections: u32) -> Result<()> {
     let required = u64::from(connections) + OTHER_FILES;
     let limit = getrlimit(Resource::Nofile);

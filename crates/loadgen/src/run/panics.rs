@@ -1,4 +1,4 @@
-//! Captures panics of load threads for the result.
+//! Captures the panic messages of load threads, so that the result can report them.
 
 use std::cell::RefCell;
 use std::panic;
@@ -17,7 +17,7 @@ pub fn last_panic() -> String {
     PANIC.take()
 }
 
-/// Installs a panic hook that stores panics of load threads for the result. Other panics are still printed.
+/// Installs a panic hook that stores the message if a load thread panics. Panics of other threads are still printed.
 pub fn keep() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {

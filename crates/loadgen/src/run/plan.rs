@@ -28,7 +28,7 @@ pub struct Plan {
     pub http2: bool,
     pub connections: u32,
     pub threads: u32,
-    /// CPUs to pin the threads to, in turn; empty if they aren't pinned.
+    /// CPUs to which the threads are assigned in turn; empty if the threads aren't pinned.
     pub cpus: Vec<usize>,
     pub engine: EngineChoice,
     pub duration: Duration,
@@ -42,7 +42,7 @@ pub struct Plan {
     /// The load of all threads together. `Load::of_thread` returns the share of one thread.
     pub load: Load,
     pub seed: u64,
-    /// The part of the load that this load generator sends. Connections are not divided among the parts.
+    /// The part of the load that this load generator sends. The number of connections isn't divided among the parts.
     pub part: Part,
     /// Whether the load waits for a start signal on stdin.
     pub start_on_stdin: bool,
@@ -56,7 +56,7 @@ impl Plan {
         self.connections / self.threads + u32::from(thread < self.connections % self.threads)
     }
 
-    /// Returns the index of a thread among the threads of all parts, and the number of these threads.
+    /// Returns the index of a thread among the threads of all parts, and the total number of threads.
     pub fn place_of(&self, thread: u32) -> (u32, u32) {
         (self.part.thread(thread), self.part.threads(self.threads).unwrap_or(u32::MAX))
     }

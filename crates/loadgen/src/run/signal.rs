@@ -21,7 +21,7 @@ pub fn install() -> io::Result<()> {
     Ok(())
 }
 
-/// Returns a stream on which a byte arrives with each signal, so that a thread can sleep until then.
+/// Returns a stream that receives a byte for each signal, so that a thread can sleep until a signal arrives.
 pub fn stream() -> io::Result<UnixStream> {
     let (signals, written) = UnixStream::pair()?;
     for signal in [SIGINT, SIGTERM] {

@@ -26,9 +26,9 @@ use crate::worker::{Final, Report, Shared};
 
 /// Time between a command and the start of its load. Sleeping threads wake up within this time.
 const DELAY_NS: u64 = 200_000;
-/// Number of reports of a thread about a slice: one each for connecting, waiting, lead-in, window and drain.
+/// Number of reports that a thread sends about a slice: one each for connecting, waiting, lead-in, window and drain.
 const REPORTS: usize = 5;
-/// Number of recorders that the coordinator holds: three for the slice that it merges, and two for the previous slice.
+/// Number of recorders that the coordinator holds: three for the slice that is being merged, and two for the previous slice.
 const RECORDERS: usize = 5;
 /// The coordinator needs no pauses, because it merges slices only while there is no load.
 const NO_PAUSES: Pauses = Pauses::NONE;
@@ -47,7 +47,7 @@ pub struct Slices<'a> {
 }
 
 impl Slices<'_> {
-    /// Carries out commands until the last one, an error or an interruption. Returns `None` if no slice was kept.
+    /// Carries out commands until `end`, an error or an interruption. Returns `None` if no slice was kept.
     pub fn run(&self, commands: &Commands, mut tally: Tally<'_>, observer: &mut impl Observer) -> Option<Measured> {
         loop {
             match self.carry_out(commands.next(), &mut tally, observer) {
@@ -124,7 +124,7 @@ pub struct Tally<'a> {
     plan: &'a Plan,
     pool: &'a Pool,
     kept: Measured,
-    /// The last slice, until the next command decides whether it counts.
+    /// The last slice. The next command decides whether it counts.
     last: Option<Slice>,
     /// Number of slices so far, including dropped ones.
     slices: u64,
@@ -135,7 +135,7 @@ pub struct Tally<'a> {
 struct Slice {
     window: Window,
     lead_in: Recorder,
-    /// The measurements of the window, including the times and failures of the drain.
+    /// The measurements of the window, including times and failures that were recorded during the drain.
     recorder: Recorder,
     late_ok: u64,
     finals: Vec<Final>,
@@ -158,7 +158,7 @@ impl<'a> Tally<'a> {
         Self { plan, pool, kept, last: None, slices: 0, encoder }
     }
 
-    /// Takes a warm-up. Only the number of correct responses and the connections of a warm-up count.
+    /// Merges the reports about a warm-up. Only its number of correct responses and its connections count.
     fn take_warmup(&mut self, window: Window, reports: Vec<Report>) -> SliceSummary {
         let (slice, summary) = self.merge(window, reports);
         self.kept.before.merge(&slice.lead_in, NO_PAUSES);

@@ -1,8 +1,8 @@
 //! Decides when the load begins: immediately, or at a time that is read from stdin.
 //!
 //! A start time on stdin lets load generators on several hosts start together. Each one reports that it is ready and then reads the start
-//! time, in terms of its own monotonic clock. If stdin is closed, the run ends, so that no load continues after the connection to a host is
-//! lost.
+//! time, which is a time of its own monotonic clock. If stdin is closed, the run ends, so that no load continues after the connection to a
+//! host is lost.
 
 use std::io::{BufRead, stdin};
 use std::sync::mpsc::{Receiver, SyncSender, TryRecvError, sync_channel};
@@ -14,7 +14,7 @@ use crate::time::clock::now_ns;
 
 /// Time between the decision to start and the actual start. All threads must notice the decision within this time.
 const DELAY_NS: u64 = 5_000_000;
-/// Maximum time from the start signal until the start.
+/// Maximum time by which a start time may be in the future.
 const AHEAD_NS_MAX: u64 = 3_600_000_000_000;
 
 /// The source of the start signal.
@@ -40,7 +40,7 @@ impl Starter {
             Self::AtOnce => Ok(Some(now_ns() + DELAY_NS)),
             Self::Stdin(line) => match line.try_recv() {
                 Ok(line) => instant(&line, now_ns()).map(Some),
-                Err(TryRecvError::Empty | TryRecvError::Disconnected) => Ok(None), // the reader thread treats the end of stdin as a signal
+                Err(TryRecvError::Empty | TryRecvError::Disconnected) => Ok(None), // at the end of stdin, the reader thread ends the run
             },
         }
     }

@@ -1,9 +1,9 @@
 //! The schedule of an open loop.
 //!
 //! Each send time is computed from the number of the request, not from the previous send time, so errors don't accumulate. The offered rate
-//! is a piecewise linear function of time. The inverse of its integral maps the k-th arrival of a process with rate 1 to a send time: k
-//! itself for constant spacing, and a sum of k exponential gaps for Poisson arrivals (the time-rescaling theorem; Brown et al., Neural
-//! Computation 14, 2002). Ramps therefore need no special case.
+//! is a piecewise linear function of time. Arrivals are first computed for a rate of 1: the k-th arrival is at time k for constant spacing,
+//! and at the sum of k exponential gaps for Poisson arrivals. The inverse of the integral of the offered rate then maps each arrival to its
+//! send time (the time-rescaling theorem; Brown et al., Neural Computation 14, 2002). Ramps therefore need no special case.
 
 use super::offered_rate::Profile;
 use crate::random::Random;
@@ -34,14 +34,14 @@ pub struct Schedule {
     threads: f64,
     thread: f64,
     count: u64,
-    /// Sum of the exponential gaps so far, in requests of the whole run.
+    /// Sum of the exponential gaps so far. The unit is one request of all threads together.
     poisson_sum: f64,
     random: Random,
-    /// Seeds of the later starts. Each start has its own seed, because the number of gaps drawn before it depends on what was sent and must
-    /// not affect its arrivals.
+    /// Generates a new seed for each later start. Without new seeds, the arrivals after a start would depend on the number of gaps drawn
+    /// before it, which varies.
     seeds: Random,
     segment: usize,
-    /// Number of requests due before the current segment, and length of that time in seconds.
+    /// Number of requests due before the current segment, and start time of the segment in seconds.
     before: (f64, f64),
 }
 

@@ -5,14 +5,14 @@
 
 use std::time::Duration;
 
-/// Maximum pause, enough for a delayed load thread to catch up.
+/// Maximum length of a pause, which is long enough for a delayed load thread to catch up.
 const LONGEST: Duration = Duration::from_micros(200);
-/// Minimum pause. The kernel may extend any sleep by this much, so shorter pauses would take far longer than planned.
+/// Minimum length of a pause. The kernel may extend any sleep by this much, so shorter pauses would take far longer than planned.
 const SHORTEST: Duration = Duration::from_micros(50);
-/// Divisor that limits the pauses: they take at most 1/4 of each interval.
+/// Limits the pauses to a share of each interval: 4 means that all pauses together take at most 1/4 of it.
 const SHARE: u32 = 4;
 
-/// The pause between pieces of work; an interval has a fixed number of pieces.
+/// The length of the pauses between pieces of work. All intervals have the same number of pieces.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Pauses {
     each: Duration,
@@ -21,7 +21,7 @@ pub struct Pauses {
 impl Pauses {
     pub const NONE: Self = Self { each: Duration::ZERO };
 
-    /// Chooses the length of the pauses so that they fit into their share of the interval. If they would be too short, there are none.
+    /// Chooses a length with which all pauses fit into their share of the interval. If the pauses would be too short, there are none.
     pub fn new(interval: Duration, pieces: u32) -> Self {
         let each = (interval / SHARE / pieces.max(1)).min(LONGEST);
         Self { each: if each < SHORTEST { Duration::ZERO } else { each } }

@@ -21,7 +21,7 @@ impl Segment {
         if slope == 0.0 || !slope.is_finite() {
             return count / self.from_rps;
         }
-        // Solves slope/2 t² + from t = count in the form that avoids cancellation.
+        // Solves slope/2 · t² + from · t = count for t. This form of the solution avoids cancellation.
         2.0 * count / (self.from_rps + (self.from_rps * self.from_rps + 2.0 * slope * count).max(0.0).sqrt())
     }
 }

@@ -33,7 +33,7 @@ impl Part {
         thread * self.count + self.index
     }
 
-    /// Returns the number of threads of all parts if each part has as many as this one, or `None` on overflow.
+    /// Returns the total number of threads if each part has `threads` threads, or `None` on overflow.
     pub fn threads(self, threads: u32) -> Option<u32> {
         threads.checked_mul(self.count)
     }

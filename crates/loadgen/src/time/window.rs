@@ -1,5 +1,5 @@
-//! The phases of a run, such as the warm-up and the measured window, and the spans into which threads cut them. All threads cut at the same
-//! times.
+//! The phases of a run, such as the warm-up and the measured window, and the spans into which threads cut them. All threads cut the phases
+//! at the same times.
 
 /// A phase of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,7 +46,7 @@ impl Window {
         }
     }
 
-    /// Returns the span after this one, or `None` at the end of the window.
+    /// Returns the span that follows `span`, or `None` at the end of the window.
     pub fn next(&self, span: &Span) -> Option<Span> {
         match span.phase {
             Phase::Connect => Some(self.first()),

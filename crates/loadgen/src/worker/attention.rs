@@ -3,7 +3,7 @@
 //! When a thread that was stopped (by SIGSTOP, a busy CPU, a CPU quota or a hypervisor) runs again, it finds responses that had arrived in
 //! time. Timeouts are therefore measured against the time up to which all data has been read, not against the clock.
 
-/// Minimum delay of a sweep that counts as a stall. Timers and large batches of events cause shorter delays.
+/// Minimum delay of a sweep at which the delay counts as a stall. Timers and large batches of events cause shorter delays.
 const STALL_MIN_NS: u64 = 10_000_000;
 /// Maximum number of events per connection that can be queued when the thread enters the kernel: a response and the end of the connection.
 const EVENTS_PER_CONNECTION: usize = 2;
@@ -11,8 +11,9 @@ const EVENTS_PER_CONNECTION: usize = 2;
 #[derive(Debug, Default)]
 pub struct Attention {
     read_until_ns: u64,
-    /// Time at which the thread first entered the kernel after `read_until_ns` last advanced, and the number of events handled since.
+    /// Time at which the thread first entered the kernel after `read_until_ns` last advanced; `None` if it hasn't done so yet.
     pass: Option<u64>,
+    /// Number of events handled since that time.
     handled: usize,
     stalled_ns: u64,
     cpu_at_sweep_ns: u64,
@@ -29,7 +30,8 @@ impl Attention {
         self.stalled_ns
     }
 
-    /// Records that the thread entered the kernel at `entered_ns` and has handled `events` events since. `all` means that none are left.
+    /// Records that the thread entered the kernel at `entered_ns` and has handled `events` events since. `all` is true if no events are
+    /// left.
     ///
     /// The kernel lists events in order. Once the thread has handled as many events as could have been queued at `entered_ns`, it has
     /// handled every event that was queued then.
@@ -43,7 +45,8 @@ impl Attention {
         }
     }
 
-    /// Records a sweep that was due at `due_ns`. Its delay counts as a stall, except for the time in which the thread was working.
+    /// Records a sweep that was due at `due_ns`. A long delay of the sweep counts as a stall, after subtracting the time in which the
+    /// thread was working.
     pub fn note_sweep(&mut self, due_ns: u64, now_ns: u64, cpu_ns: u64) {
         let worked_ns = cpu_ns - std::mem::replace(&mut self.cpu_at_sweep_ns, cpu_ns);
         let late_ns = now_ns.saturating_sub(due_ns).saturating_sub(worked_ns);

@@ -38,10 +38,10 @@ pub struct Connection<S> {
     pub served: bool,
     /// Whether the server has completed a request since it last refused one.
     served_since_refusal: bool,
-    /// Whether the server refused requests or announced the end of the connection, and hasn't completed a request since. No requests are
-    /// sent while this flag is set.
+    /// Whether the server refused requests or announced the end of the connection, without having completed a request since it last did so
+    /// or since the connection was set up. A completed request clears this flag. While it is set, no requests are sent.
     pub refused: bool,
-    /// Number of request slots that are held back while `refused` is set.
+    /// Number of free request slots that aren't used while `refused` is set.
     pub held_back: u64,
     /// Time at which data last arrived.
     pub last_bytes_ns: u64,
@@ -101,7 +101,7 @@ pub struct Flight {
     next: Slot,
     /// Send times by slot; `actual_ns` is 0 in free slots.
     slots: Box<[Sent]>,
-    /// A lower bound on all send times, so that the common case needs no scan.
+    /// A lower bound on the send times of all requests in flight. In the common case, it makes a scan of the slots unnecessary.
     oldest_at_least_ns: u64,
 }
 
@@ -115,7 +115,7 @@ impl Flight {
         self.slots.len() as u16
     }
 
-    /// Returns a free slot. There must be one.
+    /// Returns a free slot. At least one slot must be free.
     #[inline]
     pub fn free_slot(&mut self) -> Slot {
         debug_assert!(self.count < self.depth());
@@ -127,7 +127,7 @@ impl Flight {
         self.next
     }
 
-    /// Occupies the free slot.
+    /// Occupies a free slot.
     #[inline]
     pub fn take(&mut self, slot: Slot, sent: Sent) {
         debug_assert!(slot == self.next && sent.actual_ns != 0);
@@ -146,7 +146,7 @@ impl Flight {
         std::mem::take(&mut self.slots[usize::from(slot)])
     }
 
-    /// Returns whether any request in flight was sent before this time. Scans the slots only if the lower bound doesn't rule it out.
+    /// Returns whether any request in flight was sent before this time. Scans the slots only if the lower bound doesn't give the answer.
     pub fn has_older_than(&mut self, ns: u64) -> bool {
         if self.count == 0 || self.oldest_at_least_ns >= ns {
             return false;

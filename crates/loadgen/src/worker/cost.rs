@@ -16,7 +16,7 @@ pub struct Cost {
 }
 
 impl Cost {
-    /// Reads the counters of the calling thread. The caller passes the two counters that it keeps itself.
+    /// Reads the counters of the calling thread. The caller keeps two of the counters itself and passes their values.
     pub fn of_this_thread(polled_ns: u64, stalled_ns: u64) -> Self {
         Self { cpu_ns: clock::thread_cpu_ns(), polled_ns, waited_ns: waited_ns(), stalled_ns }
     }

@@ -11,8 +11,8 @@ use crate::figures::recorder::{Recorder, Sent};
 use crate::protocol::{Fault, Flow, Outcome, Protocol, Sink, Slot};
 use crate::time::window::Phase;
 
-/// Maximum number of connections being set up at once before the load begins. An accept queue of the usual length holds this many without
-/// drops. During the load, only `-c` limits their number.
+/// Maximum number of connections being set up at once before the load begins. An accept queue of the usual length holds this many
+/// connections without dropping any. During the load, only `-c` limits the number.
 pub(super) const CONNECTING_MAX: u32 = 128;
 pub(super) const NO_RESPONSE: &str = "no complete response within the timeout";
 
@@ -30,11 +30,14 @@ struct Completions<'a> {
     pacing: &'a mut Pacing,
     shortest: &'a mut Shortest,
     now_ns: u64,
-    /// Requests not recorded yet: a send time, an outcome, and the number of requests that share the two, as pipelined requests do.
+    /// Requests that haven't been recorded yet: their send time, their outcome and their number. Pipelined requests often share a send time
+    /// and an outcome.
     alike: (Sent, Outcome, u64),
-    /// Number of requests that ended, how many of them have a complete response, and how many the server didn't process.
+    /// Number of requests that ended.
     done: u64,
+    /// Number of requests that ended with a complete response.
     completed: u64,
+    /// Number of requests that the server didn't process.
     unprocessed: u64,
 }
 
@@ -90,7 +93,7 @@ impl<P: Protocol> Worker<P> {
         self.attempt_failed(index, kind, reason, now_ns);
     }
 
-    /// Handles received data. Afterwards the engine flushes the connection or, if told to, closes it.
+    /// Handles received data. Afterwards, the engine flushes the connection, or closes it if this function returns `Next::Close`.
     #[inline]
     pub fn received(&mut self, index: u32, bytes: &[u8], now_ns: u64) -> Next {
         self.cut_spans(now_ns);
@@ -182,7 +185,7 @@ impl<P: Protocol> Worker<P> {
         Next::Keep
     }
 
-    /// During a drain, makes the worker check soon whether the last response has arrived.
+    /// If this is a drain, makes the worker check soon whether the last response has arrived.
     fn note_drained(&mut self) {
         if self.span.phase == Phase::Drain {
             self.wake_ns = 0;
@@ -203,12 +206,12 @@ impl<P: Protocol> Worker<P> {
             ErrorKind::Timeout => recorder.request_timed_out(sent, read_until_ns),
             kind => recorder.request_failed(sent, kind),
         });
-        // Data that arrives without a request counts as an error.
+        // Data that arrives while no request is in flight counts as an error.
         if in_flight == 0 && fault.kind == ErrorKind::InvalidResponse {
             recorder.errors.add(fault.kind, 1);
         }
-        // Pause if the connection served no request, even after an orderly close. Otherwise, the generator would flood a server that closes
-        // idle connections.
+        // Pause before reconnecting if the connection served no request, even if the server closed it in an orderly way. Without this
+        // pause, the load generator would flood a server that closes idle connections.
         let failed = in_flight > 0 || !connection.served;
         self.retire(index, now_ns, failed);
         Next::Close
@@ -267,7 +270,8 @@ impl<P: Protocol> Worker<P> {
         Next::Keep
     }
 
-    /// Fails a request or handshake that has exceeded the timeout, judged by the time up to which all data has been read.
+    /// Fails the requests or the connection attempt of a connection if they have exceeded the timeout. Their ages count up to the time
+    /// before which all incoming data has been read.
     pub(super) fn time_out(&mut self, index: u32, now_ns: u64) {
         let (timeout_ns, read_until_ns) = (self.limits.timeout_ns, self.attention.read_until_ns());
         let connection = &mut self.connections[index as usize];
@@ -291,10 +295,10 @@ impl<P: Protocol> Worker<P> {
         }
     }
 
-    /// Fails the requests sent before `overdue_ns`. Requests sent later survive if the protocol can abandon individual requests.
+    /// Fails the requests sent before `overdue_ns`. Requests sent later stay in flight if the protocol can abandon individual requests.
     ///
-    /// If nothing else is in flight on the connection, and no data has arrived since the oldest request was sent, the connection is dead
-    /// and is closed.
+    /// If all requests in flight are overdue, and no data has arrived since the oldest of them was sent, the connection is dead and is
+    /// closed.
     fn time_out_requests(&mut self, index: u32, overdue_ns: u64, now_ns: u64) {
         let Self { protocol, connections, recorder, attention, .. } = self;
         let Connection { session, flight, last_bytes_ns, .. } = &mut connections[index as usize];

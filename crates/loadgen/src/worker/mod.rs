@@ -1,4 +1,4 @@
-//! One thread's share of the run, without I/O: it decides when each connection sends, which requests count and which are late.
+//! One thread's share of the run, without I/O. A worker decides when each connection sends, which requests count and which are late.
 //!
 //! The engine passes events and the time to the worker. The worker tells the engine which connections to open, flush and close. The worker
 //! allocates memory when it is created and at the end of each span, but not in between.
@@ -44,7 +44,7 @@ pub struct Shared {
     pub connected: AtomicU32,
     /// The windows in which to generate load. The coordinator sets the first one when all workers are ready.
     pub window: Windows,
-    /// Whether there may be more than one window. Each window then ends when no request is in flight anymore.
+    /// Whether there may be more than one window. If so, the worker awaits all responses after each window.
     pub in_slices: bool,
     stop: AtomicBool,
     /// The last failure to set up a connection.
@@ -73,8 +73,8 @@ pub struct Report {
     pub thread: u32,
     pub span: Span,
     pub recorder: Recorder,
-    /// Set only in the last report on a window: the remaining results of the window, and the ages of any requests that were unfinished at
-    /// its end.
+    /// The remaining results of the window, and the ages of the requests that were unfinished at the end of the window. Only the last
+    /// report about a window contains them.
     pub last: Option<(Final, Option<Recorder>)>,
 }
 
@@ -87,7 +87,8 @@ pub struct Final {
     pub backlog: u64,
     pub completed: u64,
     pub cost: Cost,
-    /// Stalls of the server; `None` unless the load is a closed loop without think time, whose connections always await a response.
+    /// Stalls of the server. Only a closed loop without think time can detect them, because its connections always await a response. `None`
+    /// for other loads.
     pub stalls: Option<Stalls>,
     pub parser: ParserCounts,
     /// Complete responses that were kept.
@@ -134,15 +135,18 @@ pub struct Worker<P: Protocol> {
     reports: SyncSender<Report>,
     pool: Arc<Pool>,
     recorder: Recorder,
-    /// The last window that began, and the number of windows so far.
+    /// The last window that began.
     window: Window,
+    /// Number of windows that have begun.
     windows: u64,
     span: Span,
     /// Index of this thread, which its reports contain.
     pub thread: u32,
-    /// Connections that the engine must open, flush and close. The engine drains these lists.
+    /// Indices of the connections that the engine must open. The engine empties this list and the two lists below.
     pub to_open: Vec<u32>,
+    /// Indices of the connections whose output the engine must send.
     pub to_flush: Vec<u32>,
+    /// Indices of the connections that the engine must close.
     pub to_close: Vec<u32>,
     /// CPU time that the engine has spent polling. The engine updates it.
     pub polled_ns: u64,
@@ -159,7 +163,8 @@ pub struct Worker<P: Protocol> {
     backlog: u64,
     parser_at_measure: ParserCounts,
     completed: u64,
-    /// The results at the end of the window, and the time of its end. `None` unless responses are still awaited.
+    /// The results at the end of the window, and the time of its end. `None` unless the window is over and the worker still awaits
+    /// responses.
     ended: Option<(Final, u64)>,
     handshakes_reported: TlsHandshakes,
     done: bool,
@@ -232,14 +237,14 @@ impl<P: Protocol> Worker<P> {
         self.wake_ns
     }
 
-    /// Records that the engine entered the kernel at `entered_ns` and has handled `events` events since. `all` means that no more are
-    /// pending.
+    /// Records that the engine entered the kernel at `entered_ns` and has handled `events` events since. `all` is true if no events are
+    /// left.
     #[inline]
     pub fn note_read(&mut self, entered_ns: u64, events: usize, all: bool) {
         self.attention.note_read(entered_ns, events, all, self.connections.len());
     }
 
-    /// Returns the shortest recent service time in nanoseconds, or `u64::MAX` without responses.
+    /// Returns the shortest recent service time in nanoseconds, or `u64::MAX` if there were no responses.
     #[inline]
     pub fn shortest_service_ns(&self) -> u64 {
         self.shortest.ns()

@@ -1,4 +1,4 @@
-//! Orders from the coordinator, which tells the workers when to generate load and wakes up those that are asleep.
+//! Orders from the coordinator to the workers: the windows in which to generate load, and an alarm that wakes up sleeping workers.
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -8,7 +8,8 @@ use rustix::event::{EventfdFlags, eventfd};
 
 use crate::time::window::Window;
 
-/// A file that becomes readable when the alarm rings, so that an engine can wait for it and for its sockets at the same time.
+/// An alarm that wakes up a sleeping thread. It is a file that becomes readable when the alarm rings, so that an engine can wait for the
+/// alarm and for its sockets at the same time.
 #[derive(Debug)]
 pub struct Alarm(OwnedFd);
 
@@ -22,7 +23,7 @@ impl Alarm {
         Ok(())
     }
 
-    /// Stops the alarm, so that the file isn't readable until the next ring.
+    /// Stops the alarm, so that the file isn't readable until the alarm rings again.
     pub fn clear(&self) {
         let _ = rustix::io::read(&self.0, &mut [0; 8]);
     }
@@ -34,10 +35,10 @@ impl AsFd for Alarm {
     }
 }
 
-/// The windows of a run, one after the other. Workers check for new ones only while they generate no load.
+/// The windows of a run, one after the other. Workers check for new windows only while they generate no load.
 #[derive(Debug, Default)]
 pub struct Windows {
-    /// The number of windows so far, and the last one.
+    /// The number of windows so far, and the last window.
     last: Mutex<(u64, Window)>,
     alarms: Mutex<Vec<Arc<Alarm>>>,
 }
@@ -51,7 +52,7 @@ impl Windows {
         self.wake_all()
     }
 
-    /// Returns the number of windows so far and the last window, if there are more than `known` windows.
+    /// Returns the number of windows so far and the last window, or `None` if there are no more than `known` windows.
     pub fn after(&self, known: u64) -> Option<(u64, Window)> {
         Some(*lock(&self.last)).filter(|(number, _)| *number > known)
     }

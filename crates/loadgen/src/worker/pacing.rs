@@ -33,7 +33,7 @@ impl Load {
 #[derive(Clone, Debug)]
 pub struct OpenLoop {
     pub schedule: Schedule,
-    /// Maximum delay of a request. Requests that are later are dropped and counted as not sent.
+    /// Maximum delay of a request. Requests with a longer delay are dropped and counted as not sent.
     pub deadline_ns: Option<u64>,
 }
 
@@ -52,7 +52,7 @@ pub struct Pacing {
     start_ns: u64,
     /// Time at which the next request of the schedule is due.
     next_due_ns: u64,
-    /// Intended send times of requests that the server didn't process. They are due again, before the rest of the schedule.
+    /// Intended send times of requests that the server didn't process. These requests are sent again, before the rest of the schedule.
     returned: BinaryHeap<Reverse<u64>>,
 }
 
@@ -62,7 +62,7 @@ impl Pacing {
         Self { load, waiting, start_ns: 0, next_due_ns: u64::MAX, returned: BinaryHeap::new() }
     }
 
-    /// Starts the schedule. Discards everything left over from an earlier one.
+    /// Starts the schedule. Discards everything left over from an earlier start.
     pub fn start(&mut self, start_ns: u64) {
         self.start_ns = start_ns;
         self.waiting.clear();
@@ -87,7 +87,8 @@ impl Pacing {
         self.returned.peek().map_or(self.next_due_ns, |Reverse(intended_ns)| *intended_ns)
     }
 
-    /// Takes back a request that the server didn't process. In a closed loop there is nothing to do: a new request replaces it.
+    /// Takes back a request that the server didn't process. Does nothing in a closed loop, because a new request replaces the unprocessed
+    /// one.
     pub fn put_back(&mut self, intended_ns: u64) {
         if let Load::Open(_) = self.load {
             self.returned.push(Reverse(intended_ns));
@@ -108,12 +109,12 @@ impl Pacing {
         self.waiting.push_back((until_ns, place));
     }
 
-    /// Returns a place that may send now, and the time from which it was allowed to send.
+    /// Takes a place that may send now. Returns it and the time since which it has been allowed to send.
     pub fn take_free(&mut self, now_ns: u64) -> Option<(u64, Place)> {
         self.waiting.pop_front_if(|(until_ns, _)| *until_ns <= now_ns)
     }
 
-    /// Returns the time at which the next request can be sent, or a time far in the future if that depends on a response.
+    /// Returns the time at which the next request can be sent, or a time far in the future if a response must arrive first.
     pub fn wake_ns(&self) -> u64 {
         match (&self.load, self.waiting.front()) {
             (_, None) => u64::MAX,
@@ -122,7 +123,7 @@ impl Pacing {
         }
     }
 
-    /// Returns the due times of the scheduled requests that were due before `end_ns` but not taken.
+    /// Returns the due times of the scheduled requests that were due before `end_ns` but haven't been sent.
     pub fn unsent(&self, end_ns: u64) -> impl Iterator<Item = u64> {
         let schedule = match &self.load {
             Load::Open(open) => Some(open.schedule.clone()),

@@ -13,9 +13,10 @@ use crate::protocol::{Fault, Protocol};
 use crate::time::clock;
 use crate::time::window::{Phase, Span, Window};
 
-/// Interval at which a worker checks for late responses, connections to set up and a request to stop.
+/// Interval of sweeps while requests are being sent. In a sweep, the worker checks for overdue responses, connections to set up and a
+/// request to stop.
 const SWEEP_NS: u64 = 20_000_000;
-/// Interval of these checks before the run starts.
+/// Interval of sweeps while no requests are being sent: before the load starts and during a drain.
 const SWEEP_EARLY_NS: u64 = 1_000_000;
 /// Maximum time by which a drain may exceed the timeout.
 const DRAIN_SLACK_NS: u64 = 1_000_000_000;
@@ -77,7 +78,7 @@ impl<P: Protocol> Worker<P> {
         }
     }
 
-    /// Once all connections are set up or have failed, reports that the worker is ready and then waits for the start.
+    /// Reports that the worker is ready once all its connections are set up or have failed. The worker then waits for the start.
     fn note_ready(&mut self, now_ns: u64) {
         let newly = self.attempted == self.connections.len() && !std::mem::replace(&mut self.said_ready, true);
         if newly && self.shared.in_slices {
@@ -109,11 +110,11 @@ impl<P: Protocol> Worker<P> {
 
     fn start(&mut self, window: Window, now_ns: u64) {
         self.hand_over(None);
-        self.next_sweep_ns = 0; // sweep at once; 0 never counts as late, however long the thread was asleep
+        self.next_sweep_ns = 0; // sweep at once; with 0, a thread that was asleep doesn't count as stalled
         self.window = window;
         self.enter(window.first());
         self.pacing.start(window.warmup_start_ns);
-        self.cut_spans(now_ns); // the thread may be late
+        self.cut_spans(now_ns); // the thread may have woken up late
         for index in 0..self.connections.len() as u32 {
             self.put_to_work(index, now_ns);
         }
@@ -198,8 +199,8 @@ impl<P: Protocol> Worker<P> {
 
     /// Ends the window, or the drain that follows it.
     ///
-    /// With `drain`, an open loop then awaits the responses to its requests, so that a request without a response counts as timed out even
-    /// if the window was shorter than the timeout. After a slice, every load awaits all responses.
+    /// If `drain` is true, an open loop then awaits the responses to its requests. A request without a response therefore counts as timed
+    /// out even if the window was shorter than the timeout. After a slice, both open and closed loops await all responses.
     fn finish(&mut self, end_ns: u64, drain: bool) {
         if self.ended.is_none() {
             let measured = self.span.phase == Phase::Measure;
@@ -219,7 +220,7 @@ impl<P: Protocol> Worker<P> {
             self.ended = Some((ended, end_ns));
             if drain && self.drains() && self.awaits_responses() {
                 self.hand_over(None);
-                // Requests time out before this limit, unless this thread gets no CPU time to notice.
+                // Requests time out before this limit, unless this thread gets no CPU time to notice the timeouts.
                 let limit_ns = end_ns.saturating_add(self.limits.timeout_ns).saturating_add(DRAIN_SLACK_NS);
                 self.enter(Span { phase: Phase::Drain, start_ns: end_ns, end_ns: limit_ns });
                 return;
@@ -247,7 +248,7 @@ impl<P: Protocol> Worker<P> {
         self.span.end_ns = u64::MAX;
     }
 
-    /// Fails the requests in flight at the end of the longest possible drain.
+    /// Fails all requests that are still in flight when a drain reaches its maximum length.
     fn fail_unanswered(&mut self, now_ns: u64) {
         for index in 0..self.connections.len() as u32 {
             if self.connections[index as usize].flight.count > 0 {
@@ -263,7 +264,8 @@ impl<P: Protocol> Worker<P> {
         self.requests_in_flight().any(|sent| sent.intended_ns >= from_ns)
     }
 
-    /// Returns the ages of the unfinished requests, if there are any, how many are in flight, and how many were never sent.
+    /// Returns the ages of the unfinished requests (`None` if there are none), the number of requests in flight, and the number of unsent
+    /// requests.
     fn unfinished(&mut self, end_ns: u64) -> (Option<Recorder>, u64, u64) {
         let from_ns = self.due_from_ns();
         let open_loop = self.pacing.load.is_open();
@@ -291,7 +293,7 @@ impl<P: Protocol> Worker<P> {
             self.completed += recorder.completed;
         }
         let last = last.map(|(ended, unfinished)| (Final { completed: std::mem::take(&mut self.completed), ..ended }, unfinished));
-        // This fails if the coordinator has given up, and then the result isn't needed.
+        // Sending fails if the coordinator no longer receives reports. The report isn't needed in that case.
         let _ = self.reports.send(Report { thread: self.thread, span: self.span, recorder, last });
     }
 

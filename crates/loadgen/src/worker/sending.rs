@@ -72,7 +72,8 @@ impl<P: Protocol> Worker<P> {
         }
     }
 
-    /// Returns the intended send time of a request that is due, if any.
+    /// Returns the intended send time of the next request that is due, or `None` if none is. Drops requests that have exceeded the
+    /// deadline.
     fn due(&mut self, now_ns: u64) -> Option<u64> {
         let Load::Open(open) = &self.pacing.load else { return Some(now_ns) };
         let deadline_ns = open.deadline_ns;

@@ -2,7 +2,7 @@
 //!
 //! In a closed loop, a stall delays only the requests in flight, so percentiles may hide it.
 
-/// Minimum length of a silence that counts as a stall. The kernel's scheduler and a busy core cause shorter ones.
+/// Minimum length of a silence that counts as a stall. The kernel's scheduler and a busy core cause shorter silences.
 const STALL_MIN_NS: u64 = 10_000_000;
 /// Minimum length of a stall, as a multiple of the shortest service time of the warm-up. If few connections wait for slow responses,
 /// shorter silences are normal.
@@ -30,14 +30,15 @@ impl Stalls {
 pub struct Silence {
     /// Time at which the last response arrived; 0 before the first response.
     last_ns: u64,
-    /// Time for which this thread itself had been stopped when the last response arrived.
+    /// Total time for which this thread itself had been stopped by the time the last response arrived.
     own_ns: u64,
     stall_min_ns: u64,
     stalls: Stalls,
 }
 
 impl Silence {
-    /// Forgets the stalls so far, at the start of the window. `own_ns` is the time for which this thread itself has been stopped so far.
+    /// Forgets all stalls so far, because the window starts now. `own_ns` is the total time for which this thread itself has been stopped
+    /// so far.
     pub fn begin(&mut self, now_ns: u64, own_ns: u64, shortest_ns: Option<u64>) {
         let stall_min_ns = STALL_MIN_NS.max(shortest_ns.unwrap_or(0).saturating_mul(SHORTEST_MIN));
         *self = Self { last_ns: now_ns, own_ns, stall_min_ns, stalls: Stalls::default() };

@@ -1,4 +1,4 @@
-//! The program as users and the harness run it: output, exit codes and signals.
+//! Tests of the program as users and the harness run it: its output, exit codes and reaction to signals.
 
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Command, Output, Stdio};
@@ -52,7 +52,8 @@ fn too_many_connections_fail_with_a_hint() {
     assert!(text.contains("ulimit -n") && text.lines().count() == 1, "{text}");
 }
 
-/// Histograms of finished intervals go back to the threads. If three of the four threads had to allocate new ones, that would take 90 MB.
+/// Threads reuse the histograms of finished intervals. If three of the four threads had to allocate new histograms, memory would grow by 90
+/// MB.
 #[test]
 fn memory_does_not_grow_with_the_number_of_intervals() {
     let target = url(serve_bytes(HELLO));

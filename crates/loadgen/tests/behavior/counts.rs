@@ -1,4 +1,4 @@
-//! Tests of the counters, with servers that respond correctly or in unusual but valid ways.
+//! Tests of the counters in results, with servers that respond in ordinary and in unusual ways.
 
 use std::io::{Read, Write};
 use std::net::TcpListener;
@@ -28,7 +28,8 @@ fn every_framing_counts_as_correct() {
             let text = String::from_utf8_lossy(response);
             assert_eq!(result.errors.total(), 0, "{engine}, {text}: {:?}", result.errors);
             assert_eq!(result.requests.ok, result.requests.completed);
-            // Requests in flight at the end of the window may be older than most completed requests. Their ages then count as lower bounds.
+            // Requests in flight at the end of the window may have waited longer than most completed requests took. In that case, their
+            // ages count as lower bounds.
             assert_eq!(result.requests.ok + result.censored, result.service_time_us.count);
             assert_eq!(result.requests.ok, result.intervals.iter().map(|interval| interval.completed).sum::<u64>());
             assert_eq!(result.bytes.received, result.intervals.iter().map(|interval| interval.bytes_received).sum::<u64>());

@@ -1,4 +1,4 @@
-//! Tests of the destinations of the result, and of failures to write it.
+//! Tests of where the result is written, and of failures to write it.
 
 use std::path::PathBuf;
 use std::process::{Command, Output};

@@ -1,4 +1,4 @@
-//! Responses that arrive before their request has been sent completely.
+//! Tests of responses that arrive before their request has been sent completely.
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};

@@ -1,5 +1,5 @@
-//! Malformed, truncated, oversized and hostile responses: none causes a hang or a crash, none counts as correct, and each counts as the
-//! right kind of error.
+//! Tests of malformed, truncated, oversized and hostile responses. None of them may cause a hang or a crash or count as correct, and each
+//! must count as the right kind of error.
 
 use std::io::Write;
 use std::time::{Duration, Instant};
@@ -146,7 +146,7 @@ fn never_answered() {
         let address = serve(|mut stream| while read_request(&mut stream) {});
         let result = attack(address, engine);
         assert_eq!(result.errors.timeout, result.errors.total(), "{:?}", result.errors);
-        // Requests in flight at the end of the window may be old enough to be censored too.
+        // Requests in flight at the end of the window count as censored too if they are old enough.
         assert!(result.censored >= result.errors.timeout, "{} of {:?}", result.censored, result.errors);
         // The histogram has a precision of a thousandth: a wait of 100.02 ms may be reported as 99.94 ms, the lower edge of its bucket.
         assert!(result.service_time_us.min >= Some(99_900.0), "a timed-out request is in the tail");

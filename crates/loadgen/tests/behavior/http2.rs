@@ -1,4 +1,4 @@
-//! HTTP/2 servers that end connections gracefully, refuse streams or leave one request unanswered.
+//! Tests with HTTP/2 servers that end connections gracefully, refuse streams or leave one request unanswered.
 
 use std::io::Write;
 use std::net::SocketAddr;
@@ -11,17 +11,17 @@ use crate::common::{ENGINES, load, serve, url};
 use loadgen::figures::result::RunResult;
 use rustls::{ServerConnection, StreamOwned};
 
-/// The stream ID in a GOAWAY frame of a server that hasn't decided which stream is its last one (RFC 9113, 6.8).
+/// The stream ID in a GOAWAY frame of a server that hasn't decided which stream is the last one that it will process (RFC 9113, 6.8).
 const ANY_STREAM: u32 = (1 << 31) - 1;
 
-/// Checks that each sent request is counted as ended or in flight exactly once.
+/// Checks that each sent request is counted exactly once, either as ended or as in flight.
 fn assert_conserved(result: &RunResult, engine: &str) {
     let requests = &result.requests;
     let ended = requests.completed + result.errors.total() - result.errors.not_sent + requests.in_flight + requests.unprocessed;
     assert_eq!(requests.sent, ended, "{engine}: {requests:?} {:?}", result.errors);
 }
 
-/// The observations of one test's server.
+/// The observations of the server in one test.
 #[derive(Default)]
 struct Seen {
     connections: AtomicU64,
@@ -48,8 +48,8 @@ fn answer_all<S: std::io::Read + Write>(frames: &mut Frames<S>, streams: impl It
     }
 }
 
-/// Starts a server that answers `count` requests per connection. With `warn`, the server announces the end of the connection before it
-/// answers the second half of the requests.
+/// Starts a server that answers `count` requests per connection. If `warn` is true, the server announces the end of the connection before
+/// it answers the second half of the requests.
 fn serve_so_many(count: u32, warn: bool) -> SocketAddr {
     let (address, _) = serve_frames(move |mut frames, _| {
         let mut held = Vec::new();

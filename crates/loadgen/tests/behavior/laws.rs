@@ -1,5 +1,5 @@
-//! Properties that hold for any input: splitting bytes makes no difference, and merging recorders gives the same result as recording
-//! everything in one recorder.
+//! Tests of properties that hold for any input: splitting bytes makes no difference, and merging recorders gives the same result as
+//! recording everything in one recorder.
 
 use loadgen::figures::recorder::{Recorder, Sent};
 use loadgen::protocol::http1::Http1;

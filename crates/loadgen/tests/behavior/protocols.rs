@@ -144,7 +144,7 @@ fn http2_fails_with_a_server_that_does_not_support_it() {
     }
 }
 
-/// Starts a proxy that opens a tunnel for CONNECT or refuses, depending on `status`.
+/// Starts a proxy that responds to CONNECT with `status`. It opens a tunnel if the status is a 2xx status.
 pub fn serve_proxy(status: &'static str) -> SocketAddr {
     serve(move |mut client| {
         let mut request = Vec::new();

@@ -1,4 +1,4 @@
-//! Reconnecting: the number of connections stays at `-c`, and servers are not flooded.
+//! Tests that reconnecting keeps the number of connections at `-c` and doesn't flood servers.
 
 use std::io::{Read, Write};
 use std::net::TcpListener;
@@ -31,8 +31,8 @@ fn a_server_that_closes_idle_connections_at_once_is_not_flooded() {
         let result = load(&["-r", "1", "-c", "64", "-d", "1s", "--engine", engine, &url(address)]).expect("the run succeeds");
         let accepted = accepted.load(Ordering::Relaxed);
         assert!(result.idle_closed > 0);
-        // The first two attempts come without a pause, the others after pauses of 10, 20, 40 … 640 ms. That makes nine attempts within the
-        // window, after some before it.
+        // The first two attempts come without a pause, and the others after pauses of 10, 20, 40 … 640 ms. This results in nine attempts
+        // within the window, in addition to a few before it.
         assert!(accepted < 64 * 14, "{engine}: {accepted} connections");
     }
 }

@@ -1,4 +1,4 @@
-//! Complete responses that are kept during the load.
+//! Tests of the complete responses that the load generator keeps during the load.
 
 use crate::common::{ENGINES, load, serve_bytes, url};
 

@@ -1,4 +1,4 @@
-//! Slices on command: their counts add up, dropped slices leave no trace, and the load generator is idle between slices.
+//! Tests of slices on command: their counts add up, dropped slices leave no trace, and the load generator is idle between slices.
 
 use std::fs;
 use std::io::{ErrorKind, Read, Write};
@@ -41,7 +41,7 @@ impl Served {
     }
 }
 
-/// Starts a server that passes each request, with its number, to `answer`, which returns whether the server answers it.
+/// Starts a server that calls `answer` with the number of each request. The server answers the request if `answer` returns true.
 fn serve_requests(answer: impl Fn(u64, &Served) -> bool + Send + Sync + 'static) -> (String, Arc<Served>) {
     let served = Arc::new(Served::default());
     let shared = Arc::clone(&served);
@@ -139,7 +139,7 @@ fn a_hundred_short_slices() {
 #[test]
 fn dropped_slices_leave_no_trace() {
     for engine in ENGINES {
-        // The server sends wrong responses, so that errors show which slices count.
+        // The server sends wrong responses, so that the number of errors shows which slices count.
         let address = serve(|mut stream| {
             let wrong = b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n";
             while read_request(&mut stream) && stream.write_all(wrong).is_ok() {}
@@ -202,7 +202,7 @@ fn nothing_is_in_flight_after_a_slice_through_a_tunnel() {
     }
 }
 
-/// Starts a server for HTTP/2, over TLS if there is a configuration.
+/// Starts an HTTP/2 server, which uses TLS if `tls` contains a configuration.
 fn serve_http2(tls: Option<Arc<rustls::ServerConfig>>) -> (SocketAddr, Arc<Served>) {
     fn answer_all<S: Read + Write>(stream: S, served: &Served) {
         let Some(mut frames) = Frames::accept(stream) else { return };
@@ -449,7 +449,7 @@ fn waiting_takes_no_cpu_time() {
     }
 }
 
-/// Starts a load and keeps its first slice. The server answers all requests until its `closings` change.
+/// Starts a load and keeps its first slice. The server answers all requests until its counter `closings` changes.
 fn with_one_slice(engine: &str) -> (Commanded, Value, Arc<Served>) {
     let (target, served) = serve_requests(|number, served| number < 1_000_000 && Served::of(&served.closings) == 0);
     let mut load = Commanded::new(&with(&["-c", "2", "-t", "2", "--timeout", "60s"], engine, &target));

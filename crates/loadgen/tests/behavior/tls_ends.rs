@@ -1,4 +1,4 @@
-//! How TLS streams begin and end: handshakes, close_notify, and connections without it.
+//! Tests of how TLS streams begin and end: handshakes, close_notify, and connections that end without close_notify.
 
 use std::io::{ErrorKind as IoErrorKind, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpStream};

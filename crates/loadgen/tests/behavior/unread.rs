@@ -1,4 +1,4 @@
-//! Output that nobody reads never delays a run and never prevents the result from being written.
+//! Tests that unread output never delays a run and never prevents the result from being written.
 
 use std::fs::File;
 use std::io::{Read, Write};

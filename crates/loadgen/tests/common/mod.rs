@@ -98,8 +98,8 @@ pub fn serve_bytes_once(response: &'static [u8]) -> SocketAddr {
     })
 }
 
-/// Repeats a run with a longer duration if the first result isn't enough, so that tests don't depend on the speed of the machine. Returns
-/// the last result.
+/// Repeats a run with a longer duration if `enough` rejects the first result, so that tests don't depend on the speed of the machine.
+/// Returns the last result.
 pub fn load_until(enough: impl Fn(&RunResult) -> bool, args: &[&str]) -> RunResult {
     let run = |duration| load(&[&["-d", duration], args].concat()).expect("the server accepts connections");
     let result = run("300ms");

@@ -24,8 +24,8 @@ const DISTURBED_NS: u64 = 200_000;
 pub enum Order {
     /// Oldest request first.
     Fifo,
-    /// Two workers take turns, each serving its oldest request. `fast` connections belong to the first worker, which therefore serves each
-    /// of them more often.
+    /// Two workers take turns, each serving its oldest request. The first `fast` connections belong to the first worker and are served more
+    /// often, because they are few.
     TwoWorkers { fast: usize },
     /// Newest request first.
     NewestFirst,
@@ -37,7 +37,7 @@ pub enum Order {
     HeldForEver,
 }
 
-/// One request; times are in nanoseconds of the monotonic clock.
+/// One request and its times, in nanoseconds of the monotonic clock.
 #[derive(Clone, Copy, Debug)]
 pub struct Served {
     /// Index of the connection, in order of connecting.
@@ -93,7 +93,7 @@ struct Server {
     order: Order,
     work_ns: u64,
     clients: Vec<TcpStream>,
-    /// One queue, or one per worker.
+    /// Requests that wait for a response. The second queue is for the second worker, or for requests whose responses are held.
     queues: [VecDeque<Waiting>; 2],
     turn: usize,
     number: u64,

@@ -1,4 +1,4 @@
-//! The program with `--slices-on-stdin`, and what it reports.
+//! Runs the program with `--slices-on-stdin` and reads its reports.
 
 use std::io::{BufRead, BufReader, Lines, Read, Write};
 use std::process::{Child, ChildStderr, ChildStdin, Command, Stdio};
@@ -104,7 +104,7 @@ pub fn errors(result: &Value) -> u64 {
     result["errors"].as_object().expect("errors by kind").values().filter_map(Value::as_u64).sum()
 }
 
-/// Checks that the result is the sum of its kept slices, and that each request is counted as ended or in flight exactly once.
+/// Checks that the result is the sum of its kept slices, and that each request is counted exactly once, either as ended or as in flight.
 pub fn assert_sums(result: &Value, kept: &[Value]) {
     let requests = &result["requests"];
     let count = |name: &str| requests[name].as_u64().expect("a count");

@@ -1,4 +1,4 @@
-//! An open loop follows its schedule and accounts for every scheduled request.
+//! Tests that an open loop follows its schedule and accounts for every scheduled request.
 
 use std::io::Write;
 use std::net::SocketAddr;

@@ -1,4 +1,4 @@
-//! Pauses of the generator itself are reported and not blamed on the server.
+//! Tests that pauses of the load generator itself are reported and not blamed on the server.
 
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};

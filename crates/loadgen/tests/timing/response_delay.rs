@@ -1,9 +1,10 @@
-//! Tests that both engines notice responses in time, whatever the order of responses: the reported times match the server's own record.
+//! Tests that both engines notice responses in time, no matter in which order the server responds. The reported times must match the
+//! server's own record.
 //!
 //! The test requires two CPUs of its own, one for the server and one for the generator. Each case is tried several times, and each
-//! percentile must be accurate in at least one attempt. Disturbances by other programs are temporary, whereas a response noticed late
-//! because of its position in the order is late in every attempt. An attempt in which the server or the generator was kept from its CPU
-//! counts as disturbed and proves nothing. A case with too few undisturbed attempts is reported as undecided.
+//! percentile must be accurate in at least one attempt. Disturbances by other programs are temporary, whereas an engine that notices a
+//! response late because of its position in the order does so in every attempt. An attempt in which the server or the generator was kept
+//! from its CPU counts as disturbed and proves nothing. A case with too few undisturbed attempts is reported as undecided.
 
 use std::ops::RangeInclusive;
 use std::time::{Duration, Instant};
@@ -16,18 +17,18 @@ use loadgen::figures::result::RunResult;
 const ATTEMPTS: usize = 12;
 /// After this time, each remaining case is tried only once.
 const PATIENCE: Duration = Duration::from_secs(120);
-/// Number of undisturbed attempts that must agree before a case fails.
+/// Minimum number of undisturbed attempts for a case to fail. With fewer, the case is undecided.
 const CLEAR_MIN: usize = 3;
-/// Minimum share of time without a CPU, for the server or the generator, at which an attempt counts as disturbed.
+/// An attempt counts as disturbed if the server or the generator was kept from its CPU for more than this share of the time.
 const DISTURBED: f64 = 0.01;
 /// The maximum difference between a percentile and the server's record is the larger of these two tolerances.
 const TOLERANCE_US: f64 = 20.0;
 const TOLERANCE: f64 = 0.05;
-/// Maximum difference between the two engines in the share of responses that a group of connections gets.
+/// A group of connections gets a share of the responses. This is the maximum relative difference between its shares with the two engines.
 const SHARE_TOLERANCE: f64 = 0.05;
 /// Distance to the neighbors of a percentile, as a share of the samples beyond it: the neighbors of p50 are p49.5 and p50.5.
 const NEXT_TO: f64 = 0.01;
-/// Warm-up before the measured window. The first requests arrive all at once, and each engine needs up to a millisecond to send them. The
+/// Warm-up before the measured window. The first requests are all due at once, and each engine needs up to a millisecond to send them. The
 /// percentiles of a window that includes this start would depend on how fast the machine sends.
 const WARMUP: Duration = Duration::from_millis(50);
 const CONNECTIONS: [usize; 3] = [8, 64, 256];
@@ -57,7 +58,8 @@ fn cases() -> Vec<Case> {
 struct Seen {
     /// Each reported percentile, and the range of the recorded percentiles next to it, in microseconds.
     percentiles: Vec<(f64, [f64; 2])>,
-    /// The share of responses that went to the group of connections that the server treats differently, if there is one.
+    /// Share of responses that went to one group of connections: those that the server treats differently, or half of all connections.
+    /// `None` if chance determines the share.
     share: Option<f64>,
     disturbed: bool,
 }
@@ -116,7 +118,7 @@ fn quantile(sorted: &[f64], share: f64) -> f64 {
 fn reported_us(result: &RunResult, share: f64) -> f64 {
     let Distribution { p25, p50, p90, p99, .. } = &result.service_time_us;
     let figure = [(0.25, p25), (0.5, p50), (0.9, p90), (0.99, p99)].into_iter().find(|(at, _)| *at == share);
-    // There were too few responses for this percentile, so the attempt proves nothing.
+    // The percentile is missing if there were too few responses. Infinity matches no record, so such an attempt proves nothing.
     figure.and_then(|(_, us)| *us).unwrap_or(f64::INFINITY)
 }
 
@@ -126,7 +128,7 @@ fn share_of_group(record: &[Served], order: Order) -> Option<f64> {
         Order::HeldForEver => Box::new(|connection| connection == 0),
         // All connections are treated alike, so the even ones get half of the responses.
         Order::Fifo | Order::Random | Order::Held { .. } => Box::new(|connection| connection % 2 == 0),
-        // The newest connection always comes first, so the group is a matter of chance.
+        // The server always serves the newest request first, so chance determines which connections get more responses.
         Order::NewestFirst => return None,
     };
     let responded = || record.iter().filter(|one| one.responded_ns.is_some());

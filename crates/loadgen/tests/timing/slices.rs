@@ -1,4 +1,4 @@
-//! Slices on command: a stall across the end of a window is measured in full, and threads wake up at once.
+//! Tests of the times in slices: a stall across the end of a window is measured in full, and threads wake up at once.
 
 use std::cell::Cell;
 use std::sync::Arc;

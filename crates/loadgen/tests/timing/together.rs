@@ -1,4 +1,4 @@
-//! Several load generators that start together, each of which sends part of one rate.
+//! Tests of several load generators that start together. Each of them sends a part of one rate.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::process::{Child, ChildStdin, Command, Stdio};

@@ -1,4 +1,4 @@
-//! The reported response times must match those computed from the known stalls of a server.
+//! Tests that the reported response times match those computed from the known stalls of a server.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -12,8 +12,8 @@ const CONNECTIONS: usize = 200;
 const WARMUP_PERIODS: u64 = 2;
 const PERIODS: u64 = 4;
 const REQUESTS_PER_PERIOD: u64 = 2000;
-/// The lengths of a period to try, in seconds. Delays caused by other programs on the same CPUs don't depend on the period, so a longer
-/// period reduces their share. An inaccurate result stays inaccurate at any length.
+/// Lengths of a period, in seconds, to try one after another. Delays caused by other programs on the same CPUs don't grow with the period,
+/// so they matter less in a longer period. Errors of the load generator itself remain at any length.
 const PERIODS_S: [u64; 3] = [1, 2, 4];
 
 /// A server that stalls at the beginning of each period and otherwise takes a fixed time for each request.

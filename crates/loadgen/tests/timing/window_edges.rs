@@ -1,4 +1,4 @@
-//! Requests that cross an edge of the window: a backlog from the warm-up doesn't count, and a stall at the end isn't hidden.
+//! Tests of requests that cross an edge of the window: a backlog from the warm-up doesn't count, and a stall at the end isn't hidden.
 
 use std::time::Duration;
 

@@ -56,8 +56,8 @@ impl Connection<'_> {
             let records = self.records_of(piece)?;
             self.raw(&records)?;
         }
-        // Don't process data that arrived with the end of the handshake before this point: the settings must be sent before any reply to
-        // that data.
+        // Data may have arrived together with the end of the handshake. It is processed only now, because the settings must be sent before
+        // any reply to it.
         self.take(&[])
     }
 

@@ -179,7 +179,7 @@ def test_a_process_that_we_start_is_not_a_stranger() -> None:
 
 
 def test_hundreds_of_processes_are_read_quickly(machine: Machine) -> None:
-    """Reading should take a millisecond, 0.1% of a one-second trial. The test allows more, because this machine may be busy."""
+    """Reading should take one millisecond, which is 0.1% of a one-second trial. The test allows more, because this machine may be busy."""
     for pid in range(200, 700):
         machine.add(pid, ticks=pid)
     watching = meter(machine)

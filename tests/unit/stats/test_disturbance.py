@@ -1,4 +1,4 @@
-"""Tests that disturbances depend on what other programs did, never on the result."""
+"""Tests that a trial counts as disturbed because of what other programs did, never because of its result."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def test_steal_is_reported_for_each_program() -> None:
     ],
 )
 def test_programs_that_ran_while_the_target_slept_took_nothing(waited: float, said: str | None) -> None:
-    """A background job fills the idle time of a slow target, and gets no time on a full core."""
+    """Another program used the rest of the target's full core. Only the time for which the target waited counts as taken."""
     seen = make_usage(0.3, cpu_wait_cores_mean=waited, threads=4)
     assert disturbance(trial(target_core=1.0, target_usage=seen)) == said
 
@@ -169,7 +169,7 @@ def test_another_program_on_the_sibling_thread_disturbs() -> None:
 
 
 def test_capacity_counts_physical_cores() -> None:
-    """0.08 of a core with two threads is 8% of it, not 4%."""
+    """Programs that take 0.08 of a core with two threads take 8% of the core, not 4%."""
     seen = tuple(CoreOccupancy(cpu=cpu, busy=busy, stolen=0) for cpu, busy in ((0, 0.85), (8, 0.08), (1, 0.85), (9, 0.0)))
     assert disturbance(trial(plan=make_plan(cores=SMT), occupancy=seen)) == "other programs took 0.08 of the target's core"
 
@@ -253,7 +253,7 @@ def test_unwatched_trials_are_not_disturbed() -> None:
 
 
 def test_an_already_running_server_does_not_disturb() -> None:
-    """The server isn't pinned, so it may have run on the load generator's core."""
+    """A server that httpbench didn't start isn't pinned, so it may have run on the load generator's core."""
     others = Others(strangers=(make_stranger("nginx", 0.5, 80, cpus=(1,)),))
     assert disturbance(trial(target_usage=None, generator_core=1.0, waited=0.4, others=others)) is None
     assert disturbance(trial(target_usage=None, stolen=0.1, others=others)) is not None

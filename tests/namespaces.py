@@ -2,7 +2,7 @@
 
 A router joins the target's host with up to four load hosts. Each host has a link to the router with an IPv4 address, an IPv6 address and
 a default route. A test can set a link's delay, jitter, loss and rate. If the kernel lacks netem, a process of the test delays packets,
-and tests that need more than a delay are skipped. Only the networks are separate: the hosts share files, processes and users with this
+and tests that need jitter, loss or a rate are skipped. Only the networks are separate: the hosts share files, processes and users with this
 machine. Each test gets its own keys, known hosts and ssh configuration. The network requires root, iproute2 and openssh-server
 (``scripts/install-namespaces``); if they are missing, the test is skipped with the reason.
 

@@ -98,7 +98,7 @@ Starts = Callable[..., ProcessTree]
 
 @pytest.fixture(params=["group", "signals"])
 def starts(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Starts]:
-    """Yield a function that starts commands whose tree is frozen by a control group or by signals."""
+    """Yield a function that starts a tree of commands. The tree can be frozen either by a control group or by signals."""
     if request.param == "signals":
         monkeypatch.setattr(freezer, "of_tree", lambda guard_pid, *_: SignalFreezer(guard_pid))
     trees: list[ProcessTree] = []

@@ -1,4 +1,4 @@
-"""Tests with real servers that poll. They keep their core busy even without load, so a busy core doesn't show that they are the bottleneck."""
+"""Tests with real servers that poll. Their core is busy even without load, so it doesn't show whether they are the bottleneck."""
 
 from __future__ import annotations
 

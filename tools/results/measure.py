@@ -45,7 +45,7 @@ SHORTER = {
     "techempower-pipelined": f"{WITH_SEVEN} -d 3s --warmup 2s -c 256,4096",
     "techempower-queries": f"{WITH_SEVEN} -d 3s --warmup 2s --workload query-20 --workload update-20",
 }
-"""Options that shorten long suites, so that all suites together take two hours."""
+"""Options that shorten each of the long suites, so that all suites together take two hours."""
 
 DISTURBING = ("busy-processes", "steal")
 """Findings of ``doctor`` that show that the machine is busy."""

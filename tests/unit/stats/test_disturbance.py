@@ -94,7 +94,7 @@ def test_a_program_on_the_sibling_thread_takes_time_although_nobody_waits() -> N
 
 
 def test_a_taken_core_counts_the_same_on_a_large_machine() -> None:
-    """0.15 of a core is only 2% of the seven measured cores, but 15% of the target's core."""
+    """The taken 0.15 of a core is only 2% of the seven measured cores, but 15% of the target's core."""
     cores = Cores(target=(0,), generator=(1, 2, 3, 4, 5, 6), harness=(7,), shared=False)
     many = trial(plan=make_plan(cores=cores), occupancy=occupied(1.0, 0.85, 0, 0, 0, 0, 0))
     assert disturbance(many) == "other programs took 0.15 of the target's core"
@@ -223,7 +223,7 @@ def test_a_generator_with_more_threads_than_cpus_waits_for_itself() -> None:
 
 
 def test_interrupts_charged_to_processes_do_not_hide_other_programs() -> None:
-    """Interrupts took 0.2 of the core and were charged to processes. Without other programs, the target has the whole core."""
+    """Interrupts took 0.2 of the core, but the kernel charged this time to the target, which therefore seems to use the whole core."""
     quiet: dict[str, Any] = {"target_core": 0.8, "interrupts": 0.2, "target_usage": make_usage(1.0)}
     assert disturbance(trial(**quiet, generator_core=0.65)) is None
     spinning = {**quiet, "target_usage": make_usage(0.8), "others": Others(strangers=(make_stranger(cores=0.2),))}

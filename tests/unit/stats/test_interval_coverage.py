@@ -55,7 +55,7 @@ def by_round(values: Floats) -> dict[int, float]:
 
 
 def claimed(ours: Floats, theirs: Floats) -> float:
-    """Return the share of runs (rows) that claim a difference."""
+    """Return the share of runs in which a difference is claimed. Each row is a run."""
     found = [compare(by_round(one), by_round(other)) for one, other in zip(ours, theirs, strict=True)]
     return sum(comparison is not None and comparison.differs for comparison in found) / len(found)
 

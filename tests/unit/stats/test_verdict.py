@@ -66,7 +66,7 @@ def kind_of(evidence: Evidence) -> VerdictKind:
     return judge(evidence).kind
 
 
-# --- is it true? ---------------------------------------------------------------------------------------------------------------
+# --- are the results valid? ----------------------------------------------------------------------------------------------------
 
 
 def test_no_correct_response_is_reported_once_with_the_errors() -> None:
@@ -587,7 +587,7 @@ def test_steal_is_always_reported(target: float, changes: dict[str, Any]) -> Non
     assert "steal" not in reason
 
 
-# --- laws ----------------------------------------------------------------------------------------------------------------------
+# --- properties of all verdicts ------------------------------------------------------------------------------------------------
 
 shares = st.floats(min_value=0, max_value=2)
 

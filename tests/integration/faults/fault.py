@@ -24,7 +24,7 @@ GOOD = "test/misbehaving/good"
 OTHER = "test/misbehaving/date-stands"  # a target that breaks the contract, but can be measured
 QUICK = ("-c", "8", "-d", "300ms", "--warmup", "100ms", "--rounds", "1", "--timeout", "300ms")
 ON_LOAD_HOSTS = ("httpbench-loadgen", "python3 -I -S")
-ORPHANS_END_S = 2.0  # guards end orphans as soon as the harness is killed, but are slower on a busy machine
+ORPHANS_END_S = 2.0  # guards act as soon as the harness is killed, but need longer on a busy machine
 FINISHED = re.compile(r"^\[\d+/\d+\] ", re.MULTILINE)  # a progress line, printed once the trial is stored
 WRAPPED = re.compile(r" *\n  (?=\S)")  # a line break within a note below a table
 TRACEBACK = re.compile(

@@ -35,7 +35,7 @@ def name(path: Path) -> str:
 
 
 def test_every_program_that_builds_a_target_has_a_test() -> None:
-    """Whoever adds a package manager must also add a test below."""
+    """Anyone who adds a package manager must also add a test below."""
     assert {argv[0] for commands in COMMANDS.values() for argv in commands} <= LOAD_NOTHING | CHECKED_HERE
 
 

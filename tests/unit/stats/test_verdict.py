@@ -349,7 +349,7 @@ def verdict(target_cores: float = 0.4, generator_cores: float = 0.2, **changes: 
 
 
 BY_A_QUOTA = {"throttled_share": 0.9}
-"""Usage of a generator that waited because of a quota. Without it, the wait would mean that other programs disturbed the trial."""
+"""Usage of a generator that waited because of a quota. Without the quota, the wait would mean that other programs disturbed the trial."""
 
 
 @pytest.mark.parametrize(("waited", "kind"), [(0.24, VerdictKind.IDLE), (0.26, VerdictKind.GENERATOR), (None, VerdictKind.IDLE)])

@@ -26,7 +26,7 @@ class Lab:
 def lab(
     folder: Path, load_hosts: int, link: namespaces.Link | None = None, period_s: float = 1.0, env: Mapping[str, str] | None = None
 ) -> Iterator[Lab]:
-    """Set up the lab, or skip the test if the network can't be made.
+    """Set up the lab, or skip the test if this machine can't create the network.
 
     ``link`` applies to each load host and ``env`` to each worker. ``period_s`` is the period of the server's stalls.
     """

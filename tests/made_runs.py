@@ -1,4 +1,4 @@
-"""Synthetic runs as large as real ones, with noise, time series and full histograms, for pages and their tests."""
+"""Synthetic runs as large as real ones, with noise, time series and full histograms. Pages and their tests show them."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def make_times(p50_us: float, seed: int, samples: int = SAMPLES) -> Distribution
 def make_servers_run(
     targets: tuple[str, ...] = SERVERS, connections: tuple[int, ...] = (8, 64, 512), rounds: int = 3, duration_s: float = 10.0
 ) -> tuple[Run, list[Trial]]:
-    """Return a run of a suite, fastest target first. The generator limits one target, and another never starts."""
+    """Return a run of a suite, fastest target first. One target is limited by the generator, and another one never starts."""
     trials: list[Trial] = []
     for round_ in range(rounds):
         for place, name in enumerate(targets):
@@ -188,7 +188,7 @@ def make_search_run() -> tuple[Run, list[Trial]]:
 
 @cache
 def make_proxies_run(names: tuple[str, ...] = ("proxy:c/haproxy", "proxy:cpp/draft", "proxy:rust/tokio")) -> tuple[Run, list[Trial]]:
-    """Return a run of proxies and their baseline, with a rising rate and with a closed loop."""
+    """Return a run of proxies and their baseline under two loads: a rising rate and a closed loop."""
     rising = Load(connections=64, rate_from_rps=2000, rate_rps=5000, rate_step_rps=1000, step_s=3, duration_s=12)
     trials: list[Trial] = []
     for load in (rising, Load(connections=64, duration_s=10)):

@@ -34,7 +34,7 @@ COPIES = (
 
 
 def make_store(path: Path, made: tuple[Run, Sequence[Trial]], copies: int, *, with_histograms: bool = False) -> list[str]:
-    """Store a run and its copies, half an hour apart, and return their ids, oldest first. The second half is 7% slower."""
+    """Store a run and copies of it half an hour apart, and return their ids, oldest first. The later half of the copies is 7% slower."""
     run, trials = made
     with Store(path) as store:
         store.begin(run)

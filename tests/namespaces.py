@@ -2,7 +2,7 @@
 
 A router joins the target's host with up to four load hosts. Each host has a link to the router with an IPv4 address, an IPv6 address and
 a default route. A test can set a link's delay, jitter, loss and rate. If the kernel lacks netem, a process of the test delays packets,
-and tests that need more than a delay are skipped. Only the networks are separate: the hosts share files, processes and users with this
+and tests that need jitter, loss or a rate are skipped. Only the networks are separate: the hosts share files, processes and users with this
 machine. Each test gets its own keys, known hosts and ssh configuration. The network requires root, iproute2 and openssh-server
 (``scripts/install-namespaces``); if they are missing, the test is skipped with the reason.
 
@@ -48,7 +48,7 @@ _numbers = itertools.count()
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """Properties of a link, in each direction."""
+    """Properties of a link. They apply to each direction."""
 
     delay_ms: float = 0.0
     jitter_ms: float = 0.0
@@ -81,7 +81,7 @@ class Host:
     """Name of the host, which ssh also uses."""
     namespace: str
     router: str
-    """The router's namespace, in which the other end of the link has the host's name."""
+    """Name of the router's namespace. The device at the router's end of this host's link has the host's name."""
     address: str
     address6: str
     folder: Path
@@ -129,7 +129,7 @@ class Host:
                 pytest.skip("this kernel has no netem: links cannot have a delay")
 
     def _route_back(self) -> None:
-        """Restore the router's IPv6 address, which the interface lost while it was down."""
+        """Restore the router's IPv6 address, which its interface lost when the link was taken down."""
         gateway6 = self.address6.removesuffix("2") + "1/64"
         _run("ip", "-n", self.router, "address", "replace", gateway6, "dev", self.name, "nodad", check=False)
 
@@ -160,7 +160,7 @@ class Network:
 
     @contextmanager
     def ssh_server(self, host: Host, name: str, shadow: Path | None = None, **settings: object) -> Iterator[None]:
-        """Run another SSH server on a load host with these settings of ``sshd_config``. ``name`` is the base name of its files.
+        """Run another SSH server on a load host with these settings of ``sshd_config``. ``name`` is the base name of the server's files.
 
         ``shadow`` replaces /etc/shadow for this server only.
         """
@@ -180,7 +180,7 @@ class Network:
 
 @contextmanager
 def network(folder: Path, load_hosts: int = 1, link: Link | None = None) -> Iterator[Network]:
-    """Create the network and remove it when the block ends. ``link`` applies to each load host. Skip the test if it can't be made."""
+    """Create the network and remove it when the block ends. ``link`` applies to each load host. Skip the test if that isn't possible."""
     assert 1 <= load_hosts <= LOAD_HOSTS_MAX
     _require()
     prefix = f"hb{os.getpid()}x{next(_numbers)}"
@@ -294,7 +294,7 @@ def _keys(folder: Path) -> Keys:
 def _ssh_server(
     host: Host, keys: Keys, name: str = "sshd", more: Mapping[str, object] | None = None, shadow: Path | None = None
 ) -> Iterator[None]:
-    """Run an SSH server on a host that accepts the test's key for this user."""
+    """Run an SSH server on a host. The server accepts the test's key for logins of this user."""
     (host.folder / "authorized_keys").write_text(keys.public)
     config = host.folder / f"{name}_config"
     path = f"{host.folder / 'bin'}:{Path(sys.executable).parent}:{SYSTEM_PATH}"
@@ -311,9 +311,9 @@ def _ssh_server(
         **(more or {}),
     }
     config.write_text("".join(f"{name} {value}\n" for name, value in settings.items()))
-    SEPARATION.mkdir(mode=0o755, exist_ok=True)  # not removed, because the SSH servers of other tests check it at each connection
+    SEPARATION.mkdir(mode=0o755, exist_ok=True)  # never removed: other tests' SSH servers check it at each connection
     log = host.folder / f"{name}.log"
-    # `ip netns exec` gives a program its own mounts, so only this server sees the replacement.
+    # `ip netns exec` gives a program its own mounts, so only this server sees the replaced /etc/shadow.
     mounted = ("sh", "-c", 'mount --bind "$0" /etc/shadow && exec "$@"', str(shadow)) if shadow else ()
     argv = host.argv(*mounted, _program("sshd"), "-D", "-e", "-f", str(config))
     with log.open("wb") as output:
@@ -336,7 +336,7 @@ def _wait_until_listening(server: subprocess.Popen[bytes], log: Path) -> None:
 
 
 def _client_config(folder: Path, hosts: list[Host], keys: Keys) -> Path:
-    """Write an ssh configuration with the load hosts' names and keys. It keeps ssh from reading the user's own files."""
+    """Write an ssh configuration with the load hosts' names and keys. With it, ssh doesn't read the user's own files."""
     known = folder / "known_hosts"
     known.write_text(f"* {' '.join(keys.host_public.split()[:2])}\n")
     lines = []

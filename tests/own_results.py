@@ -1,4 +1,4 @@
-"""A load generator that keeps a copy of its result, so that tests can see what it printed on its host."""
+"""A load generator that keeps a copy of its result. Tests can then see what each load generator printed on its host."""
 
 from __future__ import annotations
 

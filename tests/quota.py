@@ -1,4 +1,4 @@
-"""A control group with less than one core, for slowing programs down. The group requires root and a writable control group tree."""
+"""A control group with a CPU quota of less than one core, which slows programs down. It requires root and a writable control group tree."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ def due_s(arrival_s: float, period_s: float) -> float:
 def true_response_times_us(rate_rps: float, connections: int, periods: int, one_way_s: float, period_s: float) -> list[float]:
     """Return the sorted response times of an open loop.
 
-    They cover the requests due within ``periods`` after a warm-up, over links that delay each packet by ``one_way_s``.
+    The requests are those due in this number of periods after a warm-up. The links delay each packet by ``one_way_s``.
     """
     free_s = [0.0] * connections
     times = []

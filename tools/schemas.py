@@ -1,4 +1,4 @@
-"""JSON Schemas in ``docs/schemas`` for the TOML files that users write, so that editors can check them, and for the JSON export.
+"""JSON Schemas in ``docs/schemas`` for the JSON export and for the TOML files that users write. Editors can check TOML files with them.
 
 ``python -m tools.schemas`` writes them, and a test fails if they are outdated.
 """

@@ -1,4 +1,4 @@
-"""A server that writes the time to a file every millisecond while it runs: ``counting_server.py PORT FILE``."""
+"""A server that writes the time to a file every millisecond unless it is frozen. Usage: ``counting_server.py PORT FILE``."""
 
 from __future__ import annotations
 

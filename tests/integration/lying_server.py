@@ -1,4 +1,4 @@
-"""A server for ``/json`` and ``/db`` that keeps the rules until it is under load. Usage: ``python lying_server.py PORT LIE``."""
+"""A server for ``/json`` and ``/db`` that responds correctly until it is under load. Usage: ``python lying_server.py PORT LIE``."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import sys
 import time
 
 HONEST_REQUESTS = 40
-"""Number of requests that the harness exceeds only under load."""
+"""Number of requests that the server answers honestly. The harness sends more requests only when it applies a load."""
 LIES = {"honest": None, "wrong": {"id": 0}, "same": {"id": 7, "randomNumber": 7}}
 
 

@@ -1,4 +1,4 @@
-"""End-to-end tests of clients. A client whose work differs from the others' gets no result, and its row says why. No timing is asserted."""
+"""End-to-end tests of clients. A client that did different work from the others gets no result, and its row says why."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tests of tab completion, requested the way a shell does it."""
+"""Tests of tab completion. They request completions in the same way as a shell."""
 
 from __future__ import annotations
 

@@ -32,10 +32,10 @@ QUICK = ("-c", "8", "-d", "2s", "--warmup", "500ms", "--timeout", "10s", "--roun
 
 @pytest.fixture(autouse=True)
 def _nothing_is_left_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Check that no database is left. The test has its own temporary folder, which separates its databases from those of parallel tests."""
+    """Check that the test leaves no database running. Its own temporary folder separates its databases from those of parallel tests."""
     before = _segments()
     with tempfile.TemporaryDirectory(prefix="rooms-") as rooms:
-        Path(rooms).chmod(0o1777)  # Like /tmp, because root's databases run as another user.
+        Path(rooms).chmod(0o1777)  # Everyone may write to it, as to /tmp, because root's databases run as another user.
         monkeypatch.setenv("TMPDIR", rooms)
         monkeypatch.setattr(tempfile, "tempdir", rooms)
         yield
@@ -49,7 +49,7 @@ def _commands() -> list[str]:
 
 
 def _segments() -> set[str]:
-    """Return PostgreSQL's shared memory segments. Segments stay if a server is killed before it removes them."""
+    """Return PostgreSQL's shared memory segments. A server that is killed leaves its segments behind."""
     return {str(path) for path in Path("/dev/shm").iterdir() if path.name.startswith("PostgreSQL")}
 
 
@@ -121,7 +121,7 @@ def test_the_databases_row_count_reveals_a_cache(harness: Harness) -> None:
 
 @pytest.mark.parametrize("warmup", [("--warmup-max", "4s"), ("--warmup", "2s")], ids=["until steady", "fixed"])
 def test_rows_of_the_warm_up_do_not_hide_a_cache(harness: Harness, warmup: tuple[str, ...]) -> None:
-    """The warm-up is as long as the measurement. If its rows counted, they would hide that half of the responses are cached."""
+    """The warm-up is long. If the rows read during it counted, they would hide that half of the measured responses are cached."""
     trial = bench(harness, "half", "db", *warmup, "-d", "1s")
     assert trial["verdict"]["kind"] == "invalid"
     assert "the target did not ask it each time" in trial["verdict"]["reasons"][0]

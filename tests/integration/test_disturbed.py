@@ -53,7 +53,7 @@ def spinner(folder: Path, cpu: int) -> Iterator[int]:
 def background_job(cpu: int) -> Iterator[int]:
     """Keep a CPU busy with a program of the lowest priority until the block ends, and yield its process id.
 
-    Kernels that group processes by session apply the priority only within the session, so the session's own priority is lowered, too.
+    Kernels that group processes by session apply the priority only within the session. So the session's own priority is lowered, too.
     """
 
     def give_way() -> None:
@@ -155,9 +155,9 @@ def test_a_disturbance_in_round_2_is_reported_and_round_2_is_repeated(harness: H
 @pytest.mark.alone
 @two_cores
 def test_a_background_job_does_not_disturb_slow_starts_more_than_fast_ones(harness: Harness) -> None:
-    """The job takes the idle time of a slow target, but not of a fast one. If that counted as a disturbance, slow starts would be repeated.
+    """The job runs when a slow target is idle. If that counted as a disturbance, httpbench would repeat slow starts, but not fast ones.
 
-    The random target may start slow or fast, so each of its attempts must count.
+    Each start of the random target is either slow or fast, and the job must not disturb any of these trials.
     """
     (cpu, *_) = partition(read_topology(), Scaling.SINGLE).target
     load = ("-c", "32", "-d", "1s", "--warmup", "200ms", "--timeout", "5s", "--rounds", "4", "--retries", "1", "--export-json", "-")
@@ -173,7 +173,7 @@ def test_a_background_job_does_not_disturb_slow_starts_more_than_fast_ones(harne
 @pytest.mark.alone
 @two_cores
 def test_a_run_does_not_disturb_itself(harness: Harness) -> None:
-    """Neither the harness nor a target's helper processes count as disturbances.
+    """Neither the harness nor the helper processes of a target count as disturbances.
 
     With two cores, the harness samples on the load generator's core. The test ignores trials from which another program or virtual machine
     took CPU time.

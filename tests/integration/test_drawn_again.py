@@ -1,4 +1,4 @@
-"""Tests that the stored observations of a real run lead to the stored verdicts."""
+"""Tests that verdicts derived again from a real run's stored observations equal the stored verdicts."""
 
 from __future__ import annotations
 

@@ -98,7 +98,7 @@ Starts = Callable[..., ProcessTree]
 
 @pytest.fixture(params=["group", "signals"])
 def starts(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Starts]:
-    """Yield a function that starts commands whose tree is frozen by a control group or by signals."""
+    """Yield a function that starts a tree of commands. The tree can be frozen either by a control group or by signals."""
     if request.param == "signals":
         monkeypatch.setattr(freezer, "of_tree", lambda guard_pid, *_: SignalFreezer(guard_pid))
     trees: list[ProcessTree] = []
@@ -129,7 +129,7 @@ def cpu_s(tree: ProcessTree) -> dict[int, float]:
 
 
 def is_still(tree: ProcessTree, still_s: float = FROZEN_S) -> None:
-    """Assert that no process uses CPU time and none starts. A process that was already ending may end."""
+    """Assert that no process uses CPU time and none starts. A process that was already ending may still end."""
     before = cpu_s(tree)
     time.sleep(still_s)
     assert cpu_s(tree).items() <= before.items()
@@ -324,7 +324,7 @@ def test_the_next_guard_removes_what_is_left_if_harness_guard_and_keeper_are_kil
     if frozen.group == "-":
         pytest.skip("without a group, nothing tells the next guard of the processes")
     for pid in (frozen.keeper, frozen.guard):
-        os.kill(pid, signal.SIGSTOP)  # so that neither can react to the death of another process
+        os.kill(pid, signal.SIGSTOP)  # so that none of them can react to the death of another
     for pid in (frozen.process.pid, frozen.keeper, frozen.guard):
         os.kill(pid, signal.SIGKILL)
     until(lambda: gone([frozen.process.pid, frozen.keeper, frozen.guard]))

@@ -61,7 +61,7 @@ def image(tmp_path_factory: pytest.TempPathFactory, docker_engine: str) -> Itera
 
 @pytest.fixture(params=["group", "engine"])
 def container(request: pytest.FixtureRequest, image: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Container]:
-    """Yield a busy container that is frozen by its group or by its engine."""
+    """Yield a busy container that its control group or its engine can freeze."""
     if request.param == "engine":
         monkeypatch.setattr(freezer, "of_container", lambda *_: None)
     launch = Launch(isolation=Isolation(engine=Engine.DOCKER, cpus=0.5), image=image, cpuset=(min(os.sched_getaffinity(0)),))

@@ -1,4 +1,4 @@
-"""Tests that no real process survives if its guard lacks permissions, is stopped or is killed."""
+"""Tests that no process of a target survives if the guard lacks permissions, is stopped or is killed. The processes are real."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ FAMILIES = {
 }
 SLEEPS = {"children": 2, "setsid": 2, "double fork": 3}
 SHELLS = {"children": 1, "setsid": 2, "double fork": 1}
-"""Number of shells that keep running. The other shells end after starting a sleep."""
+"""Number of shells that keep running, by family. The other shells end after starting a ``sleep``."""
 
 HARNESS = """
 import os, sys
@@ -51,7 +51,7 @@ def start(folder: Path, script: str) -> ProcessTree:
 
 
 def family_of(tree: ProcessTree, name: str) -> list[int]:
-    """Wait until the guard's descendants have called exec and the launching shells have ended. Return the ids of those that remain."""
+    """Wait until only the final processes of the family are running, and return their ids."""
 
     def below() -> list[psutil.Process]:
         return psutil.Process(tree.guard_pid).children(recursive=True)
@@ -199,7 +199,7 @@ def test_a_command_starts_in_its_control_group(delegated: Path, number: int) -> 
 
 
 def test_children_are_found_without_the_kernels_child_lists(tmp_path: Path) -> None:
-    """Simulate a kernel without CONFIG_PROC_CHILDREN."""
+    """The test simulates a kernel without CONFIG_PROC_CHILDREN."""
 
     def found(tree: ProcessTree) -> list[int]:
         below, pending = [], [tree.guard_pid]

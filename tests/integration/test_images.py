@@ -29,7 +29,7 @@ def registry(debian_base: str) -> Iterator[dict[str, str]]:
 
 @pytest.mark.parametrize("target", ["c/epoll/edge", "c/nginx"])
 def test_an_image_passes_the_contract(harness: Harness, registry: dict[str, str], target: str) -> None:
-    """Check a target that is compiled in a build stage and one that comes from a package."""
+    """One target is compiled in a build stage. The other comes from a package."""
     done = harness.run("verify", target, "--isolate", "docker", env={**harness.env, **registry}, timeout_s=280)
     assert done.returncode == 0, done.stdout + done.stderr
     assert f"{target}@docker single: passed" in done.stdout

@@ -26,7 +26,7 @@ IMAGE = "httpbench-test-image"
 
 @pytest.mark.parametrize("flags", [(), ("--privileged",)], ids=["default", "privileged"])
 def test_httpbench_measures_inside_a_container(harness: Harness, debian_base: str, flags: tuple[str, ...]) -> None:
-    """Use this machine's programs, because the machine may lack the base images of httpbench's own image."""
+    """The container uses this machine's programs, because the base images of httpbench's own image may not be available here."""
     env = {name: value for name, value in harness.env.items() if name in PASSED_ON or name.startswith("HTTPBENCH_")}
     env |= {name: str(harness.home) for name in ("HOME", "XDG_CACHE_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME")}
     programs = Path(os.environ.get("HTTPBENCH_PROGRAMS", root() / "target" / "release"))

@@ -1,4 +1,4 @@
-"""Tests of real load generators against a real server on loopback. Their results must match the server's counts."""
+"""Tests of real load generators against a real server on loopback. The generators' results must match the server's counts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tests of ``httpbench noise``: the result is stored, is shown below later tables, and is outdated under another kernel."""
+"""Tests of ``httpbench noise``: the result is stored, appears below later tables, and becomes outdated when the kernel changes."""
 
 from __future__ import annotations
 

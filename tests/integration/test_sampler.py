@@ -53,7 +53,7 @@ def program(folder: Path, script: str) -> Iterator[ProcessTree]:
 
 
 def measure(folder: Path, script: str) -> tuple[Usage, float]:
-    """Return the sampler's result and the program's own numbers."""
+    """Return the sampler's result, and the number that the program wrote, usually its CPU time in seconds."""
     with program(folder, script) as tree:
         sampler = TreeSampler(tree.guard_pid)
         sampler.start()
@@ -105,7 +105,7 @@ time.sleep(60)
 
 
 def test_the_time_of_many_mostly_idle_processes_counts(tmp_path: Path) -> None:
-    """None of the children uses as much as one tick of 10 ms, as with a proxy that has a process for each connection."""
+    """Each child uses less CPU time than one tick of 10 ms, like the processes of a proxy that starts one for each connection."""
     script = """
 ends = []
 for number in range(40):
@@ -246,7 +246,7 @@ def test_a_window_lasts_from_mark_to_stop(tmp_path: Path) -> None:
 
 
 def test_sampling_stays_cheap() -> None:
-    """Fail only if sampling costs far too much, because other programs also displace data from the caches.
+    """Fail only if sampling costs far too much. Its cost also depends on other programs, which displace data from the caches.
 
     ``benchmarks/sampler.py`` checks the bound of 0.01 cores on a quiet machine.
     """

@@ -21,7 +21,7 @@ from tests.factories import make_run
 pytestmark = pytest.mark.slow
 
 END_S = 8.0
-"""Time limit for the server to end, far more than it needs. A server that waited for its streams of events would take an hour."""
+"""Time limit for the server to end. It needs far less. A server that waited for its open event streams would need an hour."""
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""Tests of frameworks in TechEmpower's layout: unchanged folders, and containers with a substitute for the official base image."""
+"""Tests of frameworks in TechEmpower's layout. Their folders stay unchanged, and a small image replaces the official base image."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tests of ``httpbench tune`` on this machine: it restores a kernel setting even if the process that changed it was killed."""
+"""Tests of ``httpbench tune`` on this machine: it restores a kernel setting even if the process that changed the setting was killed."""
 
 from __future__ import annotations
 

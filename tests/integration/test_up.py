@@ -31,7 +31,7 @@ server.serve_forever()
 
 
 def test_ctrl_c_in_a_terminal_leaves_nothing_behind(tmp_path: Path) -> None:
-    """The live line shows CPU and memory; the URL is on standard output, for scripts."""
+    """The live line shows CPU and memory. The URL goes to standard output, where scripts can read it."""
     ours, theirs = pty.openpty()
     harness = Harness(tmp_path)
     argv = harness.argv("up", SERVER)

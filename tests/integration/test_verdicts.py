@@ -113,7 +113,7 @@ def test_a_server_that_stops_responding_correctly_is_invalid(harness: Harness, m
 
 
 def test_status_500_from_the_first_response_on_is_invalid(harness: Harness, tmp_path: Path) -> None:
-    """This server responds correctly to the probes, like a server whose database fails only under load."""
+    """The server responds correctly to the checks before the load, like a server whose database fails only under load."""
     server = f"{MISBEHAVING_SERVER} {{host}} {{port}} turns-500"
     load = ("-c", "8", "-d", "1s", "--warmup", "500ms", "--rounds", "1", "--timeout", "5s", "--retries", "0")
     done = harness.run("run", server, *load, cwd=tmp_path)

@@ -1,4 +1,4 @@
-"""Tests of a framework in the layout of the-benchmarker/web-frameworks, with a Dockerfile like those its `rake config` writes."""
+"""Tests of a framework in the layout of the-benchmarker/web-frameworks, with a Dockerfile like those that `rake config` writes there."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tests that docs/architecture.md names files that exist, and every package."""
+"""Tests that docs/architecture.md names every package, and only files that exist."""
 
 from __future__ import annotations
 

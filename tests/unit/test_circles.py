@@ -9,7 +9,7 @@ SOURCES = Path(__file__).parents[2] / "src"
 
 
 def imports_of(file: Path) -> set[str]:
-    """Return all modules that a file imports, at any level."""
+    """Return all modules that a file imports, including imports inside functions."""
     found: set[str] = set()
     for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):

@@ -14,7 +14,7 @@ WAYS = {"print", "input", "Console", "click.echo", "click.secho", "click.style",
 STREAMS = {"sys.stdout", "sys.stderr", "sys.__stdout__", "sys.__stderr__"}
 MODULES = {"logging", "warnings", "pprint", "rich.progress", "rich.prompt", "rich.logging", "rich.pretty", "rich.traceback"}
 FILES = {"write_text", "write_bytes", "save"}
-"""Methods that write files. Only ``cli`` and ``report`` are checked for them, because people read the files that these packages write."""
+"""Methods that write files. The test looks for them only in ``cli`` and ``report``, which write the files that people read."""
 
 ALLOWED: dict[str, set[str]] = {
     "cli/terminal/console.py": {"click.echo", "click.style", "sys.stdout", "write_text"},

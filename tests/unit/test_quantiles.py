@@ -20,7 +20,8 @@ from httpbench.stats.histogram import merged
 from tests.factories import make_histogram
 
 SAMPLES_NS = list(range(500, 500 + 1070))
-"""Samples below 2048 ns, where each bucket holds one value. The p99 of 1070 samples is the 1060th; rounding the rank gives the 1059th."""
+"""Samples below 2048 ns, where each bucket holds one value. The p99 of 1070 samples is the 1060th, because
+ranks are rounded up. Rounding to the nearest rank would give the 1059th."""
 
 GENERATOR: dict[str, dict[str, Any]] = json.loads((Path(__file__).parent / "fixtures/loadgen_distributions.json").read_text())
 """Distributions printed by httpbench-loadgen 0.1.0, with their histograms."""

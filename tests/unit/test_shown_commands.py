@@ -47,7 +47,7 @@ def test_a_shown_command_is_accepted(command: str) -> None:
     try:
         found = verb.make_context(name, rest, parent=context)
     except click.exceptions.Exit:
-        return  # --help
+        return  # the command contains --help
     if isinstance(verb, click.Group):
         sub, inner, further = verb.resolve_command(found, [*found._protected_args, *found.args])
         assert sub and inner

@@ -41,7 +41,7 @@ def analysis_page(
     """Return the page.
 
     ``charts`` contains the file names of the chart for light and for dark pages, or is empty. ``skipped`` lists targets that were not
-    measured, each with its reason. ``before`` is the page that this one replaces.
+    measured, each with its reason. ``before`` is the text of the page that this one replaces.
     """
     kept = before.partition(MARK)[2].strip() or FRAME.format(run=run.id).strip()
     lines = [f"# {suite}", "", *_origin(run), *_picture(charts), *_shown(run, trials), *_not_measured(skipped), *_limits(run, trials)]
@@ -90,7 +90,7 @@ def _item(line: str) -> str:
 
 
 def _of_table(run: Run, group: Group) -> Iterator[str]:
-    """List the answer, targets without a rank, limits, and reasons for missing results."""
+    """List the conclusions of a table, targets without a rank, limits, and reasons for missing results."""
     yield from answer(run, group)
     yield from filter(None, [unranked(group)])
     kinds = Counter(row.summary.verdict.kind for row in group.rows if row.counts)

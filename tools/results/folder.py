@@ -78,7 +78,7 @@ def table_page(run: Run, trials: Sequence[Trial], suite: str) -> str:
 
 
 def _charts(run: Run, trials: Sequence[Trial], folder: Path) -> Sequence[str]:
-    """Draw the first chart of the run's first table, and return the names of its files, if there is anything to draw."""
+    """Draw the first chart of the run's first table. Return the names of its files, or an empty tuple if there is no chart."""
     charts = importlib.import_module("httpbench.report.charts.run")  # altair takes a second to load
     theme = importlib.import_module("httpbench.report.charts.theme")
     _, drawing = next(charts.of_group(run, groups(run, trials)[0]), (None, None))

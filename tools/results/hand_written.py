@@ -10,7 +10,7 @@ from tools.results.analysis import MARK
 from tools.results.folder import ANALYSIS, TABLE
 
 FIGURE = re.compile(r"(?<![\d.,])\d{1,3}(?:,\d{3})+(?:\.\d+)?(?![\d,])")
-"""Pattern of figures of at least 1,000. Smaller figures are too often counts, percentages or differences that no table contains."""
+"""Pattern of figures of at least 1,000. Many smaller figures are counts, percentages or differences that no table contains."""
 
 
 def stale_pages(folders: Sequence[Path], published: str) -> Iterator[str]:
@@ -23,13 +23,13 @@ def stale_pages(folders: Sequence[Path], published: str) -> Iterator[str]:
 
 
 def stale_figures(written: str, generated: str) -> list[str]:
-    """Return the figures of the hand-written text that the generated text doesn't contain, not even with more digits."""
+    """Return the figures of the hand-written text that the generated text contains neither exactly nor with more digits."""
     known = {_value(found) for found in FIGURE.findall(generated)}
     return [quoted for quoted in dict.fromkeys(FIGURE.findall(written)) if not any(_agrees(quoted, value) for value in known)]
 
 
 def _agrees(quoted: str, value: float) -> bool:
-    """Return whether a value rounds to a quoted figure. Trailing zeros of the figure may be the result of rounding."""
+    """Return whether a value rounds to a quoted figure, whose trailing zeros may result from rounding."""
     digits = quoted.replace(",", "")
     step = 10 ** (len(digits) - len(digits.rstrip("0"))) if "." not in digits else 1
     return abs(value - float(digits)) <= step / 2

@@ -45,7 +45,7 @@ SHORTER = {
     "techempower-pipelined": f"{WITH_SEVEN} -d 3s --warmup 2s -c 256,4096",
     "techempower-queries": f"{WITH_SEVEN} -d 3s --warmup 2s --workload query-20 --workload update-20",
 }
-"""Options that shorten long suites, so that all suites together take two hours."""
+"""Options that shorten each of the long suites, so that all suites together take two hours."""
 
 DISTURBING = ("busy-processes", "steal")
 """Findings of ``doctor`` that show that the machine is busy."""
@@ -120,7 +120,7 @@ def _rewrite(options: ResultsOptions) -> ExitCode:
 
 
 def _report_stale(results: Path) -> bool:
-    """Report hand-written text that quotes figures of an earlier run, and return whether there is any such text."""
+    """Report hand-written text that quotes figures of an earlier run. Return whether any was found."""
     page = results.resolve().parent / PUBLISHED
     published = page.read_text(encoding="utf-8") if page.exists() else ""
     found = list(stale_pages([path.parent for path in sorted(results.glob(f"*/*/{DATA}"))], published))
@@ -135,7 +135,7 @@ def _write_index(results: Path) -> None:
 
 
 def _planned(suites: Sequence[str], further: Sequence[str]) -> Iterator[Planned]:
-    """Yield the suites that can run on this machine, and print how long each takes or why it can't run."""
+    """Print how long each suite takes or why it can't run on this machine, and yield those that can run."""
     for suite in suites:
         argv = ("bench", "--suite", suite, "--skip-missing", *shlex.split(SHORTER.get(suite, "")), *further)
         asked = subprocess.run(_python(*argv, "--dry-run"), capture_output=True, text=True, check=False)

@@ -43,7 +43,7 @@ Results = Mapping[Path, tuple[Run, Sequence[Trial]]]
 
 @dataclass(frozen=True, slots=True)
 class Quoted:
-    """A table of a run that a block quotes."""
+    """The table of a run from which a block quotes results."""
 
     folder: Path
     run: Run
@@ -96,7 +96,7 @@ def _is(group: Group, word: str) -> bool:
 
 
 def _block(lines: Sequence[str], quoted: Quoted | None, place: Path) -> Iterator[str]:
-    """Yield the table with its generated columns, then the line about the order."""
+    """Yield the table with its generated columns, and then a line that compares the order of the targets."""
     yield from lines[:2]
     published: dict[str, float] = {}
     for line in lines[2:]:

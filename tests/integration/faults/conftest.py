@@ -1,4 +1,4 @@
-"""Fixtures for the tests of faults, and the table of measured results that ``make faults`` prints."""
+"""Fixtures for the tests of faults. ``make faults`` also prints a table of the outcomes that these tests measured."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Run the command while one fault occurs, and measure the outcome."""
+"""Run httpbench while one fault occurs, and measure the outcome."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ from tests.namespaces import Network
 from tests.reliability import Row
 
 GOOD = "test/misbehaving/good"
-OTHER = "test/misbehaving/date-stands"  # breaks the contract, but can be measured
+OTHER = "test/misbehaving/date-stands"  # a target that breaks the contract, but can be measured
 QUICK = ("-c", "8", "-d", "300ms", "--warmup", "100ms", "--rounds", "1", "--timeout", "300ms")
 ON_LOAD_HOSTS = ("httpbench-loadgen", "python3 -I -S")
-ORPHANS_END_S = 2.0  # a guard acts as soon as its harness is killed, but a busy machine needs time
+ORPHANS_END_S = 2.0  # guards act as soon as the harness is killed, but need longer on a busy machine
 FINISHED = re.compile(r"^\[\d+/\d+\] ", re.MULTILINE)  # a progress line, printed once the trial is stored
 WRAPPED = re.compile(r" *\n  (?=\S)")  # a line break within a note below a table
 TRACEBACK = re.compile(
@@ -72,18 +72,18 @@ class Fault:
         self._network: Network | None = None
 
     def happens_in(self, network: Network) -> None:
-        """Run the command on this network's target host from now on, and count orphans on load hosts too."""
+        """From now on, run httpbench on this network's target host, and also count orphans on its load hosts."""
         self._network = network
         self.harness = replace(self.harness, before=tuple(network.target.argv()))
 
     @property
     def env(self) -> dict[str, str]:
-        """Environment of the command. Descendants inherit its TMPDIR, which identifies them in any session and with any parent."""
+        """Environment of the command. All of its descendants inherit TMPDIR, so the test can find them even if they were orphaned."""
         ssh = {"HTTPBENCH_SSH": self._network.ssh} if self._network else {}
         return {**self.harness.env, "TMPDIR": str(self._temporary), **ssh}
 
     def bench(self, *words: str, **options: Any) -> Ended:
-        """Run a short benchmark of these targets and one that keeps the contract."""
+        """Run a short benchmark of these targets and of a target that keeps the contract."""
         return self.end(self.start(*words, GOOD, **options))
 
     def start(self, *words: str, **options: Any) -> subprocess.Popen[str]:
@@ -122,11 +122,11 @@ class Fault:
         return [trial for (name, *_), trial in self.exported() if name == target]
 
     def verdicts(self, target: str) -> list[str]:
-        """Return the kinds of verdict of a target's trials."""
+        """Return the kind of verdict of each exported trial of a target."""
         return [trial["verdict"]["kind"] for trial in self.trials_of(target)]
 
     def holds(self, end: Ended, *, trials: int) -> None:
-        """Assert the expected message and exit code, the number of kept trials, and no orphans, lost trials or tracebacks."""
+        """Assert the expected message, exit code and number of kept trials. Assert that there are no orphans, lost trials or tracebacks."""
         orphans = self._orphans()
         stored = self.stored()
         exported = [planned for planned, _ in self.exported()]
@@ -146,7 +146,7 @@ class Fault:
         assert len({*stored, *exported}) == trials, end.output
 
     def _exit_codes(self) -> set[int]:
-        """Return the allowed exit codes. A busy machine may invalidate such short trials, so 1 may replace 0 unless all trials count."""
+        """Return the allowed exit codes. A busy machine may invalidate such short trials. If any is invalid, 1 is allowed instead of 0."""
         verdicts = [Verdict.model_validate(trial["verdict"]) for _, trial in self.exported()]
         is_certain = all(verdict.counts for verdict in verdicts)
         return {self.row.exit_code} if self.row.exit_code != 0 or is_certain else {0, 1}
@@ -165,7 +165,7 @@ class Fault:
         return any(" server.py " in name for name in self.processes().values())
 
     def processes(self) -> dict[int, str]:
-        """Return the command lines of processes with our TMPDIR and of our processes on load hosts, by id, without zombies."""
+        """Return command lines by process id: of running processes with the command's TMPDIR, and of httpbench's programs on load hosts."""
         mark = f"TMPDIR={self._temporary}".encode()
         found = {}
         for folder in Path("/proc").iterdir():

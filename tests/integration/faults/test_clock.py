@@ -1,4 +1,4 @@
-"""Test of a wall clock that is set back by a day during a run. A preloaded library replaces the kernel's clock."""
+"""Test of a run during which the wall clock is set back by a day. A preloaded library simulates the clock."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ from tests.integration.faults.fault import GOOD, OTHER, Fault, ended
 from tests.waiting import until
 
 LONG = ("-d", "1s", "--warmup", "0s", GOOD, OTHER, "test/misbehaving/resets")
-"""A run of one round, because a run may stop early after its first round."""
+"""Arguments for a run of one round. A longer run could end early after its first round, before the interruption."""
 
 
 def running(fault: Fault, **options: object) -> subprocess.Popen[str]:
@@ -54,7 +54,7 @@ def test_harness_gets_sighup(fault: Fault) -> None:
 
 
 def test_harness_is_killed(fault: Fault) -> None:
-    """The killed harness can't print anything, so `report` prints the finished trials."""
+    """The killed harness can't print anything, but `report` shows the finished trials."""
     process = running(fault)
     process.kill()
     out, err = process.communicate(timeout=10)
@@ -66,7 +66,7 @@ def test_harness_is_killed(fault: Fault) -> None:
 
 
 def test_harness_is_killed_while_targets_are_frozen(fault: Fault) -> None:
-    """Freeze the target by both means at once: by its control group, if it has its own, and by SIGSTOP."""
+    """The test freezes the target with SIGSTOP and, if the target has its own control group, also with that group."""
     process = running(fault)
     targets = {pid: group_of(pid) for pid, name in fault.processes().items() if " server.py " in name}
     groups = {group for group in targets.values() if group.name.startswith(guard.GROUP_PREFIX)}

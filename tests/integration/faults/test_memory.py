@@ -1,4 +1,4 @@
-"""Test of a target that uses all memory of a control group, which protects the rest of the machine."""
+"""Test of a target that uses up its memory. A control group with limited memory protects the rest of the machine."""
 
 from __future__ import annotations
 

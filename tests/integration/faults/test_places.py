@@ -47,9 +47,9 @@ def test_no_home(fault: Fault) -> None:
 
 
 def keep_read_access() -> list[str]:
-    """Return options of setpriv that let the new user read every file.
+    """Return options that let the user to whom ``setpriv`` switches read every file.
 
-    Without them this user can't import the package from a checkout in a private folder. Containers lack ``dac_read_search`` by default,
+    Without them, this user can't import the package from a checkout in a private folder. Containers lack ``dac_read_search`` by default,
     so they use ``dac_override`` instead.
     """
     status = Path("/proc/self/status").read_text()

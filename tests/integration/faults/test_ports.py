@@ -23,7 +23,7 @@ def test_port_is_taken(fault: Fault) -> None:
 
 
 def test_port_is_taken_late(fault: Fault) -> None:
-    """Another program takes the port after the harness has checked it, and before the target binds it."""
+    """Another program takes the port after the harness has checked it and before the target binds to it."""
     port = free_port()
     process = fault.start("--port", str(port), "test/misbehaving/binds-late")
     until(fault.runs_target, limit_s=60)
@@ -33,7 +33,7 @@ def test_port_is_taken_late(fault: Fault) -> None:
 
 @contextmanager
 def borrowed(port: int) -> Iterator[None]:
-    """Hold a target's listening socket for longer than the target lives."""
+    """Keep a copy of a target's listening socket open until some time after the target has ended."""
 
     def borrow() -> None:
         connection, _ = lender.accept()
@@ -55,7 +55,7 @@ def borrowed(port: int) -> Iterator[None]:
 
 @pytest.mark.slow
 def test_port_is_released_late(fault: Fault) -> None:
-    """The kernel releases the sockets of an io_uring late, so the port may still be taken when the next target needs it."""
+    """After a process that used io_uring ends, the kernel may release its sockets late. The next target then finds its port still taken."""
     port = free_port()
     with borrowed(port):
         fault.holds(fault.bench("--port", str(port), "test/misbehaving/lends-its-port"), trials=2)

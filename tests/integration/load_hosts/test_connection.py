@@ -1,4 +1,4 @@
-"""Tests of a connection: errors of ssh become one sentence, the agent responds, and a lost connection is restored once."""
+"""Tests of the ssh connection to a load host: ssh errors become one sentence, the agent responds, a lost connection is restored once."""
 
 from __future__ import annotations
 

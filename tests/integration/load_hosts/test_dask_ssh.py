@@ -25,7 +25,7 @@ TARGETS = ("--targets", str(Path(__file__).parents[2] / "targets"))
 
 
 def hosts_file(folder: Path, network: Network, own_programs: str | None = None) -> Path:
-    """Write a hosts.toml whose Python has the same packages as this process and finds load generators in ``own_programs``, if given."""
+    """Write a hosts.toml. Its Python has the packages of this process, and finds load generators in ``own_programs`` if given."""
     given = {"PYTHONPATH": os.environ.get("PYTHONPATH"), programs.OVERRIDE: own_programs or os.environ.get(programs.OVERRIDE)}
     variables = " ".join(f"{name}={shlex.quote(value)}" for name, value in given.items() if value)
     python = program(folder, "python", f'exec env {variables} {PYTHON} "$@"')

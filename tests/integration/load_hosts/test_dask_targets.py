@@ -1,4 +1,4 @@
-"""Tests of targets that httpbench starts and loads from other hosts with Dask: they listen at an address that the hosts can reach."""
+"""Tests that targets under load from Dask workers on other hosts listen at an address that these hosts can reach."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Compare the response times measured by four load hosts and by one with computed response times.
+"""Check the response times that one load host and four load hosts measure against computed response times.
 
-``pytest -s tests/integration/load_hosts/test_dask_truth.py`` prints the measurements. On two virtual cores with periods of 4 s, p99 was
+``pytest -s tests/integration/load_hosts/test_dask_truth.py`` prints the measurements. With two virtual cores and periods of 4 s, p99 was
 965.2 ms with four load hosts and 965.7 ms with one; the computed p99 is 960.0 ms.
 """
 
@@ -23,8 +23,9 @@ pytestmark = [pytest.mark.slow, pytest.mark.alone, pytest.mark.timeout(600)]
 
 REQUESTS_PER_PERIOD, CONNECTIONS, PERIODS = 2000, 600, 8
 PERIODS_S = (4.0, 8.0)
-"""Periods to try in turn. The server needs 5 to 10 ms for the requests that waited, and other programs cause delays. Neither time
-grows with the period, so a longer period reduces their share of the response times. It doesn't reduce the share of a measurement error."""
+"""Periods of the server's stalls, tried in turn. After a stall, the server needs 5 to 10 ms for the waiting requests, and other programs
+may delay it. These delays don't grow with the period, so they are a smaller share of the response times if the period is longer. The share
+of a measurement error doesn't shrink."""
 PERCENTILES = {"p50": 0.5, "p90": 0.9, "p99": 0.99, "p99_9": 0.999}
 ERROR_MAX = 0.02
 

@@ -1,4 +1,4 @@
-"""Tests of the load generators on a load host: httpbench copies its own if the version differs, and others must be installed."""
+"""Tests of the load generators on a load host: httpbench copies its own there if the version differs; the user must install others."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tests of a load generator on another host: it behaves like a local one, and ends if either side loses the other."""
+"""Tests of a load generator on another host: it behaves like a local one, and ends if the two hosts lose their connection."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ pytestmark = pytest.mark.slow
 
 PORT = 2222
 INNER = "10.214.0.3"
-"""An address of load3 that the target host cannot reach."""
+"""Address of load3 that the target host cannot reach."""
 
 
 @pytest.fixture(scope="module")

@@ -89,7 +89,7 @@ def honest(client: Client, date: str | None) -> None:
 
 
 def by_length(client: Client) -> None:
-    """Recognize the harness's requests by their lengths: the usual request, HEAD, and the request with ``Connection: close``."""
+    """Recognize the harness's three requests by their lengths: the usual one, HEAD, and the one with ``Connection: close``."""
     usual = len(f"GET / HTTP/1.1\r\nHost: 127.0.0.1:{sys.argv[2]}")
     for head in client.heads():
         closing = len(head) == usual + len("\r\nConnection: close")
@@ -100,7 +100,7 @@ def by_length(client: Client) -> None:
 
 
 def by_position(client: Client) -> None:
-    """Answer the first requests correctly, and after that only every second request."""
+    """Answer the first requests correctly. After that, answer only every second request correctly."""
     for _ in client.heads():
         number = next(numbers)
         client.connection.sendall(answer() if number < 4 or number % 2 else answer(*NOT_FOUND))

@@ -17,10 +17,10 @@ import time
 from email.utils import formatdate
 
 GOOD_BODY = b"Hello, World!"
-LOADED_AFTER = 200  # number of responses that only a load reaches, never a probe
-LEFT_OF = 150  # one request in 150 is never answered, which is less than the 1% that an offered rate may miss
+LOADED_AFTER = 200  # number of responses after which the server assumes that it is under load
+LEFT_OF = 150  # one request in 150 is never answered: less than the 1% of an offered rate that may be missing
 RESET_ON_CLOSE = struct.pack("ii", 1, 0)  # SO_LINGER with a timeout of 0: closing sends RST
-IDLE_AFTER = 100  # number of responses on one connection that a probe never reaches
+IDLE_AFTER = 100  # number of responses on one connection after which the server assumes that it is under load
 
 numbers = itertools.count(1)  # next() is atomic, so threads can share it
 eaten: list[bytes] = []
@@ -111,7 +111,7 @@ def leave(mode: str) -> None:
 
 
 def lend(listener: socket.socket, port: int) -> socket.socket:
-    """Pass a copy of the listening socket to a test, which may outlive this process. The connection closes when this process ends."""
+    """Pass a copy of the listening socket to a test. The returned connection tells the test when this process ends."""
     test = socket.socket(socket.AF_UNIX)
     test.connect(f"\0httpbench-test-{port}")
     socket.send_fds(test, [b"."], [listener.fileno()])

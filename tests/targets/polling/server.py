@@ -1,4 +1,4 @@
-"""A small single-threaded HTTP server that uses CPU time while idle, or seems to.
+"""A small HTTP server that uses CPU time without requests, or seems to. One thread serves all requests.
 
 Usage: server.py PORT MODE
 

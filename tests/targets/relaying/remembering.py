@@ -20,7 +20,7 @@ remembered: dict[bytes, bytes] = {}
 
 
 def message(connection: socket.socket, pending: bytes) -> tuple[bytes, bytes]:
-    """Return the next request or response and the bytes after it. Raise EOFError at the end of the connection."""
+    """Return the next request or response, and the bytes that were received after it. Raise EOFError at the end of the connection."""
     while b"\r\n\r\n" not in pending:
         pending += received(connection)
     end = pending.index(b"\r\n\r\n") + 4

@@ -1,4 +1,4 @@
-"""Tests of rows and groups: which rows are compared, their order, and their marks."""
+"""Tests of groups of rows: which rows are compared with each other, how they are ordered, and how they are marked."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tests of one target in many runs: points, series by environment, changes, and the commits between runs."""
+"""Tests of the history of one target: its points, one series per environment, changes, and the commits between runs."""
 
 from __future__ import annotations
 

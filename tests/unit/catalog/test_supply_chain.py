@@ -1,4 +1,4 @@
-"""Tests that everything that a built-in target downloads is pinned by a lock file or a hash, and its build enforces that."""
+"""Tests that a lock file or a hash pins everything that a built-in target downloads, and that the build enforces this."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def name(path: Path) -> str:
 
 
 def test_every_program_that_builds_a_target_has_a_test() -> None:
-    """Adding a package manager requires a test below."""
+    """Anyone who adds a package manager must also add a test below."""
     assert {argv[0] for commands in COMMANDS.values() for argv in commands} <= LOAD_NOTHING | CHECKED_HERE
 
 

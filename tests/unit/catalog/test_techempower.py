@@ -119,7 +119,7 @@ def test_the_older_form_is_read_if_there_is_no_newer_one() -> None:
 
 
 def configured(folder: Path, text: str) -> list[str]:
-    """Return the problems of the only test in a configuration."""
+    """Return the problems that are found in a configuration with a single test."""
     own = folder / "frameworks" / "C" / "one"
     own.mkdir(parents=True)
     (own / "one.dockerfile").touch()
@@ -189,7 +189,7 @@ def test_ids_can_be_completed() -> None:
 
 
 def test_reading_a_catalog_reads_each_file_once_and_starts_no_program(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Listing hundreds of frameworks in under 2 s requires reading only one small file for each."""
+    """Listing hundreds of frameworks takes less than 2 s only because httpbench reads a single small file for each of them."""
     read: list[Path] = []
     plain = Path.read_text
 

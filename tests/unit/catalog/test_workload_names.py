@@ -1,4 +1,4 @@
-"""Tests of names of workloads: files, other numbers of rows, and mixes."""
+"""Tests of finding workloads by name, including files, names that contain a number of rows, and mixes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tests of which container engines a command contacts before it measures."""
+"""Tests of which container engines a command contacts before it starts to measure."""
 
 from __future__ import annotations
 

@@ -76,7 +76,7 @@ def _empty_charts() -> Iterator[None]:
 
 
 def hostile_run(text: str, kind: Kind = Kind.SERVER) -> tuple[RunModel, list[TrialModel]]:
-    """Make a run with a valid, an invalid and a failed round, and this text wherever text can come from other programs."""
+    """Make a run with a valid, an invalid and a failed round. Each field that other programs can fill contains this text."""
     target = make_target(NAME, kind=kind, notes=text, run=("server", text), env={"NAME": text}, upstream=text, url=None)
     observed = Observation(trait=Trait.ROUTES, holds=False, sent=text, came=text)
     common: dict[str, Any] = {

@@ -1,4 +1,4 @@
-"""Tests of the options for containers: combinations, their use with a suite, and invalid ones."""
+"""Tests of the options for containers: valid and invalid combinations, and their effect on a suite."""
 
 from __future__ import annotations
 

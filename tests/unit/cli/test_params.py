@@ -1,4 +1,4 @@
-"""Test that the lists of names for the command line, which avoid imports, are complete."""
+"""Test that the command line's own lists of names are complete. The command line has them so that it needn't import the models."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tests of impossible options of the measuring verbs, and of the plans that these verbs show for valid options."""
+"""Tests of errors for invalid options of the measuring verbs, and of the plans that these verbs show for valid options."""
 
 from __future__ import annotations
 

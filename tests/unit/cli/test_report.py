@@ -1,4 +1,4 @@
-"""Test of a report of a run that is not in the results database."""
+"""Test of reporting a run from its export instead of the results database."""
 
 from __future__ import annotations
 

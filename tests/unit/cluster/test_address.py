@@ -1,4 +1,4 @@
-"""Tests of the address at which load hosts reach this machine: the route's source address, or a given one that is checked."""
+"""Tests of the address at which load hosts reach this machine: the route's source address, or one that the user gives."""
 
 from __future__ import annotations
 

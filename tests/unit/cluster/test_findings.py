@@ -29,7 +29,7 @@ class There:
 
 
 def found(files: dict[str, str] | None = None, ethtool: str = "", **changes: Any) -> dict[str, Finding]:
-    """Return the findings by name. This machine's device is the loopback device, with an MTU of 65,536 bytes."""
+    """Return the findings by name. This machine's network device is loopback, whose MTU is 65,536 bytes."""
     seen = {"files": files or {}, "printed": [{"code": 0, "stdout": ROUTE, "stderr": ""}]}
     load_host = make_load_host(**{"address": "127.0.0.1", **changes})
     return {

@@ -1,4 +1,4 @@
-"""Tests of a request with a body followed by a GET, against servers that tell the two apart and servers that don't."""
+"""Tests of the clauses that send a GET after a request with a body, against servers that handle this correctly and servers that don't."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tests of results of a clause for a target that declares a limit."""
+"""Tests of the result of a clause for targets that declare a limit and for targets that don't."""
 
 from __future__ import annotations
 

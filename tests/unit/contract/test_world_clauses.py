@@ -1,4 +1,4 @@
-"""Tests with servers of TechEmpower's table World that keep the rules, and one server for each way to cheat."""
+"""Tests of the clauses for TechEmpower's table World, with servers that keep the rules and one server for each way to cheat."""
 
 from __future__ import annotations
 

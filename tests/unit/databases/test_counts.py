@@ -1,4 +1,4 @@
-"""Tests of a database's counters, compared with what the responses require."""
+"""Tests of comparing a database's counters with the queries that the responses required."""
 
 from __future__ import annotations
 

@@ -87,7 +87,7 @@ DISTURBED = {
     "closed-connections": {"proc/sys/net/ipv4/tcp_tw_reuse": "0"},
     "tracked-connections": {"proc/sys/net/netfilter/nf_conntrack_max": "65536"},
 }
-"""Files of a machine on which one knob isn't set as recommended, by knob."""
+"""For each knob, the files of a machine on which this knob isn't set as recommended."""
 
 
 def quiet(root: Path) -> Path:

@@ -12,7 +12,7 @@ from tests.unit.host.fake import write
 
 
 def limits(monkeypatch: pytest.MonkeyPatch, soft: int, hard: int) -> list[tuple[int, int]]:
-    """Fake these limits, and return a list of them to which later changes are appended."""
+    """Fake these limits. Return a list that starts with them, and to which each later change is appended."""
     history = [(soft, hard)]
     monkeypatch.setattr(resource, "getrlimit", lambda _: history[-1])
     monkeypatch.setattr(resource, "setrlimit", lambda _, pair: history.append(pair))

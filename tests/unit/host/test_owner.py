@@ -1,4 +1,4 @@
-"""Tests of the check whether the process of a run still exists, which doesn't depend on the wall clock."""
+"""Tests of checking whether a run's process still exists. The check doesn't depend on the wall clock."""
 
 from __future__ import annotations
 

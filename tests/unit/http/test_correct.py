@@ -1,4 +1,4 @@
-"""Tests of the problems found in a response."""
+"""Tests of finding the problems of a response."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tests of the moment at which a server begins to respond correctly."""
+"""Tests of waiting until a server responds correctly."""
 
 from __future__ import annotations
 

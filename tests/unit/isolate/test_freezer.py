@@ -1,4 +1,4 @@
-"""Tests of the freezer of a control group on a fake tree, for both versions of the interface, and the fallbacks without a group."""
+"""Tests of freezing a control group in a fake tree, for both versions of the interface, and of the fallbacks if there is no group."""
 
 from __future__ import annotations
 
@@ -170,7 +170,7 @@ def test_a_container_is_frozen_by_its_own_group(tmp_path: Path, monkeypatch: pyt
 
 @pytest.mark.parametrize("own", [fake.OWN, f"{fake.OWN}/below"])
 def test_a_group_that_holds_the_harness_is_never_frozen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, own: str) -> None:
-    """Without groups of its own, a container runs in the group of its engine's client."""
+    """If a container has no control group of its own, it runs in the group of its engine's client."""
     fake.version_2(tmp_path)
     fake.write(tmp_path, f"proc/{OWN_PID}/cgroup", f"0::/{own}\n")
     groups = groups_of(fake.PID, tmp_path)

@@ -1,4 +1,4 @@
-"""Tests that a guard makes a control group only where the group helps and has no side effects."""
+"""Tests that a guard creates a control group only if the group is useful and has no side effects."""
 
 from __future__ import annotations
 

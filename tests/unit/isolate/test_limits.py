@@ -53,7 +53,7 @@ def test_a_burn_beyond_the_limit_is_an_error(tmp_path: Path, monkeypatch: pytest
 
 
 def test_limits_are_only_read_if_this_user_may_not_test_them(tmp_path: Path) -> None:
-    """A process can't enter a group without a writable cgroup.procs file."""
+    """Testing the limits requires entering the group, which requires a writable cgroup.procs file."""
     group = fake.version_2(tmp_path)
     (group / "cgroup.procs").unlink()
     (group / "cgroup.procs").mkdir()

@@ -1,4 +1,4 @@
-"""Tests that marks record which engines may have containers of a killed harness, without asking an engine."""
+"""Tests of marks, files that record which engines may still have containers of a killed harness. Reading them contacts no engine."""
 
 from __future__ import annotations
 

@@ -61,7 +61,7 @@ def test_a_generator_without_io_uring_gives_the_reason() -> None:
 
 
 def test_the_mean_is_that_of_finished_requests(native: Native) -> None:
-    """Eight of 108 requests had been in flight for a second when the run ended; the others took 2 µs."""
+    """When the run ended, 8 of 108 requests had been in flight for a second. The other 100 had finished after 2 µs."""
     times = REPORT["service_time_us"] | {"count": 108, "mean": (100 * 2.0 + 8 * 1e6) / 108}
     told = REPORT | {"service_time_us": times, "censored": 8, "unfinished_s": 8.0}
     measurement = native.measurement(job(Load()), Output(json.dumps(told), "", 0))

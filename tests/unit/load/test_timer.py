@@ -1,4 +1,4 @@
-"""Tests of parsing reports of timers, and errors for reports that can't be used."""
+"""Tests of parsing the reports of timers, and of the errors for invalid reports."""
 
 from __future__ import annotations
 

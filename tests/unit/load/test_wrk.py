@@ -23,7 +23,10 @@ def wrk(monkeypatch: pytest.MonkeyPatch) -> Wrk:
 
 
 def back_filled(counts: list[int], expected: int) -> list[int]:
-    """Reproduce wrk's back-fill: from the shortest latency up, add each count to the latencies that are multiples of ``expected`` lower."""
+    """Return the counts after wrk's back-fill, which adds samples for the requests that a slow response kept wrk from sending.
+
+    In ascending order, the count of each latency is added to the latencies that are lower by a multiple of ``expected``.
+    """
     table = list(counts)
     for latency in range(2 * expected, len(table)):
         step = latency - expected

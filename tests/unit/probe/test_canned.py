@@ -1,4 +1,4 @@
-"""Tests of finding the cause of a server's responses: the request, its length, or its position."""
+"""Tests of finding out whether a server's responses depend on the request itself, on its length, or on its position."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def test_responses_by_length_are_detected_in_any_order(limit: int, seed: int) ->
 
 @given(st.integers(0, 2**32))
 def test_responses_by_position_are_detected_except_in_rare_orders(seed: int) -> None:
-    """If known and unknown paths happen to alternate like the responses, the probe can't detect the cheat."""
+    """The server alternates between two responses. If known and unknown paths happen to alternate, too, the cheat can't be detected."""
     seen = outcomes(lambda path, length, position: "404" if position % 2 else "200", seed)
     alternates = len({(outcome.request.known, outcome.kind) for outcome in seen}) == 2
     found = other_cause(seen)

@@ -1,4 +1,4 @@
-"""Tests of the wall clock, and of whether it was set back."""
+"""Tests of the wall clock, and of detecting that it was set back."""
 
 from __future__ import annotations
 

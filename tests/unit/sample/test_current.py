@@ -1,4 +1,4 @@
-"""Tests of the live display while a program runs."""
+"""Tests of the current CPU and memory use, which the live display shows while a program runs."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ WORKS_FOR_A_MOMENT = f"{READY}end = time.monotonic() + 0.06\nwhile time.monotoni
 
 @contextmanager
 def running(folder: Path, program: str, copies: int = 1) -> Iterator[int]:
-    """Run a program and yield the process id of its parent."""
+    """Run copies of a program, and yield the process id of their parent."""
     log = folder / "log"
     with ProcessTree([Command((sys.executable, "-c", program), folder, {})] * copies, stdout=log, stderr=log) as tree:
         until((folder / "ready").exists)

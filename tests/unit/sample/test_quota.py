@@ -21,7 +21,7 @@ def write(root: Path, folder: str, text: str) -> None:
 
 
 def group_of(root: Path, text: str) -> None:
-    """Fake a process with the control groups in ``text``, and mount their hierarchies."""
+    """Fake a process in the control groups that ``text`` lists, with the hierarchies of these groups mounted."""
     (root / "proc/self").mkdir(parents=True)
     (root / "proc/self/mountinfo").write_text(
         "25 1 0:22 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n30 1 0:30 / /sys/fs/cgroup/cpu rw - cgroup cgroup rw,cpu,cpuacct\n"

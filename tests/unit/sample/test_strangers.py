@@ -157,7 +157,7 @@ def spinning(cpu: int, lasting_s: float) -> Iterator[int]:
 
 
 def test_a_real_stranger_is_found() -> None:
-    """Another process stands in for the harness, because this process may have adopted orphans in an earlier test."""
+    """Another process plays the role of the harness, because this process may have adopted orphans in an earlier test."""
     cpu = max(os.sched_getaffinity(0))
     with subprocess.Popen(["sleep", "60"]) as harness, spinning(cpu, 2) as pid:
         watching = StrangerMeter({cpu}, harness=harness.pid)
@@ -179,7 +179,7 @@ def test_a_process_that_we_start_is_not_a_stranger() -> None:
 
 
 def test_hundreds_of_processes_are_read_quickly(machine: Machine) -> None:
-    """Reading should take a millisecond, 0.1% of a one-second trial. The test allows more, because this machine may be busy."""
+    """Reading should take one millisecond, which is 0.1% of a one-second trial. The test allows more, because this machine may be busy."""
     for pid in range(200, 700):
         machine.add(pid, ticks=pid)
     watching = meter(machine)

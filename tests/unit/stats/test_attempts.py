@@ -1,4 +1,4 @@
-"""Tests of several attempts at one trial."""
+"""Test that only the last of several attempts at a trial counts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tests that disturbances depend on what other programs did, never on the result."""
+"""Tests that a trial counts as disturbed because of what other programs did, never because of its result."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def test_steal_is_reported_for_each_program() -> None:
     ],
 )
 def test_programs_that_ran_while_the_target_slept_took_nothing(waited: float, said: str | None) -> None:
-    """A background job fills the idle time of a slow target, and gets no time on a full core."""
+    """Another program used the rest of the target's full core. Only the time for which the target waited counts as taken."""
     seen = make_usage(0.3, cpu_wait_cores_mean=waited, threads=4)
     assert disturbance(trial(target_core=1.0, target_usage=seen)) == said
 
@@ -94,7 +94,7 @@ def test_a_program_on_the_sibling_thread_takes_time_although_nobody_waits() -> N
 
 
 def test_a_taken_core_counts_the_same_on_a_large_machine() -> None:
-    """0.15 of a core is only 2% of the seven measured cores, but 15% of the target's core."""
+    """The taken 0.15 of a core is only 2% of the seven measured cores, but 15% of the target's core."""
     cores = Cores(target=(0,), generator=(1, 2, 3, 4, 5, 6), harness=(7,), shared=False)
     many = trial(plan=make_plan(cores=cores), occupancy=occupied(1.0, 0.85, 0, 0, 0, 0, 0))
     assert disturbance(many) == "other programs took 0.15 of the target's core"
@@ -169,7 +169,7 @@ def test_another_program_on_the_sibling_thread_disturbs() -> None:
 
 
 def test_capacity_counts_physical_cores() -> None:
-    """0.08 of a core with two threads is 8% of it, not 4%."""
+    """Programs that take 0.08 of a core with two threads take 8% of the core, not 4%."""
     seen = tuple(CoreOccupancy(cpu=cpu, busy=busy, stolen=0) for cpu, busy in ((0, 0.85), (8, 0.08), (1, 0.85), (9, 0.0)))
     assert disturbance(trial(plan=make_plan(cores=SMT), occupancy=seen)) == "other programs took 0.08 of the target's core"
 
@@ -223,7 +223,7 @@ def test_a_generator_with_more_threads_than_cpus_waits_for_itself() -> None:
 
 
 def test_interrupts_charged_to_processes_do_not_hide_other_programs() -> None:
-    """Interrupts took 0.2 of the core and were charged to processes. Without other programs, the target has the whole core."""
+    """Interrupts took 0.2 of the core, but the kernel charged this time to the target, which therefore seems to use the whole core."""
     quiet: dict[str, Any] = {"target_core": 0.8, "interrupts": 0.2, "target_usage": make_usage(1.0)}
     assert disturbance(trial(**quiet, generator_core=0.65)) is None
     spinning = {**quiet, "target_usage": make_usage(0.8), "others": Others(strangers=(make_stranger(cores=0.2),))}
@@ -253,7 +253,7 @@ def test_unwatched_trials_are_not_disturbed() -> None:
 
 
 def test_an_already_running_server_does_not_disturb() -> None:
-    """The server isn't pinned, so it may have run on the load generator's core."""
+    """A server that httpbench didn't start isn't pinned, so it may have run on the load generator's core."""
     others = Others(strangers=(make_stranger("nginx", 0.5, 80, cpus=(1,)),))
     assert disturbance(trial(target_usage=None, generator_core=1.0, waited=0.4, others=others)) is None
     assert disturbance(trial(target_usage=None, stolen=0.1, others=others)) is not None

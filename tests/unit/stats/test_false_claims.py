@@ -1,10 +1,10 @@
 """Simulate how often identical servers appear different while another program disturbs them.
 
 The program runs in one of ten rounds, beside one server or beside whichever server is measured. It takes up to 60% of the server's core,
-and stays for the next trial in half of the cases. The server's throughput falls by the same share. The functions for real trials judge and
-repeat each trial, based on CPU times with the errors of tick-based counters.
+and stays for the next trial in half of the cases. The server's throughput falls by the same share. The functions for real
+trials judge and repeat the simulated trials. The simulated CPU times have the errors of tick-based counters.
 
-At most 3 of 40 runs (7.5%) may make a false claim, plus two standard errors, because a test has time for only a few runs. Longer
+At most 3 of 40 runs (7.5%) may make a false claim. A test has time for only a few runs, so it allows two standard errors more. Longer
 simulations (5,000 runs of three and five rounds, 3,000 of ten, 1,500 of twenty and thirty) gave these shares of false claims:
 
     ==========  =================  ===========
@@ -41,7 +41,7 @@ ONE, OTHER = "c/epoll/edge", "c/epoll/edge-again"
 NOISE, DRIFT = 0.01, 0.03
 COMES, STAYS = 0.1, 0.5
 TICKS_ERROR = 0.004
-"""Standard deviation of the error that ticks cause in the share of a core, over ten seconds."""
+"""Standard deviation of the error that ticks cause in the share of a core that is measured over ten seconds."""
 
 MEASUREMENT, GENERATOR = make_measurement(), make_usage(0.5)
 IDLE = CoreOccupancy(cpu=1, busy=0.5, stolen=0.0)
@@ -83,7 +83,7 @@ Figures = dict[int, float]
 
 
 def figures(random: np.random.Generator, rounds: int, sides: frozenset[str], retries: int) -> tuple[Figures, Figures, int]:
-    """Return requests per second of both servers in the trials that count, and the number of trials."""
+    """Return both servers' throughput in the trials that count, and the total number of trials."""
     plan = [make_plan(name, round_=number) for number in range(rounds) for name in random.permutation([ONE, OTHER]).tolist()]
     machine, made = Machine(random, sides), list[Trial]()
     for planned in (planned for group in with_repeats(plan, made, retries) for planned in group):

@@ -1,4 +1,4 @@
-"""Tests of merged histograms, compared with their samples."""
+"""Tests that merged histograms agree with the samples from which they were made."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tests of detection of runs whose later rounds would only repeat the failures of the first."""
+"""Tests of detecting runs whose later rounds would only repeat the failures of the first round."""
 
 from __future__ import annotations
 

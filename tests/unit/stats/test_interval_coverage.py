@@ -43,9 +43,9 @@ def rates(random: np.random.Generator, noise: str, rounds: int, factor: float = 
 
 
 def disturbed(random: np.random.Generator, shape: tuple[int, ...], loss: float) -> Floats:
-    """Return the logarithm of a server's throughput in each round. In one of ten rounds, it is lower by ``loss``.
+    """Return the logarithm of a disturbed server's throughput in each round. In one of ten rounds, the logarithm is lower by ``loss``.
 
-    The equal server that is measured beside it is never disturbed.
+    The tests compare this server with an equal one that is never disturbed.
     """
     return random.normal(0, 0.005, shape) - loss * (random.random(shape) < 0.1)
 
@@ -55,7 +55,7 @@ def by_round(values: Floats) -> dict[int, float]:
 
 
 def claimed(ours: Floats, theirs: Floats) -> float:
-    """Return the share of runs (rows) that claim a difference."""
+    """Return the share of runs in which a difference is claimed. Each row is a run."""
     found = [compare(by_round(one), by_round(other)) for one, other in zip(ours, theirs, strict=True)]
     return sum(comparison is not None and comparison.differs for comparison in found) / len(found)
 
@@ -67,7 +67,7 @@ def pairs_told(figures: Floats) -> list[float]:
 
 
 def false_ranks(figures: Floats) -> float:
-    """Return the share of tables (first axis) whose ranks tell any two of their equal rows apart."""
+    """Return the share of tables (first axis) in which ranks tell at least two rows apart, although all rows are equal."""
     return float(np.mean([told > 0 for told in pairs_told(figures)]))
 
 
@@ -100,7 +100,7 @@ def test_five_rounds_find_5_percent_with_1_percent_noise() -> None:
 def test_equal_servers_rarely_differ_if_one_is_disturbed(loss: float, rounds: int) -> None:
     """Student's interval alone errs in 6% of runs with ten rounds, 12% with twenty, 30% with thirty and 80% with sixty.
 
-    The tolerance for 600 runs is 5% + 2 · 0.9%.
+    The bound for 600 runs is 5% plus two standard errors of 0.9%.
     """
     random = np.random.default_rng(14)
     ours, theirs = disturbed(random, (600, rounds), loss), random.normal(0, 0.005, (600, rounds))
@@ -187,7 +187,7 @@ def test_intervals_contain_the_true_center() -> None:
 def test_merged_percentile_intervals_contain_the_true_value() -> None:
     """Rounds differ by 3% and have 2,000 requests each; the true value comes from 4,000 such rounds.
 
-    The tolerance for 150 runs is 5% + 2 · 1.8%.
+    The bound for 150 runs is 5% plus two standard errors of 1.8%.
     """
     random = np.random.default_rng(6)
 
@@ -215,5 +215,5 @@ def test_stopping_at_a_narrow_interval_lowers_its_coverage() -> None:
 
 
 def test_three_rounds_give_wide_intervals() -> None:
-    """Relative to the standard error, three rounds need an interval 55% wider than five."""
+    """For the same standard error, the interval of three rounds is 55% wider than the interval of five rounds."""
     assert quantile(3) / quantile(5) == pytest.approx(1.55, abs=0.01)

@@ -1,4 +1,4 @@
-"""Tests of suggestions for invalid rounds."""
+"""Tests of suggesting what to do about invalid rounds."""
 
 from __future__ import annotations
 

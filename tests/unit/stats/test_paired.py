@@ -72,7 +72,7 @@ def test_p_value_matches_the_paired_test_on_logarithms() -> None:
 
 
 def test_effects_on_both_sides_cancel() -> None:
-    """The machine slows down by half over the rounds, and the targets differ by 2%."""
+    """Over the rounds, the machine slows down by half for both targets. The targets differ by 2% in each round."""
     theirs = [100.0, 90.0, 80.0, 65.0, 50.0]
     ours = [value * factor for value, factor in zip(theirs, (1.021, 1.019, 1.02, 1.018, 1.022), strict=True)]
     found = compared(ours, theirs)

@@ -1,4 +1,4 @@
-"""Tests that a full core doesn't show that a target is at its limit if its threads are busy without requests."""
+"""Tests that a full core isn't taken as a sign that a target is at its limit if the target polls."""
 
 from __future__ import annotations
 

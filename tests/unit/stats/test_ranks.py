@@ -1,4 +1,4 @@
-"""Tests of ranks by significant differences in a table with common rounds."""
+"""Tests of ranks, which are based on significant differences between rows in the rounds that all rows have."""
 
 from __future__ import annotations
 

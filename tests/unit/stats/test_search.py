@@ -1,4 +1,4 @@
-"""Tests of the search for the highest rate, against simulated servers that are exact, noisy or inconsistent."""
+"""Tests of the search for the highest rate. The simulated servers are exact, noisy or inconsistent."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def test_the_bounds_contain_the_capacity_from_any_start(truth: float, off: float
 
 
 def test_a_known_capacity_takes_few_trials() -> None:
-    """The search starts at the closed-loop throughput, which is close to the capacity."""
+    """The search starts at the throughput of a closed loop, which is close to the capacity."""
     for start in (900, 1000, 1005, 1100):
         _, made = search(lambda rate: rate <= 1000, start)
         assert sum(one.duration_s == 5.0 for one in made) <= 16
@@ -124,7 +124,7 @@ def test_trials_that_disagree_widen_the_interval() -> None:
 
 
 def test_scouts_do_not_count() -> None:
-    """Scouts hold twice the rate that longer trials can hold."""
+    """In short trials (scouts), the simulated server holds twice the rate that it holds in longer trials."""
     made: list[RateObservation] = []
     while offer := next_offer(made, (SCOUTS, FINAL), 1000, 1.0):
         made.append(RateObservation(offer.rate_rps, offer.duration_s, offer.rate_rps <= (1000 if offer.duration_s < 5 else 500)))
@@ -179,7 +179,7 @@ def test_both_ends_are_tried_again_after_other_trials() -> None:
 
 
 def test_an_upper_bound_that_holds_in_a_retest_is_reopened() -> None:
-    """From the fourth to the twelfth trial, all rates above 500 fail."""
+    """All rates above 500 fail from the fourth to the twelfth trial. In the other trials, rates up to 1000 hold."""
     made: list[RateObservation] = []
     while offer := next_offer(made, (SCOUTS, FINAL), 900, 1.0):
         limit = 500 if 3 <= len(made) < 12 else 1000
@@ -192,7 +192,7 @@ def test_an_upper_bound_that_holds_in_a_retest_is_reopened() -> None:
 
 
 def test_the_majority_of_all_trials_decides_in_the_end() -> None:
-    """The first two trials at 1000 failed, and its retest isn't finished."""
+    """The first two trials at a rate of 1000 failed, and the retest of this rate isn't finished."""
     made = [RateObservation(1000, 5.0, held) for held in (False, False, True, True, True)] + [RateObservation(1010, 5.0, False)] * 2
     assert places(made, FINAL) == {1000: LimitSide.UPPER, 1010: LimitSide.UPPER}
     assert settled(made, FINAL) == {1000: LimitSide.LOWER, 1010: LimitSide.UPPER}

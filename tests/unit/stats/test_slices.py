@@ -1,4 +1,4 @@
-"""Tests of the combination of observations from several slices."""
+"""Tests of combining the observations from several slices."""
 
 from __future__ import annotations
 

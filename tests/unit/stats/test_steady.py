@@ -1,4 +1,4 @@
-"""Tests of the end of a warm-up, and measurements that aren't steady, for series with known properties."""
+"""Tests of detecting the end of a warm-up and unsteady measurements, on series with known properties."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def not_shown_steady(trial: Trial) -> str | None:
 
 WINDOW_S = 0.1
 MAXIMUM = 100
-"""Number of windows in a warm-up of the default maximum, 10 s."""
+"""Number of windows in a warm-up that lasts for the default maximum of 10 s."""
 
 
 def ends(windows: Sequence[float], rate_rps: float | None = None) -> int:
@@ -62,7 +62,7 @@ def ramp(size: float, low: float = 50_000.0, windows: int = 80) -> list[float]:
 
 
 def test_truncation_matches_manual_calculations() -> None:
-    # The criterion is 0/25 for the last 5 windows, and 30/36 for all 6, because one is an outlier. No criterion is below 0.
+    # Without the first window, which is an outlier, the criterion is 0/25, the minimum. With all 6 windows, it is 30/36.
     assert truncation([6, 0, 0, 0, 0, 0]) == 1
     assert truncation([1, 1, 1, 1, 1, 1]) == 0
 

@@ -1,4 +1,4 @@
-"""Tests of summaries over rounds: medians over only the valid rounds."""
+"""Tests of summaries over rounds, in which medians include only the valid rounds."""
 
 from __future__ import annotations
 

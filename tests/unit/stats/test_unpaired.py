@@ -1,4 +1,4 @@
-"""Tests of intervals of a comparison between two runs."""
+"""Tests of the intervals of comparisons between two runs."""
 
 from __future__ import annotations
 

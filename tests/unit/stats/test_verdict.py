@@ -66,7 +66,7 @@ def kind_of(evidence: Evidence) -> VerdictKind:
     return judge(evidence).kind
 
 
-# --- is it true? ---------------------------------------------------------------------------------------------------------------
+# --- are the results valid? ----------------------------------------------------------------------------------------------------
 
 
 def test_no_correct_response_is_reported_once_with_the_errors() -> None:
@@ -154,7 +154,7 @@ def test_littles_law_must_hold_in_a_closed_loop(ratio: float, kind: VerdictKind)
 
 
 def test_requests_cut_off_at_the_edges_may_change_the_ratio() -> None:
-    """A stall of 300 ms at either end of 10 s changes the ratio by up to 3%."""
+    """A stall of 300 ms at the beginning or end of a measurement of 10 s changes the ratio by up to 3%."""
     stalled = with_ratio(1.035)
     times = stalled.measurement.service_time_us
     assert times is not None
@@ -175,7 +175,7 @@ def test_requests_cut_off_at_the_edges_may_change_the_ratio() -> None:
     ids=["a stall at the end", "half of what is missing", "nothing in flight", "connections without any response"],
 )
 def test_a_stall_at_the_end_counts_like_one_in_the_middle(age_s: float, unfinished: int, kind: VerdictKind) -> None:
-    """All connections are served for 93.5% of ten seconds."""
+    """In each case, the connections are served for 93.5% of the ten seconds on average."""
     measurement = with_ratio(0.935).measurement.model_copy(update={"unfinished": unfinished, "unfinished_s": age_s * unfinished})
     assert kind_of(make_evidence(measurement=measurement)) is kind
 
@@ -349,7 +349,7 @@ def verdict(target_cores: float = 0.4, generator_cores: float = 0.2, **changes: 
 
 
 BY_A_QUOTA = {"throttled_share": 0.9}
-"""Usage that shows why the generator waited. Without a quota, other programs must have used its CPU, which would disturb the trial."""
+"""Usage of a generator that waited because of a quota. Without the quota, the wait would mean that other programs disturbed the trial."""
 
 
 @pytest.mark.parametrize(("waited", "kind"), [(0.24, VerdictKind.IDLE), (0.26, VerdictKind.GENERATOR), (None, VerdictKind.IDLE)])
@@ -376,7 +376,7 @@ def test_a_busy_target_is_not_the_only_limit_if_the_generator_waited() -> None:
 
 @pytest.mark.parametrize(("again", "kind"), [(159, VerdictKind.IDLE), (161, VerdictKind.NETWORK)])
 def test_losses_that_delay_connections_are_the_limit(again: int, kind: VerdictKind) -> None:
-    """160 timeouts of 0.2 s each are 5% of the time of 64 connections over 10 s."""
+    """160 timeouts of 0.2 s each add up to 5% of the 640 s that 64 connections have in 10 s."""
     assert verdict(network=Network(segments_sent=10**7, retransmission_timeouts=again))[0] is kind
 
 
@@ -587,7 +587,7 @@ def test_steal_is_always_reported(target: float, changes: dict[str, Any]) -> Non
     assert "steal" not in reason
 
 
-# --- laws ----------------------------------------------------------------------------------------------------------------------
+# --- properties of all verdicts ------------------------------------------------------------------------------------------------
 
 shares = st.floats(min_value=0, max_value=2)
 
@@ -774,7 +774,7 @@ def test_a_generator_kept_waiting_by_the_backend_is_not_the_limit() -> None:
 
 @pytest.mark.parametrize(("database", "kind"), [(0.5, VerdictKind.SHARED), (0.2, VerdictKind.IDLE)])
 def test_three_programs_together_can_fill_shared_cores(database: float, kind: VerdictKind) -> None:
-    """No program waits for the others, but the third uses the CPU time that the first two seem to leave idle."""
+    """The target and the generator seem to leave CPU time idle, but the database may use it."""
     cores = Cores(target=(0, 1), generator=(0, 1), harness=(0,), database=(0, 1), shared=True)
     verdict = judge(make_evidence(1.2, 0.3, cores=cores, database_usage=make_usage(database)))
     assert verdict.kind is kind

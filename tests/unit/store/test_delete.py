@@ -1,4 +1,4 @@
-"""Tests of deletion of runs, and the sizes of runs."""
+"""Tests of deleting runs, and of the sizes of runs."""
 
 from __future__ import annotations
 

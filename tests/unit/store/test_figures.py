@@ -1,4 +1,4 @@
-"""Tests of results of a target over many runs, read without documents, even from stores created before the table existed."""
+"""Tests of reading a target's results over many runs from the table ``figures``, even in stores created before this table existed."""
 
 from __future__ import annotations
 

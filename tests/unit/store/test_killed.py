@@ -24,7 +24,7 @@ def trial_of(number: int) -> Trial:
 
 
 def write(path: Path, run_id: str, trial: Trial, said: int) -> None:
-    """Store trials until killed, and report each one once it is stored."""
+    """Store trials until this process is killed, and report each trial once it is stored."""
     with Store(path) as store:
         store.begin(make_run([trial], id=run_id, status=RunStatus.RUNNING))
         for number in range(TRIALS):

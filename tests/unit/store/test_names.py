@@ -1,4 +1,4 @@
-"""Tests of words that select a run."""
+"""Tests of the words that select a run, such as its name."""
 
 from __future__ import annotations
 

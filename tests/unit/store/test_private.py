@@ -1,4 +1,4 @@
-"""Tests of permissions of the results database."""
+"""Tests of the file permissions of the results database."""
 
 from __future__ import annotations
 

@@ -75,7 +75,7 @@ def test_an_unreadable_store_shows_an_error_page(tmp_path: Path) -> None:
 
 
 def test_events_follow_the_store_until_the_run_ends(db: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A second connection to the store stands in for the measuring process."""
+    """A second connection to the store plays the role of the measuring process."""
     monkeypatch.setattr(dashboard, "LOOK_EVERY_S", 0.01)
     trials = make_rounds_of("c/a", "c/b", rps=3000.0)
     looks = 0

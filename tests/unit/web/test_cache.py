@@ -1,4 +1,4 @@
-"""Tests that the cache has a size limit, and workers return results or raise errors."""
+"""Tests that the cache has a size limit, and that workers return results or raise errors."""
 
 from __future__ import annotations
 

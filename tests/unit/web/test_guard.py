@@ -1,4 +1,4 @@
-"""Tests that requests are checked by method, Host header and token, and every response has security headers."""
+"""Tests that the dashboard checks the method, Host header and token of each request, and that every response has security headers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tests that the round trip limits the error of clock offsets, and that jumps of clocks are detected."""
+"""Tests that the error of a clock offset is at most half of the round trip, and that jumps of a clock are detected."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tests that the merged result is the sum of the agents' results, and that a result that doesn't match is refused."""
+"""Tests that the merged result is the sum of the agents' results, and that an agent's result is refused if it doesn't match the others."""
 
 from __future__ import annotations
 

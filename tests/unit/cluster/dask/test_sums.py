@@ -1,4 +1,4 @@
-"""Tests that sums of histograms exactly equal those of the hdrhistogram package."""
+"""Tests that sums of histograms exactly equal those that the hdrhistogram package computes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tests that each core is used by one run at a time, with real locks in the test's own folder."""
+"""Tests that only one run at a time uses each core. The locks are real, but in the test's own folder."""
 
 from __future__ import annotations
 

@@ -38,7 +38,7 @@ def held(tuning: KnobTuning) -> dict[str, str | None]:
 
 
 def killed_at(step: int, work: Callable[[], object]) -> bool:
-    """Do the work in a process that kills itself just before its ``step``-th change of a file. Return whether that happened."""
+    """Do the work in a process that kills itself just before it changes a file for the ``step``-th time. Return whether it got there."""
     child = os.fork()
     if child == 0:
         left = step

@@ -15,7 +15,7 @@ from httpbench.host import packages
 
 @pytest.fixture
 def debian(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Fake a machine on which we are root, with its own apt-get and policy."""
+    """Fake a machine on which we are root, with its own apt-get and policy script."""
     monkeypatch.setattr(packages, "POLICY", str(tmp_path / "policy-rc.d"))
     monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
     monkeypatch.setattr(os, "geteuid", lambda: 0)

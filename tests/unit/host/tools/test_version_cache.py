@@ -15,7 +15,7 @@ from tests.programs import program
 
 @pytest.fixture
 def frobc(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Requirement:
-    """Return the requirement of a program that counts its runs."""
+    """Return a requirement for a program that counts how often it runs."""
     monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
     write(tmp_path, "1.30")
     return Requirement(program="frobc", version="1.0", install="https://example.org/install")

@@ -1,4 +1,4 @@
-"""Tests of tables in autocannon's format: identical to autocannon's own, and in the same layout for other load generators."""
+"""Tests of tables in autocannon's format. They equal autocannon's own tables, and have the same layout for other load generators."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tests of formats for files: Markdown, CSV and JSON."""
+"""Tests of the file formats Markdown, CSV and JSON."""
 
 from __future__ import annotations
 
@@ -184,7 +184,7 @@ def test_json_does_not_reveal_folders_of_targets() -> None:
 
 def test_json_keeps_every_field_of_a_trial() -> None:
     fields = {*Trial.model_fields, *Observed.model_fields} - {"plan", "probed", "observed"}
-    assert fields <= set(Round.model_fields)  # the document has plan and probe only once; a round has the fields of ``observed``
+    assert fields <= set(Round.model_fields)  # plan and probe are elsewhere in the document; a round has the fields of ``observed``
 
 
 def test_the_json_schema_is_current() -> None:

@@ -15,7 +15,7 @@ Series = dict[tuple[str, tuple[tuple[str, str], ...]], float]
 
 
 def series(text: str) -> Series:
-    """Return every sample by name and labels, after checking that both parsers agree."""
+    """Check that both parsers agree, and return all samples by name and labels."""
     found, older = ([sample for family in parse(text) for sample in family.samples] for parse in (openmetrics, prometheus))
     assert sorted((sample.name, sorted(sample.labels.items()), sample.value) for sample in found) == sorted(
         (sample.name, sorted(sample.labels.items()), sample.value) for sample in older

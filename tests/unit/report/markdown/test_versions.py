@@ -1,4 +1,4 @@
-"""Tests of versions of programs as a Markdown table."""
+"""Tests of the Markdown table of program versions."""
 
 from __future__ import annotations
 

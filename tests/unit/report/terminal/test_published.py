@@ -1,4 +1,4 @@
-"""Tests of published results beside our own."""
+"""Tests of tables that show published results beside our own."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def theirs(tmp_path: Path) -> tuple[Run, list[Trial]]:
 def ours(**rps: float) -> tuple[Run, list[Trial]]:
     """Make a run in containers, under a load that differs from the published one.
 
-    The keywords are published names, with ``_`` for a hyphen.
+    Each keyword is a published name, with ``_`` in place of a hyphen.
     """
     trials: list[Trial] = []
     targets = {}

@@ -58,7 +58,7 @@ def test_no_line_is_wider_than_the_terminal(width: int, view: View | None) -> No
 @pytest.mark.parametrize("table", list(Table))
 @pytest.mark.parametrize("width", [80, 100])
 def test_the_usual_columns_fit(width: int, table: Table) -> None:
-    """Use the longest possible values, and an id of forty characters."""
+    """The table contains the longest possible values, and an id of forty characters."""
     names = ["language/framework-with-a-long-name/variant", "language/other-framework/variant"]
     load = Load(connections=64, rate_rps=100_000) if table is Table.TCP_PROXIES else Load(connections=64)
     trials = [

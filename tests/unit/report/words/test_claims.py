@@ -198,7 +198,7 @@ def test_a_proxy_faster_than_no_proxy_needs_a_proof(handled: int | None, claim: 
 
 
 def test_latencies_of_a_lower_bound_are_upper_bounds() -> None:
-    """Such latencies include waiting for whatever limited the row. Without that wait, the p99 could be lower, but not higher."""
+    """If a row's throughput is a lower bound, its latencies include a wait for whatever limited the row, so the true p99 may be lower."""
     slower = [rate / 2 for rate in STEADY]
     (line,) = said([*make_rounds(NEW, STEADY, verdict=GENERATOR), *make_rounds(OLD, slower)])
     assert line.startswith("new serves at least 2.00 ± 0.00 times the requests of old; p99 is at most 0.5000"), line

@@ -1,4 +1,4 @@
-"""Tests that a suite selects the kind of table, and all formats show its columns."""
+"""Tests that a suite selects the kind of its tables, and that all formats show the columns of this kind."""
 
 from __future__ import annotations
 

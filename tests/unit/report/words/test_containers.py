@@ -1,4 +1,4 @@
-"""Tests of notes on containers: their limits, how these were checked, and the counters of the control groups."""
+"""Tests of notes on containers: their limits, how httpbench checked the limits, and the counters of their control groups."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tests of disturbed trials in reports: repeated trials count once, and their disturbers are listed once."""
+"""Tests of disturbed trials in reports: a repeated trial counts once, and each program that disturbed it is listed once."""
 
 from __future__ import annotations
 

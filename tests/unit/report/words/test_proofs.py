@@ -1,4 +1,4 @@
-"""Tests of words for the proof that a target works."""
+"""Tests of the words that describe the proof that a target works."""
 
 from __future__ import annotations
 

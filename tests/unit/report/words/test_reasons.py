@@ -1,4 +1,4 @@
-"""Tests of sentences for the reasons of verdicts."""
+"""Tests of the sentences that state the reasons for verdicts."""
 
 from __future__ import annotations
 

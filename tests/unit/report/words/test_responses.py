@@ -1,4 +1,4 @@
-"""Tests of sampled responses of targets as text."""
+"""Tests of showing the sampled responses of targets as text."""
 
 from __future__ import annotations
 

@@ -81,7 +81,7 @@ def test_an_image_is_built_once(target: Target, tmp_path: Path, monkeypatch: pyt
 
 
 def test_only_images_of_earlier_sources_are_removed(target: Target, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Podman lists an image with and without the prefix of its digest."""
+    """Podman prints the id of an image sometimes with and sometimes without the prefix ``sha256:``."""
     name = image.image_of(target)
     docker(tmp_path, monkeypatch, f'case "$1" in build) echo {name} >> {tmp_path}/images;; images) echo sha256:id sha256:old;; esac')
     image.build_image(target, Event())

@@ -1,4 +1,4 @@
-"""Tests of whole responses of a load, checked against the rules of their workloads."""
+"""Tests of checking sampled bodies against the rules of their workloads."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tests of the end of a warm-up. The load generator is a real process, but reports given rates at once."""
+"""Tests of ending a warm-up. The load generator is a real process, but immediately reports the rates that a test specifies."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tests that targets in containers have their own ids, and targets that can't run in one are refused."""
+"""Tests that targets in containers have their own ids, and that targets that can't run in a container are refused."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tests of properties of the plan of a run."""
+"""Tests of properties that the plan of any run has."""
 
 from __future__ import annotations
 

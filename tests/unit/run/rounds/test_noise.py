@@ -1,4 +1,4 @@
-"""Tests of the known noise of this machine: the measurement that applies to a run, and whether it is still valid."""
+"""Tests of this machine's known noise: which measurement of it applies to a run, and whether that measurement is outdated."""
 
 from __future__ import annotations
 

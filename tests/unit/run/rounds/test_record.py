@@ -1,4 +1,4 @@
-"""Tests of the record of a run whose store fails, and later works again."""
+"""Tests of recording a run if the store fails and later works again."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tests of the choice of trials to repeat, without running any."""
+"""Tests of choosing the trials to repeat. No trial is actually run."""
 
 from __future__ import annotations
 

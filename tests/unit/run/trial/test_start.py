@@ -1,4 +1,4 @@
-"""Tests of the commands that start a target, and their cores."""
+"""Tests of the commands that start a target, and of the cores that each command gets."""
 
 from __future__ import annotations
 

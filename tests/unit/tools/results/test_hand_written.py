@@ -1,4 +1,4 @@
-"""Tests of figures that the hand-written part of a page quotes."""
+"""Tests of checking the figures that the hand-written part of a page quotes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tests of names of machines in paths and headings."""
+"""Tests of the names of machines in paths and headings."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tests of published results with our own beside them."""
+"""Tests of tables that compare published results with our own."""
 
 from __future__ import annotations
 

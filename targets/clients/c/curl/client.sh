@@ -1,7 +1,7 @@
 #!/bin/sh
-# Sequential GETs on one connection by one curl process. The address is given once, with a numbered fragment: curl counts through
-# [1-N], and a fragment is never sent, so that each request is the same. Each transfer leaves a line with its status and its size;
-# their number is checked, because curl takes an address for many only as long as it holds such a range.
+# Sends sequential GETs on one connection, with one curl process. The URL ends in the fragment #[1-N], which curl expands to N URLs.
+# All requests are the same, because curl never sends a fragment. For each transfer, curl writes a line with the status and the size.
+# The script checks the number of lines, because curl would send a single request if it didn't expand the range.
 set -eu
 LC_ALL=C
 

@@ -1,5 +1,5 @@
-// Sequential GETs on one connection, with Asio's synchronous calls. Asio has no HTTP; what is needed of it to read a response with
-// Content-Length stands here, and a response without one is an error.
+// Sends sequential GETs on one connection, with Asio's synchronous calls. Asio has no HTTP support, so this file parses the responses.
+// A response without Content-Length is an error.
 #include <algorithm>
 #include <charconv>
 #include <cstdint>
@@ -53,7 +53,7 @@ std::string_view trim(std::string_view text) {
     return text.substr(first, text.find_last_not_of(" \t") + 1 - first);
 }
 
-// `text` is the status line and all header lines, each ended by CRLF.
+// Parses the status line and all header lines in `text`. Each line ends with CRLF.
 Head parse_head(std::string_view text) {
     if (!text.starts_with("HTTP/1.1 ") || text.size() < 12) throw std::runtime_error("not an HTTP/1.1 response");
     Head head{.status = number<int>(text.substr(9, 3)).value_or(0)};
@@ -77,7 +77,7 @@ public:
           port_(address.port),
           request_("GET " + address.target + " HTTP/1.1\r\nHost: " + address.host + ":" + address.port + "\r\nUser-Agent: asio\r\n\r\n") {}
 
-    // The length of the body.
+    // Sends a request and returns the length of the response's body.
     std::size_t get() {
         if (!socket_.is_open()) asio::connect(socket_, tcp::resolver(context_).resolve(host_, port_));
         asio::write(socket_, asio::buffer(request_));

@@ -1,4 +1,4 @@
-/// Sequential GETs on one connection of std.net.curl.
+/// Sends sequential GETs on one connection, with std.net.curl.
 module client;
 
 import std.conv : ConvException, to;
@@ -30,7 +30,7 @@ int main(string[] args)
     return 0;
 }
 
-/// The bytes of all bodies. One handle for all requests is what keeps the connection.
+/// Returns the total size of all bodies, in bytes. Uses one handle for all requests, because the handle owns the connection.
 ulong fetch(string url, uint requests)
 {
     auto http = HTTP();

@@ -1,4 +1,4 @@
-// Sequential GETs on one connection of net/http's client.
+// Command client sends sequential GETs on one connection, with net/http's client.
 package main
 
 import (
@@ -31,7 +31,7 @@ func main() {
 	fmt.Println(requests, bodyBytes)
 }
 
-// get returns the length of the body, which must be read to its end before the connection can be used again.
+// get sends a request and returns the length of the response's body. It reads the whole body, so that the connection can be reused.
 func get(client *http.Client, url string) (int, error) {
 	response, err := client.Get(url)
 	if err != nil {

@@ -1,4 +1,4 @@
-"""Sequential GETs on one connection of http.client."""
+"""Send sequential GETs on one connection, with http.client."""
 
 import http.client
 import sys
@@ -6,7 +6,7 @@ from urllib.parse import urlsplit
 
 
 def fetch(url: str, requests: int) -> int:
-    """The bytes of all bodies."""
+    """Send the requests and return the total size of all bodies, in bytes."""
     parts = urlsplit(url)
     target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
     connection = http.client.HTTPConnection(parts.netloc)

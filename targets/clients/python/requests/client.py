@@ -1,4 +1,4 @@
-"""Sequential GETs on one connection of a requests Session."""
+"""Send sequential GETs on one connection, with a requests Session."""
 
 import sys
 
@@ -6,7 +6,7 @@ import requests
 
 
 def fetch(url: str, count: int) -> int:
-    """The bytes of all bodies."""
+    """Send the requests and return the total size of all bodies, in bytes."""
     body_bytes = 0
     with requests.Session() as session:
         for _ in range(count):

@@ -1,4 +1,4 @@
-//! Sequential GETs on one connection of std.http.Client.
+//! Sends sequential GETs on one connection, with std.http.Client.
 
 const std = @import("std");
 
@@ -20,7 +20,7 @@ pub fn main(init: std.process.Init) !u8 {
     return 0;
 }
 
-/// The bytes of all bodies.
+/// Sends the requests and returns the total size of all bodies, in bytes.
 fn fetch(init: std.process.Init, url: []const u8, requests: u32) !u64 {
     const uri = try std.Uri.parse(url);
     var client: std.http.Client = .{ .allocator = init.gpa, .io = init.io };
@@ -46,7 +46,7 @@ fn get(client: *std.http.Client, uri: std.Uri, body: *std.Io.Writer) !void {
     if (response.head.status != .ok) return error.StatusIsNot200;
     const length = response.head.content_length;
     const received = try response.reader(&.{}).streamRemaining(body);
-    // The library takes a body that ends early for a whole one.
+    // The library mistakes a body that ends early for a complete one.
     if (length != null and length != received) return error.BodyEndedEarly;
 }
 

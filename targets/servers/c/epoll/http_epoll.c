@@ -1,12 +1,12 @@
-/* HTTP over bare epoll: the most that one thread and one readiness queue can answer.
+/* HTTP over bare epoll. Shows how many requests one thread with one readiness queue can answer at most.
  *
- * No parser and no router. A request is over at the empty line; what it asks for is not looked at, so every path and method gets
- * the same answer. All that is remembered of a request is its last four bytes: it may arrive split anywhere, or together with others.
- * Requests that arrive together are answered by one send. A client that sends without reading is not read from until it reads.
+ * There is no parser and no router: a request ends at its empty line, and every path and method gets the same answer.
+ * The server remembers only the last four bytes received, so a request may arrive split anywhere, or together with others. One send
+ * answers all requests that arrive together. The server doesn't read from a client that doesn't read its answers.
  *
  * Usage: http_epoll HOST PORT level|edge
- *   level  the queue reports a socket for as long as it is ready: one read per report
- *   edge   the queue reports a change once: read until drained, no change of interest ever
+ *   level  epoll reports a socket for as long as it is ready: one read per report
+ *   edge   epoll reports each change once: reads until the socket is drained, and never changes the registered events
  */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
@@ -25,10 +25,10 @@
 
 #define EVENTS 512
 #define READ_SIZE 16384
-#define BATCH 64 /* answers that one send may carry */
+#define BATCH 64 /* maximum number of answers in one send */
 
 #define BEFORE_DATE "HTTP/1.1 200 OK\r\nServer: epoll\r\nDate: "
-#define DATE_LENGTH 29 /* of an IMF-fixdate, RFC 9110 section 5.6.7 */
+#define DATE_LENGTH 29 /* length of an IMF-fixdate, RFC 9110, section 5.6.7 */
 #define AFTER_DATE "\r\nContent-Type: text/plain\r\nContent-Length: 13\r\n\r\nHello, World!"
 #define ANSWER_LENGTH (sizeof BEFORE_DATE - 1 + DATE_LENGTH + sizeof AFTER_DATE - 1)
 
@@ -37,9 +37,9 @@
 struct connection {
     int fd;
     uint32_t window;          /* the last four bytes received */
-    uint32_t owed;            /* answers not begun */
+    uint32_t owed;            /* answers not yet begun */
     uint32_t tail_length;     /* bytes left of an answer that was cut short */
-    char tail[ANSWER_LENGTH]; /* copied, because the date may change before they can be sent */
+    char tail[ANSWER_LENGTH]; /* a copy of those bytes, because the date may change before they can be sent */
 };
 
 enum flow { DONE, BLOCKED, BROKEN };
@@ -47,7 +47,7 @@ enum flow { DONE, BLOCKED, BROKEN };
 static char answers[BATCH * ANSWER_LENGTH];
 static bool edge;
 static int epoll_fd;
-static int listen_tag, clock_tag; /* their addresses stand for the two sockets that are no connection */
+static int listen_tag, clock_tag; /* their addresses identify the two descriptors that aren't connections */
 
 static void die(const char *what)
 {
@@ -114,7 +114,7 @@ static int watch(int operation, int fd, uint32_t events, void *tag)
 
 static void close_connection(struct connection *c)
 {
-    close(c->fd); /* leaves the epoll set with its last descriptor */
+    close(c->fd); /* also removes the socket from the epoll set */
     free(c);
 }
 
@@ -152,7 +152,7 @@ static enum flow send_bytes(int fd, const char *bytes, size_t length, size_t *se
     return *sent == length ? DONE : BLOCKED;
 }
 
-/* Sends what is owed, as far as the socket takes it. */
+/* Sends the owed answers, until the socket's buffer is full. */
 static enum flow flush(struct connection *c)
 {
     size_t sent;
@@ -176,7 +176,7 @@ static enum flow flush(struct connection *c)
     return DONE;
 }
 
-/* One read and its answers. `*drained` tells whether the socket had less to give than we asked for. */
+/* Reads once and answers the received requests. Sets `*drained` to whether the socket returned less than we asked for. */
 static enum flow answer_once(struct connection *c, bool *drained)
 {
     char bytes[READ_SIZE];
@@ -202,7 +202,8 @@ static enum flow serve_level(struct connection *c, uint32_t events)
 
 static enum flow serve_edge(struct connection *c, uint32_t events)
 {
-    /* A short read drains the socket, except that an end of stream reported with it would not be reported again. */
+    /* A short read means that the socket is drained. But if this event also reports the end of the stream or an error, epoll won't
+     * report that again, so we must read until recv does. */
     bool ending = events & (EPOLLRDHUP | EPOLLHUP | EPOLLERR);
     bool drained = false;
     enum flow flow = flush(c);

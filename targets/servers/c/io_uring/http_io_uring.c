@@ -1,11 +1,11 @@
-/* HTTP over bare io_uring: one thread, one ring, one system call for each turn of the loop whatever the number of sockets.
+/* HTTP over bare io_uring: one thread, one ring, and one system call per iteration of the loop, however many sockets are ready.
  *
- * No parser and no router. A request is over at the empty line; what it asks for is not looked at, so every path and method gets
- * the same answer. All that is remembered of a request is its last four bytes: it may arrive split anywhere, or together with others.
+ * There is no parser and no router: a request ends at its empty line, and every path and method gets the same answer.
+ * The server remembers only the last four bytes received, so a request may arrive split anywhere, or together with others.
  *
- * Accepting and receiving are multishot: asked for once, completed many times, into buffers that the kernel picks from a shared ring,
- * so that idle connections hold none. A connection has at most one send in flight; requests that arrive meanwhile are counted and
- * answered by the next one. Kernel 6.1 or newer (IORING_SETUP_DEFER_TASKRUN).
+ * Accept and receive are multishot: they are requested once and complete many times. The kernel picks the receive buffers from a
+ * shared ring, so idle connections hold none. A connection has at most one send in flight. The next send answers the requests that
+ * arrive in the meantime. Requires Linux 6.1 or newer (IORING_SETUP_DEFER_TASKRUN).
  *
  * Usage: http_io_uring HOST PORT
  */
@@ -29,16 +29,16 @@
 #define BUFFERS 1024 /* a power of two */
 #define BUFFER_SIZE 4096
 #define BUFFER_GROUP 0
-#define BATCH 64 /* answers that one send may carry */
+#define BATCH 64 /* maximum number of answers in one send */
 
 #define BEFORE_DATE "HTTP/1.1 200 OK\r\nServer: io_uring\r\nDate: "
-#define DATE_LENGTH 29 /* of an IMF-fixdate, RFC 9110 section 5.6.7 */
+#define DATE_LENGTH 29 /* length of an IMF-fixdate, RFC 9110, section 5.6.7 */
 #define AFTER_DATE "\r\nContent-Type: text/plain\r\nContent-Length: 13\r\n\r\nHello, World!"
 #define ANSWER_LENGTH (sizeof BEFORE_DATE - 1 + DATE_LENGTH + sizeof AFTER_DATE - 1)
 
 #define REQUEST_END 0x0d0a0d0au /* CR LF CR LF */
 
-/* The answers of one second. They never change, since the kernel may still be reading them; the last user frees them. */
+/* The answers of one second. They never change, because the kernel may still be reading them. The last user frees them. */
 struct answers {
     uint32_t users;
     char bytes[BATCH * ANSWER_LENGTH];
@@ -47,15 +47,15 @@ struct answers {
 struct connection {
     int fd;
     uint32_t window;        /* the last four bytes received */
-    uint64_t owed;          /* answers not begun */
+    uint64_t owed;          /* answers not yet begun */
     size_t sending;         /* bytes in flight */
-    struct answers *source; /* of those bytes */
+    struct answers *source; /* the block that contains those bytes */
     bool receiving;         /* the multishot receive is armed */
-    bool ended;             /* the client sends no more, and may still wait for answers */
+    bool ended;             /* the client won't send any more, but may still be waiting for answers */
     bool broken;
 };
 
-/* Which operation a completion is of, kept in the low bits of the connection's address. */
+/* The operation that completed. It is stored in the low bits of the connection's address, which are otherwise zero. */
 enum operation { ACCEPT, CLOCK, RECEIVE, SEND, OPERATION_MASK = 3 };
 
 static struct io_uring ring;
@@ -150,15 +150,15 @@ static void send_owed(struct connection *c)
     identify(entry, c, SEND);
 }
 
-/* Does what is due for a connection after one of its completions. */
+/* Starts a connection's next operations after one has completed, or closes the connection if it is finished. */
 static void go_on(struct connection *c)
 {
     if (c->broken)
-        shutdown(c->fd, SHUT_RDWR); /* completes what is in flight */
+        shutdown(c->fd, SHUT_RDWR); /* makes the operations in flight complete */
     else if (c->owed && !c->sending)
         send_owed(c);
     if (!c->broken && !c->ended && !c->receiving)
-        receive_always(c); /* the kernel disarmed it: no buffer was free, or others had to have their turn */
+        receive_always(c); /* the kernel disarmed it: no buffer was free, or it was other connections' turn */
     if (!c->receiving && !c->sending) {
         close(c->fd);
         free(c);

@@ -1,13 +1,14 @@
 #!/bin/sh
-# Writes nginx.conf into SCRATCH, where all that nginx writes goes too, and becomes nginx: no root, no daemon, no log of requests.
+# Writes nginx.conf into SCRATCH and replaces itself with nginx, which writes its files there, too. nginx doesn't need root, stays in the
+# foreground and doesn't log requests.
 # Usage: run.sh HOST PORT WORKERS SCRATCH
 set -eu
 host=$1 port=$2 workers=$3 scratch=$4
 
-# Exactly 10,000 bytes, no ten of them like the others: what a proxy loses, repeats or swaps shows.
+# Exactly 10,000 bytes in 1,000 distinct lines, so that a test detects bytes that a proxy loses, repeats or swaps.
 seq -f %09.0f 0 999 > "$scratch/10kb"
 
-# The file is in a folder that is this user's alone; started by root, nginx would read it as another.
+# Only the current user can read the scratch folder. When root starts nginx, its workers run as another user by default.
 [ "$(id -u)" = 0 ] && user="user root;" || user=
 
 cat > "$scratch/nginx.conf" <<CONF

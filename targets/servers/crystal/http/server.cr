@@ -1,4 +1,4 @@
-# The standard library's server. Copies of it may share the port, each with one thread.
+# A server that uses HTTP::Server from the standard library. It has one thread; several copies can share the port.
 # Usage: server HOST PORT
 
 require "http/server"
@@ -10,7 +10,7 @@ record Message, message : String do
   include JSON::Serializable
 end
 
-# HTTP::Server sends no date. This one is made anew once a second, by a fiber of its own.
+# HTTP::Server doesn't send a date, so a fiber updates this one every second.
 class Clock
   getter date : String = HTTP.format_time(Time.utc)
 
@@ -41,7 +41,7 @@ server = HTTP::Server.new do |context|
   end
   response.content_type = content_type
   response.content_length = body.bytesize
-  response.print body unless request.method == "HEAD" # the library would send it
+  response.print body unless request.method == "HEAD" # the library would send a body for HEAD, too
 end
 
 server.bind_tcp ARGV[0], ARGV[1].to_i, reuse_port: true

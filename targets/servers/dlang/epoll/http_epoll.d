@@ -1,13 +1,12 @@
-/** HTTP over bare epoll, in D without its garbage collector: c/epoll's twin, to compare languages and compilers and nothing else.
+/** HTTP over bare epoll, in D without its garbage collector. A port of c/epoll, for comparing languages and compilers.
  *
- * No parser and no router. A request is over at the empty line; what it asks for is not looked at, so every path and method gets
- * the same answer. All that is remembered of a request is its last four bytes: it may arrive split anywhere, or together with
- * others. Requests that arrive together are answered by one send. A client that sends without reading is not read from until
- * it reads.
+ * There is no parser and no router: a request ends at its empty line, and every path and method gets the same answer.
+ * The server remembers only the last four bytes received, so a request may arrive split anywhere, or together with others. One send
+ * answers all requests that arrive together. The server doesn't read from a client that doesn't read its answers.
  *
  * Usage: http_epoll HOST PORT level|edge
- *   level  the queue reports a socket for as long as it is ready: one read per report
- *   edge   the queue reports a change once: read until drained, no change of interest ever
+ *   level  epoll reports a socket for as long as it is ready: one read per report
+ *   edge   epoll reports each change once: reads until the socket is drained, and never changes the registered events
  */
 module http_epoll;
 
@@ -29,19 +28,19 @@ import core.sys.posix.unistd : close, read;
 
 extern (C) nothrow @nogc:
 
-int accept4(int fd, sockaddr* address, socklen_t* length, int flags); // absent from the runtime's bindings
+int accept4(int fd, sockaddr* address, socklen_t* length, int flags); // missing from druntime's bindings
 
-enum SOCK_NONBLOCK = 0x800; // O_NONBLOCK: x86 and ARM
-enum SOCK_CLOEXEC = 0x80000; // O_CLOEXEC
-enum backlog = 4096; // the runtime's SOMAXCONN is an old kernel's
+enum SOCK_NONBLOCK = 0x800; // the value of O_NONBLOCK on x86 and ARM
+enum SOCK_CLOEXEC = 0x80000; // the value of O_CLOEXEC
+enum backlog = 4096; // druntime's SOMAXCONN has the value of old kernels
 
 enum maxEvents = 512;
 enum readSize = 16_384;
-enum batch = 64; /// answers that one send may carry
+enum batch = 64; /// maximum number of answers in one send
 
 immutable beforeDate = "HTTP/1.1 200 OK\r\nServer: epoll\r\nDate: ";
 immutable afterDate = "\r\nContent-Type: text/plain\r\nContent-Length: 13\r\n\r\nHello, World!";
-enum dateLength = 29; /// of an IMF-fixdate, RFC 9110 section 5.6.7
+enum dateLength = 29; /// length of an IMF-fixdate, RFC 9110, section 5.6.7
 enum answerLength = beforeDate.length + dateLength + afterDate.length;
 
 enum requestEnd = 0x0d0a0d0a; /// CR LF CR LF
@@ -50,9 +49,9 @@ struct Connection
 {
     int fd;
     uint window; /// the last four bytes received
-    uint owed; /// answers not begun
+    uint owed; /// answers not yet begun
     size_t tailLength; /// bytes left of an answer that was cut short
-    char[answerLength] tail; /// copied, because the date may change before they can be sent
+    char[answerLength] tail; /// a copy of those bytes, because the date may change before they can be sent
 }
 
 enum Flow
@@ -136,7 +135,7 @@ int watch(int operation, int fd, uint events, void* tag)
 
 void closeConnection(Connection* c)
 {
-    close(c.fd); // leaves the epoll set with its last descriptor
+    close(c.fd); // also removes the socket from the epoll set
     free(c);
 }
 
@@ -178,7 +177,7 @@ Flow sendBytes(int fd, const char[] bytes, out size_t sent)
     return sent == bytes.length ? Flow.done : Flow.blocked;
 }
 
-/// Sends what is owed, as far as the socket takes it.
+/// Sends the owed answers, until the socket's buffer is full.
 Flow flush(Connection* c)
 {
     size_t sent;
@@ -204,7 +203,7 @@ Flow flush(Connection* c)
     return Flow.done;
 }
 
-/// One read and its answers; `drained` tells whether the socket had less to give than we asked for.
+/// Reads once and answers the received requests. Sets `drained` to whether the socket returned less than we asked for.
 Flow answerOnce(Connection* c, out bool drained)
 {
     char[readSize] bytes = void;
@@ -230,7 +229,8 @@ Flow serveLevel(Connection* c, uint events)
 
 Flow serveEdge(Connection* c, uint events)
 {
-    // A short read drains the socket, except that an end of stream reported with it would not be reported again.
+    // A short read means that the socket is drained. But if this event also reports the end of the stream or an error, epoll won't
+    // report that again, so we must read until recv does.
     const ending = (events & (EPOLLRDHUP | EPOLLHUP | EPOLLERR)) != 0;
     bool drained;
     auto flow = flush(c);

@@ -1,4 +1,4 @@
-// fasthttp as its documentation starts it: one handler that looks at the path itself. GOMAXPROCS says how many cores it may use.
+// Command server starts fasthttp as its documentation does, with one handler that compares the path. GOMAXPROCS limits the cores it uses.
 package main
 
 import (

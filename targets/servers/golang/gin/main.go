@@ -1,4 +1,4 @@
-// gin in release mode with its own router and no middleware. GOMAXPROCS says how many cores it may use.
+// Command server starts gin in release mode, with its own router and no middleware. GOMAXPROCS limits the cores it uses.
 package main
 
 import (

@@ -1,4 +1,5 @@
-// The standard library's server: ServeMux, no options. GOMAXPROCS says how many cores it may use, DATABASE_URL where its database is.
+// Command server starts the standard library's server with ServeMux and no options. GOMAXPROCS limits the cores it uses, and
+// DATABASE_URL is the address of its database.
 package main
 
 import (

@@ -1,4 +1,5 @@
-// The tables World and Fortune, through pgx's pool with its usual settings.
+// This file serves the tests of the tables World and Fortune, through a pgx pool with default settings.
+
 package main
 
 import (
@@ -86,7 +87,7 @@ func (t *tables) queries(w http.ResponseWriter, r *http.Request) {
 	respondJSON(w, rows)
 }
 
-// read sends one query for each row, all at once.
+// read returns random rows. It sends one query per row, all of them in one batch.
 func (t *tables) read(ctx context.Context, count int) ([]world, error) {
 	batch := &pgx.Batch{}
 	rows := make([]world, count)
@@ -98,7 +99,7 @@ func (t *tables) read(ctx context.Context, count int) ([]world, error) {
 	return rows, t.pool.SendBatch(ctx, batch).Close()
 }
 
-// updates writes rows in the order of their ids, so that no two requests wait for each other.
+// updates writes rows in the order of their ids, so that concurrent requests can't deadlock.
 func (t *tables) updates(w http.ResponseWriter, r *http.Request) {
 	rows, err := t.read(r.Context(), rowCount(r, "queries"))
 	if err == nil {

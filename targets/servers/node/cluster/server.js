@@ -1,4 +1,5 @@
-// http of the standard library; with more than one worker, cluster of the standard library starts them and hands them their connections.
+// A server that uses http from the standard library. With more than one worker, the standard library's cluster starts the workers and
+// distributes the connections among them.
 // Usage: node server.js HOST PORT WORKERS
 'use strict';
 
@@ -27,7 +28,7 @@ function serve(host, port) {
 
 function startWorkers(count) {
   for (let i = 0; i < count; i++) cluster.fork();
-  // The primary ends by itself with its last worker.
+  // The primary exits on its own after its last worker.
   process.once('SIGTERM', () => {
     for (const worker of Object.values(cluster.workers)) worker.process.kill('SIGTERM');
   });

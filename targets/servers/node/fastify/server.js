@@ -1,4 +1,4 @@
-// Fastify without its logger; with more than one worker, cluster starts them and hands them their connections.
+// Fastify without its logger. With more than one worker, cluster starts the workers and distributes the connections among them.
 // Usage: node server.js HOST PORT WORKERS
 'use strict';
 
@@ -24,7 +24,7 @@ function serve(host, port) {
 
 function startWorkers(count) {
   for (let i = 0; i < count; i++) cluster.fork();
-  // The primary ends by itself with its last worker.
+  // The primary exits on its own after its last worker.
   process.once('SIGTERM', () => {
     for (const worker of Object.values(cluster.workers)) worker.process.kill('SIGTERM');
   });

@@ -1,4 +1,4 @@
-"""A WSGI application; meinheld adds Server and Date. To leave the body out of answers to HEAD is the application's part here."""
+"""A WSGI application. meinheld adds Server and Date, but the application must omit the body of answers to HEAD."""
 
 import json
 

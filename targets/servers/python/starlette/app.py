@@ -1,4 +1,4 @@
-"""Starlette's router; uvicorn adds Server and Date. The tests of tables are there if DATABASE_URL names a database."""
+"""A Starlette application. uvicorn adds Server and Date. If DATABASE_URL is set, there are also routes for the database tests."""
 
 import os
 

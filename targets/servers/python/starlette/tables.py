@@ -1,4 +1,4 @@
-"""The tables World and Fortune, through asyncpg's pool: one in each process."""
+"""Routes for the tests of the tables World and Fortune, with one asyncpg pool per process."""
 
 import os
 from contextlib import asynccontextmanager
@@ -39,7 +39,7 @@ def as_json(row):
 
 
 async def read(connection, count):
-    """One query for each row."""
+    """Read random rows, with one query per row."""
     return [await connection.fetchrow(SELECT_ROW, randint(1, ROWS)) for _ in range(count)]
 
 
@@ -56,7 +56,7 @@ async def queries(request):
 async def updates(request):
     async with request.app.state.pool.acquire() as connection:
         rows = await read(connection, row_count(request, "queries"))
-        # In the order of their ids, so that no two requests wait for each other.
+        # Write the rows in the order of their ids, so that concurrent requests can't deadlock.
         changed = sorted((number, randint(1, ROWS)) for number, _ in rows)
         await connection.executemany(UPDATE_ROW, changed)
     return JSONResponse([as_json(row) for row in changed])

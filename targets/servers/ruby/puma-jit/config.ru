@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# A Rack application. Puma sends neither Server nor Date, so they are ours; the date is made anew once a second.
+# A Rack application. Puma adds neither Server nor Date, so the application does. It formats the date at most once a second.
 
 require "json"
 require "time"

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# One process for each core, forked after the application is loaded; two threads in each, as the suite's origin had it.
+# One process per core, forked after the application is loaded. Each has two threads, as in the published benchmark.
 
 bind "tcp://#{ENV.fetch('ADDRESS')}?backlog=4096"
 workers Integer(ENV.fetch("WORKERS"))

@@ -1,4 +1,4 @@
-//! Sequential GETs of an attohttpc session, which opens a connection for each.
+//! Sends sequential GETs with an attohttpc session, which opens a connection for each request.
 
 use std::env;
 use std::error::Error;
@@ -30,7 +30,7 @@ fn arguments() -> Option<(String, u32)> {
     Some((url, requests.parse().ok()?))
 }
 
-/// The bytes of all bodies.
+/// Sends the requests and returns the total size of all bodies, in bytes.
 fn fetch(url: &str, requests: u32) -> Result<usize, Box<dyn Error>> {
     let session = Session::new();
     let mut body_bytes = 0;
@@ -42,7 +42,7 @@ fn fetch(url: &str, requests: u32) -> Result<usize, Box<dyn Error>> {
         if status != StatusCode::OK {
             return Err(format!("status {status}, expected 200").into());
         }
-        // The library takes a body that ends early for a whole one.
+        // The library mistakes a body that ends early for a complete one.
         if length.is_some_and(|length| length != body.len().to_string()) {
             return Err("the body ended early".into());
         }

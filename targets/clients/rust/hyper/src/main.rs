@@ -1,4 +1,4 @@
-//! Sequential GETs on one connection of hyper's HTTP/1 client.
+//! Sends sequential GETs on one connection, with hyper's HTTP/1 client.
 
 use std::env;
 use std::error::Error;
@@ -36,7 +36,7 @@ fn arguments() -> Option<(String, u32)> {
     Some((url, requests.parse().ok()?))
 }
 
-/// The bytes of all bodies. A connection that the server has closed is followed by another.
+/// Sends the requests and returns the total size of all bodies, in bytes. If the server closes the connection, opens another.
 async fn fetch(url: &str, requests: u32) -> Result<usize, Box<dyn Error>> {
     let uri: Uri = url.parse()?;
     let authority = uri.authority().ok_or("the address has no host")?.as_str();
@@ -65,7 +65,7 @@ async fn ready(connection: Option<SendRequest<Empty<Bytes>>>, authority: &str) -
     }
     let stream = TcpStream::connect(authority).await?;
     let (sender, connection) = http1::handshake(TokioIo::new(stream)).await?;
-    // It drives the connection until that ends; what goes wrong there, the sender is told.
+    // This task drives the connection until it ends. Its errors are reported through `sender`.
     tokio::spawn(connection);
     Ok(sender)
 }

@@ -1,4 +1,4 @@
-//! Sequential GETs on one connection of a ureq agent.
+//! Sends sequential GETs on one connection, with a ureq agent.
 
 use std::env;
 use std::error::Error;
@@ -30,7 +30,7 @@ fn arguments() -> Option<(String, u32)> {
     Some((url, requests.parse().ok()?))
 }
 
-/// The bytes of all bodies.
+/// Sends the requests and returns the total size of all bodies, in bytes.
 fn fetch(url: &str, requests: u32) -> Result<usize, Box<dyn Error>> {
     let agent = Agent::new_with_defaults();
     let mut body_bytes = 0;

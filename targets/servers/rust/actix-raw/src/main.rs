@@ -1,5 +1,5 @@
-//! actix-http below actix-web: its HTTP/1 dispatcher and one service function; no router, no extractors, no timers for each request.
-//! `WORKERS` threads, each with its own single-threaded runtime.
+//! A server that uses actix-http without actix-web: the HTTP/1 dispatcher and one service function, without a router, extractors or
+//! per-request timers. There are `WORKERS` threads, each with its own single-threaded runtime.
 
 use std::convert::Infallible;
 use std::env;
@@ -32,11 +32,11 @@ async fn main() -> std::io::Result<()> {
         .unwrap_or(1);
     Server::build()
         .workers(workers)
-        .shutdown_timeout(1) // seconds; its default of 30 would outlast an orderly stop
+        .shutdown_timeout(1) // seconds; the default of 30 is longer than the harness waits after SIGTERM
         .bind("http", address, || {
             HttpService::build()
                 .keep_alive(KeepAlive::Os)
-                .client_request_timeout(Duration::ZERO) // none
+                .client_request_timeout(Duration::ZERO) // no timeout
                 .h1(answer)
                 .tcp()
         })?

@@ -1,5 +1,5 @@
-//! actix-web as its documentation starts it: `WORKERS` threads, each with its own single-threaded runtime, and its own connections to the
-//! database that `DATABASE_URL` names.
+//! A server that starts actix-web as its documentation does. There are `WORKERS` threads, each with its own single-threaded runtime and
+//! its own connections to the database at `DATABASE_URL`.
 
 mod tables;
 
@@ -56,7 +56,7 @@ async fn main() -> std::io::Result<()> {
             })
     })
     .workers(workers)
-    .shutdown_timeout(1) // seconds; its default of 30 would outlast an orderly stop
+    .shutdown_timeout(1) // seconds; the default of 30 is longer than the harness waits after SIGTERM
     .bind(address)?
     .run()
     .await

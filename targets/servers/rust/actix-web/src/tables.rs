@@ -1,4 +1,4 @@
-//! The tables World and Fortune, through deadpool's pool of tokio-postgres.
+//! Access to the tables World and Fortune through a deadpool pool of tokio-postgres connections.
 
 use actix_web::error::ErrorInternalServerError;
 use actix_web::{HttpResponse, Result, web};
@@ -17,7 +17,7 @@ const ROWS_MAX: usize = 500;
 const SELECT_ROW: &str = "SELECT id, randomnumber FROM world WHERE id = $1";
 const UPDATE_ROW: &str = "UPDATE world SET randomnumber = $2 WHERE id = $1";
 
-/// Every row of World by its id, for the test that allows a cache.
+/// The random number of each row of World by the row's id, for the test that allows caching.
 pub type Cache = HashMap<i32, i32>;
 
 #[derive(Serialize)]
@@ -90,7 +90,7 @@ fn row_count(text: &str) -> usize {
     text.parse::<usize>().unwrap_or(1).clamp(1, ROWS_MAX)
 }
 
-/// One query for each row; those of a request are on their way together.
+/// Reads random rows with one query per row. The queries are sent without waiting for each other's results.
 async fn read(client: &Client, count: usize) -> Result<Vec<World>> {
     let statement = client
         .prepare_cached(SELECT_ROW)
@@ -107,7 +107,7 @@ async fn read(client: &Client, count: usize) -> Result<Vec<World>> {
     rows.await.map_err(ErrorInternalServerError)
 }
 
-/// In the order of their ids, so that no two requests wait for each other.
+/// Writes new random numbers in the order of the rows' ids, so that concurrent requests can't deadlock.
 async fn write(client: &Client, rows: &mut [World]) -> Result<()> {
     let statement = client
         .prepare_cached(UPDATE_ROW)

@@ -1,5 +1,5 @@
-//! hyper 1 on tokio: one service function, one task for each connection, `WORKERS` threads.
-//! hyper writes the Date itself and takes answers to pipelined requests together only when asked to (`pipeline_flush`).
+//! A server that uses hyper 1 on tokio, with one service function, one task per connection and `WORKERS` threads.
+//! hyper adds the Date header. It sends the answers to pipelined requests together only if `pipeline_flush` is set.
 
 use std::convert::Infallible;
 use std::env;
@@ -52,12 +52,12 @@ async fn answer(request: Request<Incoming>) -> Result<Response<Full<Bytes>>, Inf
 async fn serve(address: String) -> std::io::Result<()> {
     let listener = TcpListener::bind(address).await?;
     loop {
-        // An error here concerns one connection that is gone, or descriptors that others will give back.
+        // Accepting fails if the client is gone already, or if there are no free descriptors until another connection closes.
         let Ok((stream, _)) = listener.accept().await else {
             continue;
         };
         if stream.set_nodelay(true).is_err() {
-            continue; // reset by its client already
+            continue; // the client has reset the connection already
         }
         tokio::spawn(
             http1::Builder::new()
@@ -79,7 +79,7 @@ fn main() -> std::io::Result<()> {
         .worker_threads(workers)
         .enable_io()
         .build()?;
-    // The accept loop is spawned, so that it runs on a worker and not on a thread beside them.
+    // Spawn the accept loop, so that it runs on a worker thread instead of the main thread.
     runtime.block_on(async {
         tokio::spawn(serve(address))
             .await

@@ -1,5 +1,5 @@
-//! Rocket as its documentation starts it; where it listens and with how many threads comes from ROCKET_ADDRESS, ROCKET_PORT and
-//! ROCKET_WORKERS. The default shield stays on, and adds three headers.
+//! A server that starts Rocket as its documentation does. ROCKET_ADDRESS and ROCKET_PORT set the address, and ROCKET_WORKERS sets the
+//! number of threads. The default shield stays on and adds three headers.
 
 use rocket::serde::Serialize;
 use rocket::serde::json::Json;
@@ -11,7 +11,7 @@ struct Message {
     message: &'static str,
 }
 
-/// Answers HEAD too.
+/// Also answers HEAD.
 #[get("/")]
 fn hello() -> &'static str {
     "Hello, World!"

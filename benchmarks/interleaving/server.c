@@ -1,24 +1,23 @@
 /*
- * A server with a known cost per request. It answers all requests alike, after a loop with a given number of steps.
+ * A server with a known cost per request. It answers all requests alike, after a loop of STEPS and then a wait of NS nanoseconds.
  *
- *     server HOST PORT STEPS      serves
- *     server --calibrate STEPS    prints the minimum CPU time of that loop over many tries, in nanoseconds
+ *     server HOST PORT STEPS NS
  *
  * The server has one thread and uses level-triggered epoll. Each read counts as one request, so clients must not pipeline. The loop is a
- * chain of dependent multiplications that doesn't touch memory, so it always costs the same.
+ * chain of dependent multiplications that doesn't touch memory, so its cost depends only on the speed of the CPU. The wait uses the CPU, too,
+ * but its length doesn't depend on the CPU.
  */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
 
-enum { EVENTS = 256, TRIES = 2000, BACKLOG = 1024 };
+enum { EVENTS = 256, BACKLOG = 1024 };
 
 static const char RESPONSE[] = "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 13\r\n\r\nHello, World!";
 
@@ -30,24 +29,14 @@ static void busy(long steps) {
     sink = value;
 }
 
-static double cpu_ns(void) {
+static int64_t now_ns(void) {
     struct timespec now;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-    return now.tv_sec * 1e9 + now.tv_nsec;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
 }
 
-/* Subtracts the time of a loop from that of a loop twice as long, to exclude the cost of reading the clock. */
-static int calibrate(long steps) {
-    double least[2] = {1e18, 1e18};
-    for (int try = 0; try < TRIES; try++)
-        for (int length = 0; length < 2; length++) {
-            double begin = cpu_ns();
-            busy(steps * (length + 1));
-            double took = cpu_ns() - begin;
-            if (took < least[length]) least[length] = took;
-        }
-    printf("%.1f\n", least[1] - least[0]);
-    return 0;
+static void wait_ns(int64_t ns) {
+    for (int64_t end = now_ns() + ns; now_ns() < end;) continue;
 }
 
 static int listening(const char *host, int port) {
@@ -68,12 +57,11 @@ static void watch(int epoll, int fd) {
 }
 
 int main(int argc, char **argv) {
-    if (argc == 3 && !strcmp(argv[1], "--calibrate")) return calibrate(atol(argv[2]));
-    if (argc != 4) {
-        fprintf(stderr, "usage: server HOST PORT STEPS | server --calibrate STEPS\n");
+    if (argc != 5) {
+        fprintf(stderr, "usage: server HOST PORT STEPS NS\n");
         return 2;
     }
-    long steps = atol(argv[3]);
+    long steps = atol(argv[3]), ns = atol(argv[4]);
     int listener = listening(argv[1], atoi(argv[2])), epoll = epoll_create1(0);
     watch(epoll, listener);
     struct epoll_event events[EVENTS];
@@ -89,6 +77,7 @@ int main(int argc, char **argv) {
                 close(fd);
             } else {
                 busy(steps);
+                if (ns) wait_ns(ns);
                 if (write(fd, RESPONSE, sizeof RESPONSE - 1) < 0) close(fd);
             }
         }

@@ -4,16 +4,19 @@
     benchmarks/interleaving/truth.py equal                              100 comparisons of a server with itself
     benchmarks/interleaving/truth.py equal --beside stranger            the same next to another program
     benchmarks/interleaving/truth.py different                          cost ratios from 1.02 to 3.0, five comparisons each
-    benchmarks/interleaving/truth.py different --ratios 1.02 --comparisons 10 --rounds 9
+    benchmarks/interleaving/truth.py different --cost work --ratios 1.02 --comparisons 10 --rounds 9
 
-The known difference comes from a loop in the server. ``server --calibrate`` measures the CPU time of the loop without load, and a first run
-measures the CPU time of a request. If a request takes c µs and the loop s µs, and both servers fill their cores, the server with the loop
-serves c / (c + s) times as many requests as the other one. All servers do some work for each request, so that they are the limit and not
-the load generator.
+With ``--cost time``, the server spends a known time on each request. It uses the CPU during that time, but the speed of the CPU doesn't
+matter. If a request takes c µs and a request to the slower server takes s µs more, the slower server serves c / (c + s) times as many
+requests. A first run measures c, of which the known time is the largest part, so the ratio is known to within about 1% of the difference.
 
-``equal`` fails if more than 5% of the comparisons claim a difference. ``different`` fails if the mean of the measured ratios differs from
-the truth by more than three standard errors plus 1% of the known difference. Both print Markdown tables with half the width of the 95%
-interval and the duration of a comparison. Run them on an idle machine.
+With ``--cost work``, a loop takes most of the time, so the throughput of the servers is as noisy as that of real ones. The duration of the
+loop is measured under load, and the ratio is therefore known only to within about 10% of the difference. Use this to see which differences
+are found.
+
+``equal`` compares servers with such loops, and fails if more than 5% of the comparisons claim a difference. ``different`` fails if the mean
+of the measured ratios differs from the truth by more than three standard errors plus a share of the known difference: 1% for time and 10%
+for work. Both print Markdown tables with half the width of the 95% interval and the duration of a comparison. Run them on an idle machine.
 """
 
 from __future__ import annotations
@@ -28,7 +31,7 @@ import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -38,14 +41,15 @@ HERE = Path(__file__).resolve().parent
 FALSE_CLAIMS_MAX = 0.05
 RATIOS = "1.02,1.05,1.10,1.50,3.00"
 COMPARISONS = {"equal": 100, "different": 5}
-CALIBRATION_STEPS = 10_000
-CALIBRATION_ROUNDS = 15
-BIAS_MAX = 0.01
-"""Maximum bias beyond three standard errors, as a share of the known difference. The CPU time per request is known only this well."""
+CALIBRATION_ROUNDS = 9
+BIAS_MAX = {"time": 0.01, "work": 0.1}
+"""Maximum bias beyond three standard errors, as a share of the known difference. The truth isn't known more precisely."""
 WARM_UP = ("--warmup", "500ms")
 """The server doesn't change after its first requests. Waiting until a noisy machine is steady would take ten seconds."""
+WAIT_NS = 100_000
+"""Known time that every server spends on a request with ``--cost time``."""
 WORK_STEPS = 8_000
-"""Steps of work that every server does per request. They take about 10 µs, which is more than the load generator needs per request."""
+"""Steps of the loop that every server runs for a request with ``--cost work``. They take about 10 µs, which is more than the load generator needs per request."""
 RUN_LIMIT_S = 600
 ROUND_INVALID = 1
 """Exit code of ``httpbench run`` if a round of a server was invalid. The comparison leaves out this round of both servers."""
@@ -57,10 +61,14 @@ class Setting:
 
     server: Path
     folder: Path
+    cost: str
+    """Largest part of the cost of a request: ``time`` or ``work``."""
     load: tuple[str, ...]
 
-    def command(self, added_steps: int = 0) -> str:
-        return f"{self.server} {{host}} {{port}} {WORK_STEPS + added_steps}"
+    def command(self, added: int = 0) -> str:
+        """Return the command of a server, whose requests cost ``added`` steps or nanoseconds more than usual."""
+        cost = f"{WORK_STEPS + added} 0" if self.cost == "work" else f"0 {WAIT_NS + added}"
+        return f"{self.server} {{host}} {{port}} {cost}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,17 +96,18 @@ def main() -> int:
     parser.add_argument("--connections", type=int, default=32)
     parser.add_argument("--interleave", choices=["slices", "rounds"], default="slices")
     parser.add_argument("--beside", choices=stranger.BESIDE, default="nothing")
+    parser.add_argument("--cost", choices=list(BIAS_MAX), default="time", help="largest part of the cost of a request, for different")
     asked = parser.parse_args()
     count = asked.comparisons or COMPARISONS[asked.experiment]
     load = ("-c", str(asked.connections), "-d", asked.duration, "--rounds", str(asked.rounds), "--interleave", asked.interleave)
     with built() as (server, folder):
-        setting = Setting(server, folder, load)
         if asked.experiment == "equal":
             with stranger.running(asked.beside):
-                return equals(setting, count)
-        costs = calibrated(setting, asked.connections)
+                return equals(Setting(server, folder, "work", load), count)
+        setting = Setting(server, folder, asked.cost, load)
+        cost_us, unit_us = calibrated(setting, asked.connections)
         with stranger.running(asked.beside):
-            return differences(setting, [float(ratio) for ratio in asked.ratios.split(",")], count, *costs)
+            return differences(setting, [float(ratio) for ratio in asked.ratios.split(",")], count, cost_us, unit_us)
 
 
 def equals(setting: Setting, count: int) -> int:
@@ -116,20 +125,23 @@ def equals(setting: Setting, count: int) -> int:
     return 0 if claims <= FALSE_CLAIMS_MAX * len(found) else 1
 
 
-def differences(setting: Setting, ratios: Sequence[float], count: int, cost_us: float, step_us: float) -> int:
-    """Compare a server without and with a loop of known cost, ``count`` times for each cost ratio."""
-    print(f"{cost_us:.3f} µs of CPU time per request, {step_us * 1000:.3f} ns per step of the loop\n")
+def differences(setting: Setting, ratios: Sequence[float], count: int, cost_us: float, unit_us: float) -> int:
+    """Compare a server with a slower one, ``count`` times for each ratio of their costs.
+
+    ``cost_us`` is the CPU time of a request, and ``unit_us`` is that of a step or a nanosecond of the known cost, both in µs.
+    """
+    print(f"{cost_us:.3f} µs of CPU time per request, {unit_us * 1000:.3f} ns per unit of the known cost\n")
     print("| truth | mean ratio | deviation | found | intervals with the truth | half-width ≤ 2% | half-width | time |")
     print("|--:|--:|--:|--:|--:|--:|--:|--:|", flush=True)
     unbiased = True
     for ratio in ratios:
-        steps = round(cost_us * (ratio - 1) / step_us)
-        truth = cost_us / (cost_us + steps * step_us)
-        ran = [compared(setting, [setting.command(), setting.command(steps)]) for _ in range(count)]
+        added = round(cost_us * (ratio - 1) / unit_us)
+        truth = cost_us / (cost_us + added * unit_us)
+        ran = [compared(setting, [setting.command(), setting.command(added)]) for _ in range(count)]
         found = [one for one in ran if one is not None]
         deviations = [math.log(one.ratio / truth) for one in found]
         mean, error = statistics.mean(deviations), statistics.stdev(deviations) / math.sqrt(len(found)) if len(found) > 1 else math.inf
-        unbiased = unbiased and abs(mean) <= 3 * error + BIAS_MAX * abs(math.log(truth))
+        unbiased = unbiased and abs(mean) <= 3 * error + BIAS_MAX[setting.cost] * abs(math.log(truth))
         cells = [
             f"{truth:.4f}",
             f"{truth * math.exp(mean):.4f}",
@@ -151,12 +163,15 @@ def summary(found: Sequence[Comparison]) -> str:
 
 
 def calibrated(setting: Setting, connections: int) -> tuple[float, float]:
-    """Return the CPU time of a request without the loop (median over rounds) and the CPU time of a step of the loop, both in µs."""
+    """Return the CPU time of a request, and of a step of the loop or of a nanosecond, in µs. Each is the median over rounds under load."""
     load = ("-c", str(connections), "-d", "1s", "--rounds", str(CALIBRATION_ROUNDS))
-    (result,) = document(Setting(setting.server, setting.folder, load), [setting.command()])["results"]
-    costs = [each["target_usage"]["cpu_s"] * 1e6 / each["measurement"]["requests"]["completed"] for each in result["rounds"]]
-    step_us = float(output([str(setting.server), "--calibrate", str(CALIBRATION_STEPS)])) / 1000 / CALIBRATION_STEPS
-    return float(statistics.median(costs)), step_us
+    commands = [setting.command(), setting.command(WORK_STEPS)]
+    results = document(replace(setting, load=load), commands if setting.cost == "work" else commands[:1])["results"]
+    costs = [
+        statistics.median(each["target_usage"]["cpu_s"] * 1e6 / each["measurement"]["requests"]["completed"] for each in result["rounds"])
+        for result in results
+    ]
+    return costs[0], (costs[1] - costs[0]) / WORK_STEPS if setting.cost == "work" else 0.001
 
 
 def compared(setting: Setting, commands: list[str]) -> Comparison | None:

@@ -23,7 +23,7 @@ def stale_pages(folders: Sequence[Path], published: str) -> Iterator[str]:
 
 
 def stale_figures(written: str, generated: str) -> list[str]:
-    """Return the figures of the hand-written text that the generated text contains neither exactly nor with more digits."""
+    """Return the figures in the hand-written text that don't match any figure in the generated text, even after rounding."""
     known = {_value(found) for found in FIGURE.findall(generated)}
     return [quoted for quoted in dict.fromkeys(FIGURE.findall(written)) if not any(_agrees(quoted, value) for value in known)]
 

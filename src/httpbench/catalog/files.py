@@ -27,7 +27,7 @@ TOML_TYPES = {
     "float_type": "a number",
     "bool_type": "true or false",
 }
-"""Expected type in TOML, by pydantic's kind of error for a value of the wrong type."""
+"""TOML type to name in the error message, by the error type that pydantic reports for a value of the wrong type."""
 
 Model = TypeVar("Model", bound=BaseModel)
 Location = Sequence[str | int]

@@ -112,7 +112,10 @@ def refuse_impossible(spec: RunSpec) -> None:
 
 
 def report(outcome: Outcome, db: Path, files: Exports, view: View | None = None) -> None:
-    """Show and export the results, even of an interrupted run. If the run could not be stored, raise that error at the end."""
+    """Show and export the results, even of an interrupted run.
+
+    If the run could not be stored, raise the store's error at the end, unless the run was interrupted.
+    """
     run, trials = outcome.run, outcome.trials
     interrupted = run.status is RunStatus.INTERRUPTED
     output = files.tables

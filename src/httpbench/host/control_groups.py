@@ -53,7 +53,7 @@ class ControlGroups:
         return self._counts().get("nr_periods")
 
     def throttled_periods(self) -> int | None:
-        """Return in how many periods the group used up the CPU limit."""
+        """Return the number of periods in which the group used up its CPU limit."""
         return self._counts().get("nr_throttled")
 
     def throttled_s(self) -> float | None:

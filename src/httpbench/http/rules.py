@@ -1,6 +1,7 @@
 """Check bodies against published rules: those of TechEmpower's tests, and those of HttpArena's JSON test.
 
-Each function returns the problems of one body, each as a clause. This module is stricter than TechEmpower's own program, because it also
+Each function returns the problems of one body, each as a phrase that fits into a sentence. This module is stricter than TechEmpower's own
+program, because it also
 reports problems for which that program only prints a warning. Both accept keys and the message in upper or lower case.
 
 Sources: github.com/TechEmpower/FrameworkBenchmarks/wiki, "Framework Tests Overview"; github.com/MDA2AV/HttpArena, scripts/validate.sh.

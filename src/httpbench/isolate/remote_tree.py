@@ -1,7 +1,7 @@
 """A load generator on another host, with the same interface as a local :class:`~httpbench.isolate.tree.ProcessTree`.
 
 The agent on that host runs the load generator below a guard, and ends everything when the harness is gone or silent. Both sides
-send heartbeats several times a second, because neither a cut network nor a suspended host closes the connection.
+send heartbeats several times a second, because the connection isn't closed when the network fails or a host is suspended.
 """
 
 from __future__ import annotations

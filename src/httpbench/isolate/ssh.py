@@ -187,7 +187,7 @@ class SshConnection:
         return True
 
     def _end(self, limit_s: float) -> int | None:
-        """End the master, and kill it if it still runs after ``limit_s`` seconds. Returns its exit code, or ``None`` without a master."""
+        """End the master, and kill it after ``limit_s`` seconds. Return its exit code, or ``None`` if there is no master."""
         master, self._master = self._master, None
         return end(master, limit_s) if master else None
 

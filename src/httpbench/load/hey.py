@@ -46,7 +46,7 @@ ERROR_KINDS = (
     (re.compile(r"malformed|bad Content-Length|too many transfer encodings|unsupported transfer encoding"), "invalid_response"),
     (re.compile(r"tls: |x509: "), "tls"),
 )
-"""Patterns of Go's error messages, which contain addresses, each with our kind of error. The first match counts."""
+"""Patterns that match Go's error messages, and the kind of error that httpbench reports for each. The first match counts."""
 
 NOTES = (
     "hey does not check bodies; a truncated one counts as complete.",

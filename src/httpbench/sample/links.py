@@ -29,7 +29,7 @@ class LinkLimits:
 
 
 def limits(texts: Mapping[str, str]) -> LinkLimits:
-    """Parse the texts of :func:`httpbench.sample.link_limits.read`."""
+    """Parse the texts that :func:`httpbench.sample.link_limits.read` returned."""
     speeds = {Path(path).parent.name: float(text) * 1e6 for path, text in texts.items() if text.strip().isdecimal()}
     shaped: dict[str, float] = {}
     for name, bits_per_s in _shaped(texts.get(SHAPERS[0], "")):

@@ -40,7 +40,7 @@ class Facts(Frozen):
     generator_wait_cores: float | None
     """Time for which the load generator was ready to run but had no CPU, in cores. Null: not watched."""
     others_cores: float | None
-    """CPU use of other programs on the measured cores, without httpbench, in cores. Null: not watched."""
+    """CPU use of other programs on the measured cores, excluding httpbench itself, in cores. Null: not watched."""
     stolen_cores: float | None
     """CPU time on the measured cores that the hypervisor gave to other virtual machines, in cores. Null: not watched."""
     achieved_share: float | None

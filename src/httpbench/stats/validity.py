@@ -156,7 +156,7 @@ def due_requests(measurement: Measurement, load: Load) -> float:
 def rate_held(steps: tuple[Step, ...], arrivals: Arrivals) -> float | None:
     """Return the rate in requests/s up to which the target held every step; ``None`` if it missed the first step.
 
-    The number of Poisson arrivals in a step isn't known and may fall short of the expected number by chance.
+    The number of Poisson arrivals in a step isn't known and may by chance be lower than expected, so a step may fall short by that much.
     """
     held = None
     for step in steps:

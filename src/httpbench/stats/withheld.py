@@ -13,7 +13,7 @@ from httpbench.stats.disturbance import disturbances
 from httpbench.stats.evidence import Evidence, evidence_of, throttled
 
 STEAL_SHARE_MIN = 0.05
-"""Minimum share of a core that other virtual machines must take before steal is reported for a trial of any verdict."""
+"""Minimum share of a core that other virtual machines must take before steal is reported for a trial, whatever its verdict."""
 
 WITHHELD = (ReasonKind.QUOTA_STOPPED_TARGET, ReasonKind.STEAL)
 """Kinds of the reasons that report withheld CPU time."""

@@ -273,7 +273,7 @@ class Store:
         migrate(copy)
 
     def _take_from_others(self) -> None:
-        """Make a file that needs a migration private.
+        """Restrict a file that needs a migration to its owner.
 
         Earlier versions created files that everyone could read. A current file keeps its permissions, because its owner may have
         chosen them.

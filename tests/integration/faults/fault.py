@@ -87,7 +87,7 @@ class Fault:
         return self.end(self.start(*words, GOOD, **options))
 
     def start(self, *words: str, **options: Any) -> subprocess.Popen[str]:
-        """Start a short run of these targets. Options in ``words`` override the short defaults."""
+        """Start a short run of the targets in ``words``. Options in ``words`` override those that keep the run short."""
         options.setdefault("env", self.env)
         explained = ("--explain", "--export-json", str(self.export))
         return self.harness.start("bench", "--targets", str(TARGETS), *QUICK, *explained, *words, **options)

@@ -25,7 +25,10 @@ TARGETS = ("--targets", str(Path(__file__).parents[2] / "targets"))
 
 
 def hosts_file(folder: Path, network: Network, own_programs: str | None = None) -> Path:
-    """Write a hosts.toml. Its Python has the packages of this process, and finds load generators in ``own_programs`` if given."""
+    """Write a hosts.toml, and return its path.
+
+    The Python in the file has the same packages as this process. If ``own_programs`` is given, it looks for load generators there.
+    """
     given = {"PYTHONPATH": os.environ.get("PYTHONPATH"), programs.OVERRIDE: own_programs or os.environ.get(programs.OVERRIDE)}
     variables = " ".join(f"{name}={shlex.quote(value)}" for name, value in given.items() if value)
     python = program(folder, "python", f'exec env {variables} {PYTHON} "$@"')

@@ -24,8 +24,8 @@ pytestmark = [pytest.mark.slow, pytest.mark.alone, pytest.mark.timeout(600)]
 REQUESTS_PER_PERIOD, CONNECTIONS, PERIODS = 2000, 600, 8
 PERIODS_S = (4.0, 8.0)
 """Periods of the server's stalls, tried in turn. After a stall, the server needs 5 to 10 ms for the waiting requests, and other programs
-may delay it. These delays don't grow with the period, so they are a smaller share of the response times if the period is longer. The share
-of a measurement error doesn't shrink."""
+may delay it. These delays don't grow with the period, so they are a smaller share of the response times if the period is longer. A
+measurement error, in contrast, remains the same share of the response times."""
 PERCENTILES = {"p50": 0.5, "p90": 0.9, "p99": 0.99, "p99_9": 0.999}
 ERROR_MAX = 0.02
 

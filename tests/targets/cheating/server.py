@@ -2,7 +2,7 @@
 
 Usage: server.py HOST PORT honest|length|position|any-bytes|frozen|ahead
 
-All but ``position`` and ``any-bytes`` keep every clause of the contract that single requests, a pipeline or a load can check.
+All modes except ``position`` and ``any-bytes`` meet every clause of the contract that single requests, a pipeline or a load can test.
 """
 
 from __future__ import annotations

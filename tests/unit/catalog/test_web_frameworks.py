@@ -1,4 +1,7 @@
-"""Tests of reading a clone of the-benchmarker/web-frameworks. The folder ``tests/targets/web-frameworks`` has the same layout."""
+"""Tests of the catalog that reads a clone of the-benchmarker/web-frameworks.
+
+The folder ``tests/targets/web-frameworks`` has the same layout.
+"""
 
 from __future__ import annotations
 

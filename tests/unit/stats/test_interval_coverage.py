@@ -1,4 +1,4 @@
-"""Simulate the error rates of intervals with fixed seeds: equal servers differ in about 5% of runs, whatever the noise.
+"""Simulate the error rates of intervals, with fixed seeds: about 5% of runs claim that equal servers differ, whatever the noise.
 
 For a true rate of 5%, 2,000 runs give between 4% and 6% (± 2 standard errors); the bound is 6.5%. A rate below 5% is fine,
 because Student's t is cautious with heavy tails.

@@ -68,7 +68,7 @@ pub fn close(socket: Socket) {
     let _ = socket.shutdown(std::net::Shutdown::Both);
 }
 
-/// Returns the kind of error as which a failed connect is counted.
+/// Returns the kind of error under which a failed connect is counted.
 pub fn connect_error_kind(error: &io::Error) -> ErrorKind {
     match error.kind() {
         io::ErrorKind::ConnectionRefused | io::ErrorKind::ConnectionReset => ErrorKind::ConnectRefused,

@@ -217,7 +217,7 @@ fn wait_until_ready(plan: &Plan, shared: &Shared, failure: &Failure) -> bool {
     shared.connected.load(Ordering::Relaxed) > 0
 }
 
-/// Waits for the start signal and fixes the window. Returns `None` if the run ends before the signal arrives.
+/// Waits for the start signal, then sets the window and returns it. Returns `None` if the run ends before the signal arrives.
 fn wait_for_start(
     plan: &Plan,
     shared: &Shared,

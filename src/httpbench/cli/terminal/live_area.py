@@ -28,7 +28,7 @@ from httpbench.run import Stage
 from httpbench.sample import Current
 from httpbench.text import one_line
 
-REFRESH_PER_S = 4  # enough to look alive, at little CPU time
+REFRESH_PER_S = 4  # often enough to look alive, but uses little CPU time
 BAR_MAX = 60
 SPARKS = "▁▂▃▄▅▆▇█"
 SPARKS_MIN, SPARKS_MAX = 8, 60

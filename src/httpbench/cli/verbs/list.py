@@ -55,7 +55,7 @@ class Listed:
 
 @command(ListOptions, name="list")
 def list_targets(options: ListOptions) -> None:
-    """List targets, their state, and the fix for what is missing.
+    """List targets and their state, and how to install anything that is missing.
 
     The column Proof shows whether a target was verified on this machine or another one, or was never built.
 

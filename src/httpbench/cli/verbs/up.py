@@ -92,7 +92,7 @@ def up(options: UpOptions) -> None:
 
 
 def _workload(known: Catalog, target: Target, request: RequestOptions) -> Workload:
-    """Return the workload for the first response: the usual workload for a target, or one that accepts any success for a command."""
+    """Return the workload for the first response: a target's usual one, or for a command, one that accepts any successful response."""
     from httpbench.cli.targets import workloads_of
     from httpbench.model import Kind
     from httpbench.run import KINDS

@@ -150,7 +150,7 @@ def _stalls(found: Sequence[Group]) -> Iterator[str]:
 
 
 def _limits(rows: Sequence[Row]) -> Iterator[str]:
-    """List the targets that have each limit, and the targets that are written below their framework's public API."""
+    """For each limit, list the targets that have it. Also list the targets that are written below their framework's public API."""
     targets = {row.target.id: row.target for row in rows}
     for limit, meaning in LIMITS.items():
         names = sorted(name for name, target in targets.items() if limit in target.limits)

@@ -45,7 +45,7 @@ def _checks(
 def sample_proxy(
     target: Target, scaling: Scaling, workload: Workload, folder: Path, cores: Cores, backend: Upstream | None
 ) -> SampledResponse:
-    """Return one response of the backend through a built proxy. Raises :class:`HttpbenchError`."""
+    """Request one response from the backend through a built proxy, and return it. Raises :class:`HttpbenchError`."""
     assert backend is not None, "a proxy is sampled in front of a backend"
     with scratch_folder() as scratch:
         own, behind = folders_in(scratch, "target", "backend")

@@ -66,8 +66,8 @@ class SliceGenerator:
     def _wait(self, find: Callable[[str], Found | None], limit_s: float, *, until_end: bool = False) -> Found | None:
         """Wait until ``find`` returns a value for a line of standard error, and return that value.
 
-        With ``until_end``, wait until the generator ends. Raises :class:`LoadError` if the generator takes too long, or if it ends
-        without ``until_end``.
+        With ``until_end``, wait until the generator ends. Raises :class:`LoadError` if the generator takes too long, or if it ends although
+        ``until_end`` is false.
         """
         deadline = time.monotonic() + limit_s + SLACK_S
         while True:

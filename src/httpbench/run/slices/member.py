@@ -182,7 +182,7 @@ class Member:
 def _warmed_up(generator: SliceGenerator, load: Load) -> tuple[Settling | None, float]:
     """Warm the target up, on the connections of the measurement, for a fixed time or until its throughput is steady.
 
-    Returns how throughput settled, or ``None`` if the time was fixed, and the length of the lead-in in seconds.
+    Returns two values: how throughput settled (``None`` if the time was fixed), and the length of the lead-in, in seconds.
     """
     reports: list[SliceReport] = []
 

@@ -1,4 +1,4 @@
-"""Tests of choosing the tables whose targets take turns in slices."""
+"""Tests of the choice of tables whose targets take turns in slices."""
 
 from __future__ import annotations
 

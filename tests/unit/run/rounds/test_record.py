@@ -24,7 +24,7 @@ TRIALS = [make_trial(make_plan(number=number, round_=number)) for number in rang
 
 
 class FailingStore(Store):
-    """A store that fails like a locked file while ``locked`` is set."""
+    """A store that fails as if its database were locked while ``locked`` is set."""
 
     locked = False
 

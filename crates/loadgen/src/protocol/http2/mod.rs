@@ -30,7 +30,7 @@ use receive::HeaderBlock;
 use settings::Settings;
 use streams::Streams;
 
-/// The highest stream ID at which a stream may begin. The remaining IDs must suffice for all waiting requests.
+/// The highest next stream ID at which the connection still accepts requests. The remaining IDs must suffice for all waiting requests.
 const STREAM_LAST: u32 = frame::STREAM_MAX - 2 * (Slot::MAX as u32 + 1);
 
 pub struct Http2 {

@@ -287,7 +287,7 @@ impl Uring {
         let mut next = Next::Keep;
         if let Some(buffer) = cqueue::buffer_select(flags) {
             if current && result > 0 {
-                // SAFETY: this completion names the buffer and its length, and the buffer is put back only afterwards.
+                // SAFETY: the kernel filled `result` bytes of this buffer, and the buffer is put back only after the last use of `bytes`.
                 let bytes = unsafe { self.ring.buffers.bytes(buffer, result as usize) };
                 next = worker.received(index, bytes, now);
             }

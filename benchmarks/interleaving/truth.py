@@ -49,7 +49,7 @@ WARM_UP = ("--warmup", "500ms")
 WAIT_NS = 100_000
 """Known time that every server spends on a request with ``--cost time``."""
 WORK_STEPS = 8_000
-"""Steps of the loop that every server runs for a request with ``--cost work``. They take about 10 µs, more than the load generator needs."""
+"""Steps of the loop that every server runs for a request with ``--cost work``. They take about 10 µs, longer than the load generator."""
 RUN_LIMIT_S = 600
 ROUND_INVALID = 1
 """Exit code of ``httpbench run`` if a round of a server was invalid. The comparison leaves out this round of both servers."""

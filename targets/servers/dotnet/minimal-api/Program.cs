@@ -1,4 +1,4 @@
-// ASP.NET Core with a minimal API. Kestrel adds Server and Date, and omits the body of an answer to HEAD.
+// ASP.NET Core with a minimal API. Kestrel adds Server and Date, and leaves the body of an answer to HEAD out.
 // The address comes from ASPNETCORE_URLS.
 
 var builder = WebApplication.CreateBuilder(args);

@@ -1,5 +1,5 @@
 /**
- * The server embedded in arsd.cgi. It comes in three kinds, one of which is selected when the library is built.
+ * The server embedded in arsd.cgi, in the one of its three kinds that was selected when the library was built.
  *
  * Usage: arsd-processes|arsd-threads|arsd-hybrid HOST PORT HANDLERS
  *   HANDLERS  number of processes or threads that serve. In the first two kinds, each of them serves one connection until it closes,
@@ -26,7 +26,7 @@ void plaintext(Cgi cgi)
     }
 }
 
-/// Sets the number of processes or threads that serve, for the kind of server that the library was built with.
+/// Sets the number of processes or threads that serve. The version is the one that the library was built with.
 void configure(ref RequestServer server, int handlers)
 {
     version (embedded_httpd_processes)

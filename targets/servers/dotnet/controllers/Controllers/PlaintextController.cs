@@ -2,7 +2,7 @@ using Microsoft.AspNetCore.Mvc;
 
 namespace Plaintext.Controllers;
 
-/// <summary>Answers <c>/</c>. Kestrel adds Server and Date, and omits the body of an answer to HEAD.</summary>
+/// <summary>Answers <c>/</c>. Kestrel adds Server and Date, and leaves the body of an answer to HEAD out.</summary>
 [ApiController]
 [Route("/")]
 public sealed class PlaintextController : ControllerBase

@@ -1,5 +1,5 @@
 defmodule Plaintext.Router do
-  @moduledoc "Serves `/`. Cowboy adds Server and Date, and omits the body of an answer to HEAD."
+  @moduledoc "Cowboy adds Server and Date, and leaves the body of an answer to HEAD out."
   use Plug.Router
 
   plug Plug.Head

@@ -49,6 +49,7 @@ def main() -> int:
     parser.add_argument("--repetitions", type=int, default=20)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--duration", default="2s")
+    parser.add_argument("--warmup", default="1s", help="fixed, because waiting until a noisy machine is steady takes ten seconds")
     parser.add_argument("--beside", choices=[*stranger.BESIDE, "both"], default="both")
     asked = parser.parse_args()
     beside = stranger.BESIDE if asked.beside == "both" else (asked.beside,)
@@ -105,7 +106,7 @@ def factor_interval(factor: float, count: int, other_count: int) -> tuple[float,
 def compared(pair: Sequence[str], design: str, asked: argparse.Namespace, folder: Path) -> float | None:
     """Return the geometric mean of the throughput ratio of the first server to the second, over the valid rounds."""
     program = str(Path(sys.executable).with_name("httpbench"))
-    load = ["-c", "64", "-d", asked.duration, "--rounds", str(asked.rounds), "--retries", "2"]
+    load = ["-c", "64", "-d", asked.duration, "--warmup", asked.warmup, "--rounds", str(asked.rounds), "--retries", "2"]
     where = ["--db", str(folder / "results.db"), "--export-json", "-", "--quiet"]
     argv = [program, "bench", *pair, "--kind", "server", *load, "--interleave", design, *where]
     done = subprocess.run(argv, capture_output=True, text=True, timeout=RUN_LIMIT_S, check=False)

@@ -13,6 +13,7 @@ from typing import Any
 import psutil
 import pytest
 
+from tests import pausing_server
 from tests.harness import MISBEHAVING_SERVER, PYTHON, Harness
 from tests.waiting import until
 
@@ -56,6 +57,23 @@ def test_a_target_does_not_run_during_the_slices_of_another(harness: Harness, tm
     begin = max(times[0] for times in ran) + 1.0  # both targets have started and are warm
     gaps = [max(later - earlier for earlier, later in pairwise(times) if earlier > begin) for times in ran]
     assert min(gaps) > 0.2, "each one was frozen for the other's slice at least once"
+
+
+PAUSING = f"{PYTHON} {shlex.quote(pausing_server.__file__)} {{host}} {{port}}"
+
+
+@pytest.mark.alone
+@pytest.mark.parametrize("interleave", ["slices", "rounds"])
+def test_periodic_stalls_have_the_same_response_times_in_slices(harness: Harness, interleave: str) -> None:
+    """The stalls make 18% of the requests late. A slice can't begin during a stall, but its lead-in must make up for that."""
+    load = ("-c", "64", "--rate", "200", "-d", "16s", "--warmup", "2s", "--rounds", "1")
+    done = harness.run("run", PAUSING, PAUSING, *load, "--interleave", interleave, "--export-json", "-", timeout_s=180)
+    assert done.returncode == 0, done.stderr
+    for each in results(done).values():
+        times = each["measurement"]["response_time_us"]
+        print(f"{interleave}: mean {times['mean'] / 1000:.1f} ms, p99 {times['p99'] / 1000:.1f} ms")
+        assert times["mean"] / 1000 == pytest.approx(pausing_server.mean_wait_ms(), rel=0.5)
+        assert times["p99"] / 1000 == pytest.approx(pausing_server.wait_ms(0.99), rel=0.15)
 
 
 COUNTER = shlex.quote(str(Path(__file__).with_name("counting_server.py")))

@@ -40,9 +40,11 @@ pub struct Recorder {
     pub unfinished_ns: u64,
     /// TLS handshakes; `None` without TLS.
     pub tls_handshakes: Option<TlsHandshakes>,
-    /// Minimum intended send time of a request in the current phase of the run. The times of earlier requests are ignored; in an open loop,
-    /// their counts are ignored too.
+    /// Minimum intended send time of a request in the current phase of the run. The times of earlier requests are ignored.
     pub due_from_ns: u64,
+    /// Correct responses to earlier requests in an open loop. They don't count in `ok`, which like `sent` counts only requests due since
+    /// `due_from_ns`. In a closed loop, all responses count in the phase in which they arrive.
+    pub early_ok: u64,
     pub service: Histogram<u64>,
     pub response: Histogram<u64>,
     /// Time from the intended to the actual send. It is the sum of `connection_wait` and `generator_lag`.
@@ -90,6 +92,7 @@ impl Recorder {
             unfinished_ns: 0,
             tls_handshakes: None,
             due_from_ns: 0,
+            early_ok: 0,
             service: new_histogram(),
             response: new_histogram(),
             lag: new_histogram(),
@@ -104,7 +107,7 @@ impl Recorder {
 
     /// Empties the recorder and pauses after each histogram.
     pub fn reset(&mut self, pauses: Pauses) {
-        (self.sent, self.completed, self.ok, self.unprocessed) = (0, 0, 0, 0);
+        (self.sent, self.completed, self.ok, self.early_ok, self.unprocessed) = (0, 0, 0, 0, 0);
         (self.bytes_received, self.bytes_sent, self.idle_closed, self.censored, self.due_from_ns) = (0, 0, 0, 0, 0);
         (self.errors, self.unfinished_ns, self.tls_handshakes) = (ErrorCounts::default(), 0, None);
         let lags = [&mut self.lag, &mut self.connection_wait, &mut self.generator_lag];
@@ -122,6 +125,7 @@ impl Recorder {
         self.sent += other.sent;
         self.completed += other.completed;
         self.ok += other.ok;
+        self.early_ok += other.early_ok;
         self.unprocessed += other.unprocessed;
         self.errors.merge(&other.errors);
         self.bytes_received += other.bytes_received;
@@ -197,10 +201,11 @@ impl Recorder {
         }
     }
 
-    /// Records the end of requests from an earlier phase. In a closed loop, responses and errors count in the phase in which they occur.
+    /// Records the end of requests from an earlier phase.
     #[cold]
     fn earlier_ended(&mut self, sent: Sent, outcome: Outcome, count: u64) {
         if self.open_loop {
+            self.early_ok += if matches!(outcome, Outcome::Ok) { count } else { 0 };
             return;
         }
         self.completed += if outcome.is_complete() { count } else { 0 };

@@ -219,13 +219,13 @@ impl<'a> Tally<'a> {
             end_ns: window.end_ns,
             completed: recorder.ok,
             errors: recorder.errors.total(),
-            throughput_rps: rate(recorder.ok, duration_s),
+            throughput_rps: rate(recorder.ok + recorder.early_ok, duration_s),
             p50_us: interval.p50_us,
             p99_us: interval.p99_us,
             max_us: (!times.is_empty()).then(|| times.max() as f64 / 1e3),
             drain_us: (end_ns - window.end_ns) as f64 / 1e3,
             reopened: lead_in.connect.len() + recorder.connect.len(),
-            outside: lead_in.ok + late_ok,
+            outside: lead_in.ok + recorder.early_ok + late_ok,
         };
         (Slice { window, lead_in, recorder, late_ok, finals, interval }, summary)
     }
@@ -240,7 +240,7 @@ impl<'a> Tally<'a> {
         Interval {
             start_s: 0.0,
             duration_s,
-            completed: recorder.completed,
+            completed: recorder.completed + recorder.early_ok,
             errors: recorder.errors.total(),
             offered_rps: offered.map(|offered| offered / duration_s),
             p50_us,

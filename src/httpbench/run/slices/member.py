@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from types import TracebackType
@@ -16,6 +17,7 @@ from httpbench.run.load.place import HERE
 from httpbench.run.load.warmup import WINDOW_S
 from httpbench.run.observer import Observer, Stage
 from httpbench.run.slices.generator import SliceGenerator
+from httpbench.run.slices.lead_in import lead_in_s
 from httpbench.run.trial.frame import failed, folders_in, scratch_folder
 from httpbench.run.trial.inputs import TrialInputs
 from httpbench.run.trial.start import start
@@ -23,22 +25,8 @@ from httpbench.run.trial.steps import Ready, concluded, prepared
 from httpbench.stats.slices import Slice, combined, is_disturbed
 from httpbench.stats.steady import is_warm
 
-LEAD_IN_S = 0.03
-"""Minimum lead-in, in seconds. During the lead-in, caches, CPU clocks and sleeping threads recover from another target's slice.
-
-``benchmarks/interleaving/recovery.py`` measures how long the recovery takes. After 5 ms, the throughput of nginx and of Go's net/http is
-back to normal, within the noise.
-"""
-
-LEAD_IN_S_MAX = 0.25
-"""Maximum lead-in, in seconds. Within these limits, the lead-in is as long as the slowest response at the end of the warm-up.
-
-A target is frozen only when no request is in flight, so a slice never starts in the middle of a stall. Without a lead-in, the beginning of
-the window would contain too few stalls. If the lead-in is at least as long as a stall, stalls are as likely there as at any other time.
-"""
-
 LAST_WINDOWS = 5
-"""Number of windows at the end of the warm-up that determine the lead-in. Earlier responses are slow because the target is cold."""
+"""Number of windows at the end of the warm-up whose slowest response counts. Earlier responses are slow because the target is cold."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +36,6 @@ class _Started:
     ready: Ready
     settling: Settling | None
     generator: SliceGenerator
-    lead_in_s: float
     meters: Meters
     command: tuple[str, ...]
 
@@ -71,6 +58,9 @@ class Member:
         self.last_report: SliceReport | None = None
         """The load generator's report of the last slice. ``None`` before the first slice, or if the target ended during the last one."""
         self._dropped = 0
+        self._longest_s = 0.0
+        """The slowest response so far, in seconds."""
+        self._random = random.Random(self.plan.number)
 
     def __enter__(self) -> Self:
         return self
@@ -112,20 +102,22 @@ class Member:
         generator = SliceGenerator(native, ready.job, launched, running.death, observer.progress)
         generator.connect()
         observer.stage(Stage.WARM_UP)
-        settling, lead_in_s = _warmed_up(generator, load)
+        settling, self._longest_s = _warmed_up(generator, load)
         running.require_alive("during the warm-up")
         meters = Meters(Subject(running, self.plan.cores), launched)
-        return _Started(ready, settling, generator, lead_in_s, meters, native.argv(ready.job, warmup=False))
+        return _Started(ready, settling, generator, meters, native.argv(ready.job, warmup=False))
 
     def take_turn(self) -> None:
         """Thaw the target, measure one slice, and freeze it again."""
         assert self._started is not None and self.plan.slices is not None, "it takes turns"
         running, meters = self._started.ready.running, self._started.meters
+        window_s = self.plan.load.duration_s / self.plan.slices
+        lead_s = lead_in_s(self._longest_s, window_s, self._random)
         self._last = None
         meters.begin()
         try:
             running.thaw()
-            report = self.last_report = self._started.generator.slice(self._started.lead_in_s, self.plan.load.duration_s / self.plan.slices)
+            report = self.last_report = self._started.generator.slice(lead_s, window_s)
             self._death = running.death()
             if self._death is None:
                 running.freeze()
@@ -136,7 +128,8 @@ class Member:
         finally:
             observed = meters.read()  # also stops the samplers
         if report is not None:
-            ran_s = self._started.lead_in_s + report.duration_s + report.drain_us / 1e6
+            self._longest_s = max(self._longest_s, (report.max_us or 0.0) / 1e6)
+            ran_s = lead_s + report.duration_s + report.drain_us / 1e6
             self._last = Slice(observed, ran_s, report.counted_share)
 
     @property
@@ -182,7 +175,7 @@ class Member:
 def _warmed_up(generator: SliceGenerator, load: Load) -> tuple[Settling | None, float]:
     """Warm the target up, on the connections of the measurement, for a fixed time or until its throughput is steady.
 
-    Returns two values: how throughput settled (``None`` if the time was fixed), and the length of the lead-in, in seconds.
+    Returns two values: how throughput settled (``None`` if the time was fixed), and the slowest response at the end, in seconds.
     """
     reports: list[SliceReport] = []
 
@@ -200,5 +193,4 @@ def _warmed_up(generator: SliceGenerator, load: Load) -> tuple[Settling | None, 
         while len(windows) * WINDOW_S < load.warmup_max_s and not is_warm(windows, WINDOW_S, load.rate_rps) and warm_up(WINDOW_S):
             windows.append(reports[-1].throughput_rps)
         settling = Settling(window_s=WINDOW_S, throughput_rps=tuple(windows), is_steady=is_warm(windows, WINDOW_S, load.rate_rps))
-    longest_s = max((report.max_us or 0.0 for report in reports[-LAST_WINDOWS:]), default=0.0) / 1e6
-    return settling, min(max(LEAD_IN_S, longest_s), LEAD_IN_S_MAX)
+    return settling, max((report.max_us or 0.0 for report in reports[-LAST_WINDOWS:]), default=0.0) / 1e6

@@ -1,0 +1,38 @@
+"""The length of the lead-in of a slice, during which responses don't count."""
+
+from __future__ import annotations
+
+from random import Random
+
+LEAD_IN_S = 0.03
+"""Minimum lead-in, in seconds. During the lead-in, caches, CPU clocks and sleeping threads recover from another target's slice.
+
+``benchmarks/interleaving/recovery.py`` measures how long the recovery takes. After 5 ms, the throughput of nginx and of Go's net/http is
+back to normal, within the noise.
+"""
+
+COVERED_S_MAX = 0.25
+"""Maximum stall that a lead-in covers, in seconds.
+
+A target is frozen only when no request is in flight, so a slice never starts in the middle of a stall. Without a lead-in, the beginning of
+the window would contain too few stalls. If the lead-in is at least as long as a stall, stalls are as likely there as at any other time.
+"""
+
+SPREAD = 2.0
+"""Range of the random part of the lead-in, relative to the fixed part. The random part is never longer than the window."""
+
+
+def lead_in_s(longest_s: float, window_s: float, random: Random) -> float:
+    """Return the length of a lead-in, in seconds.
+
+    Its random part keeps slices from falling into step with periodic stalls. A slice ends only after a stall that began in it. The next
+    stall then comes after a certain running time. If all slices were equally long, that time could always fall into the same part of a
+    window: a server that stalled for 150 ms after every 700 ms lost 28% of its throughput, because each second window ended in a stall.
+
+    Args:
+        longest_s: The slowest response so far, in seconds.
+        window_s: Length of the window, in seconds.
+        random: Source of the random part.
+    """
+    covered_s = min(max(LEAD_IN_S, longest_s), COVERED_S_MAX)
+    return covered_s + random.uniform(0, min(SPREAD * covered_s, window_s))

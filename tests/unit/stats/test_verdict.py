@@ -15,6 +15,7 @@ from httpbench.model import (
     Cores,
     Criteria,
     Expectation,
+    Interval,
     LinkUse,
     Load,
     Network,
@@ -134,6 +135,23 @@ def test_an_offered_rate_must_be_reached(reached: float, kind: VerdictKind) -> N
 def test_a_constant_rate_may_miss_requests_at_its_edges(rate: float, responses: int, kind: VerdictKind) -> None:
     load = Load(connections=1, rate_rps=rate, duration_s=3)
     assert kind_of(make_evidence(0.2, 0.2, load=load, measurement=make_measurement(responses / 3, 3.0))) is kind
+
+
+@pytest.mark.parametrize(
+    ("counts", "kind"),
+    [
+        ([2500] * 12, VerdictKind.IDLE),
+        ([2400] * 12, VerdictKind.INVALID),
+        ([3100, 2500, 1500, 2500] * 3, VerdictKind.IDLE),  # stalls moved responses into the first slice and out of the third
+        ([2410, 2390] * 6, VerdictKind.INVALID),
+    ],
+)
+def test_a_slice_may_lose_responses_that_a_stall_delays(counts: list[int], kind: VerdictKind) -> None:
+    """Slices of 250 ms at 10,000 requests/s. A target that is too slow loses about as many responses in each slice."""
+    load = Load(connections=64, rate_rps=10_000, duration_s=3)
+    intervals = tuple(Interval(start_s=0.25 * number, duration_s=0.25, completed=count) for number, count in enumerate(counts))
+    measurement = make_measurement(sum(counts) / 3, 3.0).model_copy(update={"intervals": intervals})
+    assert kind_of(make_evidence(0.2, 0.2, load=load, measurement=measurement, windows=len(counts))) is kind
 
 
 def with_ratio(ratio: float, **changes: Any) -> Evidence:

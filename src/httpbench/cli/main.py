@@ -41,7 +41,7 @@ Examples:
 """
 
 VERBS = {
-    "list": "List targets, their state, and the fix for what is missing.",
+    "list": "List targets, their state, and how to fix problems.",
     "setup": "Install the Debian packages that targets require.",
     "build": "Build targets ahead of their first use.",
     "run": "Compare servers of your own, given as commands or URLs.",

@@ -55,7 +55,7 @@ class Listed:
 
 @command(ListOptions, name="list")
 def list_targets(options: ListOptions) -> None:
-    """List targets and their state, and how to install anything that is missing.
+    """List targets, their state, and how to fix problems.
 
     The column Proof shows whether a target was verified on this machine or another one, or was never built.
 

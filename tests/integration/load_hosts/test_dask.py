@@ -159,7 +159,7 @@ def test_a_load_host_of_another_version_is_refused_before_the_run(harness: Harne
     pair.add("load3", env={"HTTPBENCH_PROGRAMS": str(tmp_path)})
     done = harness.run("run", "--url", server.url, "--scheduler", pair.scheduler, *LOAD)
     assert done.returncode == 1
-    assert "load host load3 has httpbench-loadgen 9.9.9, this machine" in done.stderr
+    assert "load host load3 has httpbench-loadgen 9.9.9, but this machine" in done.stderr
     assert server.requests <= 1, "nothing was measured"
 
 

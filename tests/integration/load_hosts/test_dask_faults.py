@@ -118,7 +118,9 @@ def test_a_load_host_that_returns_with_another_version_is_refused(
     first, second = run.verdicts()
     assert first["kind"] == second["kind"] == "invalid"
     assert first["reasons"][0].startswith("lost load host load2: its Dask worker at")
-    assert re.match(r"load host load2 has httpbench-loadgen 9\.9\.9, but this machine|the run began with 2 load hosts", second["reasons"][0])
+    assert re.match(
+        r"load host load2 has httpbench-loadgen 9\.9\.9, but this machine|the run began with 2 load hosts", second["reasons"][0]
+    )
 
 
 def test_a_load_host_with_a_full_disk_is_named(harness: Harness, one: Cluster, servers: tuple[Server, Server], tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ over the repetitions, with its 95% interval (from the chi-squared distribution).
 with its 95% interval (from the F distribution). The other program uses all the CPU time it can get, on any core, for a random time of 0.2
 to 2 s, and then sleeps for a random time in the same range.
 
-Twenty repetitions of five pairs take about four hours. The output is a Markdown table. The exit code is 1 if slices have more noise than
+Twenty repetitions of five pairs take several hours. The output is a Markdown table. The exit code is 1 if slices have more noise than
 rounds, or, while the other program runs, more than half the noise of rounds.
 """
 

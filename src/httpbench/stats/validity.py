@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import math
+import statistics
 from collections.abc import Iterator
 from typing import Literal
 
-import numpy as np
-
 from httpbench.model import Arrivals, Load, Measurement, Reason, ReasonKind, Step, Workload
 from httpbench.stats.evidence import ERROR_SHARE_LIMIT, Evidence
-from httpbench.stats.interval import standard_error
 
 ACHIEVED_SHARE_MIN = 0.99
 """Minimum ratio of the achieved to the offered rate. Below this ratio, the target got fewer requests than the table claims. The missing 1%
@@ -141,20 +139,23 @@ def _rate_not_reached(evidence: Evidence) -> Iterator[Reason]:
             yield Reason.of(ReasonKind.RATE_NOT_HELD, held_rps=held, offered_rps=offered, share_min=ACHIEVED_SHARE_MIN)
         return
     due, responses = due_requests(measurement, evidence.load), measurement.throughput_rps * measurement.duration_s
-    if not is_achieved(due, responses + (_balance_in_slices(measurement) if evidence.windows > 1 else 0.0)):
+    if not is_achieved(due, responses + (_balance_in_slices(measurement, evidence.load.arrivals) if evidence.windows > 1 else 0.0)):
         yield Reason.of(ReasonKind.RATE_NOT_REACHED, offered_rps=offered, achieved_rps=measurement.throughput_rps)
         if evidence.generator_is_busy():
             yield Reason.of(ReasonKind.GENERATOR_SHORT, programs=[evidence.generator_fill()])
 
 
-def _balance_in_slices(measurement: Measurement) -> float:
+def _balance_in_slices(measurement: Measurement, arrivals: Arrivals) -> float:
     """Return how many responses slices may lack because their windows lost more responses at the end than they gained at the beginning.
 
     Both numbers are equal on average, but a stall of 150 ms is as long as half a window. A target that is too slow for the rate lacks
-    responses in every slice, so that the numbers vary little.
+    responses in every slice, so that the numbers vary little. The number of Poisson arrivals varies by its mean, which isn't an imbalance.
     """
     counts = [interval.completed for interval in measurement.intervals]
-    return BALANCE_ERRORS * len(counts) * standard_error(np.asarray(counts, dtype=np.float64)) if len(counts) > 1 else 0.0
+    if len(counts) < 2:
+        return 0.0
+    by_chance = statistics.mean(counts) if arrivals is Arrivals.POISSON else 0.0
+    return BALANCE_ERRORS * math.sqrt(len(counts) * max(statistics.variance(counts) - by_chance, 0.0))
 
 
 def is_achieved(due: float, responses: float) -> bool:

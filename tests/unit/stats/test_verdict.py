@@ -138,19 +138,22 @@ def test_a_constant_rate_may_miss_requests_at_its_edges(rate: float, responses: 
 
 
 @pytest.mark.parametrize(
-    ("counts", "kind"),
+    ("counts", "arrivals", "kind"),
     [
-        ([2500] * 12, VerdictKind.IDLE),
-        ([2400] * 12, VerdictKind.INVALID),
-        ([3100, 2500, 1500, 2500] * 3, VerdictKind.IDLE),  # stalls moved responses into the first slice and out of the third
-        ([2410, 2390] * 6, VerdictKind.INVALID),
+        ([2500] * 12, Arrivals.CONSTANT, VerdictKind.IDLE),
+        ([2400] * 12, Arrivals.CONSTANT, VerdictKind.INVALID),
+        ([3100, 2500, 1500, 2500] * 3, Arrivals.CONSTANT, VerdictKind.IDLE),  # stalls delay responses into the next slice
+        ([2410, 2390] * 6, Arrivals.CONSTANT, VerdictKind.INVALID),
+        ([2490, 2390] * 6, Arrivals.POISSON, VerdictKind.INVALID),  # Poisson arrivals vary as much
+        ([3100, 2500, 1500, 2500] * 3, Arrivals.POISSON, VerdictKind.IDLE),
     ],
 )
-def test_a_slice_may_lose_responses_that_a_stall_delays(counts: list[int], kind: VerdictKind) -> None:
+def test_a_slice_may_lose_responses_that_a_stall_delays(counts: list[int], arrivals: Arrivals, kind: VerdictKind) -> None:
     """Slices of 250 ms at 10,000 requests/s. A target that is too slow loses about as many responses in each slice."""
-    load = Load(connections=64, rate_rps=10_000, duration_s=3)
+    load = Load(connections=64, rate_rps=10_000, duration_s=3, arrivals=arrivals)
     intervals = tuple(Interval(start_s=0.25 * number, duration_s=0.25, completed=count) for number, count in enumerate(counts))
-    measurement = make_measurement(sum(counts) / 3, 3.0).model_copy(update={"intervals": intervals})
+    requests = Requests(sent=30_000, completed=sum(counts), ok=sum(counts))
+    measurement = make_measurement(sum(counts) / 3, 3.0).model_copy(update={"intervals": intervals, "requests": requests})
     assert kind_of(make_evidence(0.2, 0.2, load=load, measurement=measurement, windows=len(counts))) is kind
 
 

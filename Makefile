@@ -2,7 +2,7 @@
 # make test-unit  run the unit tests, in less than a minute
 # make test       install the requirements, then run all checks except those of test-all
 # make test-all   run the remaining checks: other targets, the installed package, and tests that judge measurements
-# make faults     cause each fault in docs/reliability.md and print the measured table
+# make faults     cause each fault and attack in docs/reliability.md and print the measured tables
 # make results    measure each suite that this machine can run, and write results/MACHINE/SUITE; select suites with SUITES="quick http-clients"
 # make install    install httpbench and its development tools
 # make image      build a container image of httpbench with the toolchains from Debian and the official images
@@ -11,16 +11,23 @@
 # make multi      run the same suite on all cores
 # make all        run single and multi
 
+# Tests start httpbench hundreds of times, and without bytecode, each start compiles it again.
+unexport PYTHONDONTWRITEBYTECODE
+
 .DELETE_ON_ERROR:
-.PHONY: bench results test test-all test-unit faults install portable toolchains check prose static clean help image shell single multi all
+.PHONY: bench results test test-all test-unit faults install portable check vale prose static clean help image shell single multi all
 
 VENV := .venv
 BIN := $(VENV)/bin
+VALE := target/tools/vale
 GENERATORS := $(addprefix --load-generator ,wrk hey autocannon hyperfine)
 # Targets in other languages need registries or toolchains that a test machine may lack.
 TESTED := c client:cpp crystal dlang/epoll dlang/std-net-curl golang java node python ruby rust zig
 FIRST = $(shell cat tests/contract/first.txt)
-PROSE := README.md CHANGELOG.md CONTRIBUTING.md docs crates/loadgen/README.md targets/README.md
+SETUP = $(BIN)/httpbench setup --yes $(GENERATORS) --workload plaintext $(FIRST) c/io_uring
+# The integration tests in Rust, except those of timing.
+RUST_TESTS := $(filter-out timing,$(notdir $(basename $(wildcard crates/*/tests/*.rs)) $(patsubst %/main.rs,%,$(wildcard crates/*/tests/*/main.rs))))
+PROSE := README.md CHANGELOG.md CONTRIBUTING.md SECURITY.md docs crates/loadgen/README.md targets/README.md
 PYTHON ?= $(shell scripts/find-python)
 PROGRAMS := httpbench-loadgen httpbench-reference httpbench-timer
 BUILT := $(PROGRAMS:%=target/release/%)
@@ -40,7 +47,10 @@ bench: install
 results: install
 	$(BIN)/python -m tools.results.measure $(RESULTS_FLAGS) --options "$(RESULTS_OPTIONS)" $(SUITES)
 
-test: install toolchains check
+# The compilers leave a core idle while they link. Vale is compiled then.
+test:
+	@$(MAKE) --no-print-directory --jobs 3 $(VENV)/installed $(BUILT) vale
+	@$(MAKE) --no-print-directory check
 
 # Builds take most of the time. Failed builds are listed, and tests decide which targets must build. Tests marked "alone" judge
 # measurements, which a busy machine can disturb, so they get up to three attempts. Every failed attempt is shown.
@@ -52,7 +62,7 @@ test-all: install portable
 	scripts/install-namespaces
 	$(BIN)/python -m pytest --numprocesses 2 --durations=20 -m "slow and not alone and not container" tests/contract tests/integration tests/e2e
 	scripts/install-browser
-	$(BIN)/python -m pytest --numprocesses 2 --durations=10 -m "browser and slow" tests/browser
+	$(BIN)/python -m pytest --numprocesses 2 --durations=10 tests/browser
 	scripts/install-containers
 	$(BIN)/python -m pytest --durations=20 -m "container and not alone" tests/integration
 	$(BIN)/python -m pytest --durations=20 --reruns 2 --reruns-delay 2 -m alone tests/integration
@@ -61,7 +71,7 @@ test-unit: install
 	$(BIN)/python -m pytest --numprocesses auto tests/unit
 
 faults: install portable
-	$(BIN)/python -m pytest --quiet --no-header --numprocesses 2 tests/integration/faults
+	$(BIN)/python -m pytest --quiet --no-header --numprocesses 2 --dist loadgroup tests/integration/faults $$($(BIN)/python -m tests.reliability)
 
 # The packages download while the compiler runs.
 install:
@@ -82,26 +92,28 @@ $(BUILT) &: $(if $(HTTPBENCH),,$(shell find crates -name '*.rs' -o -name Cargo.t
 portable:
 	-cargo static --quiet --target $(shell uname -m)-unknown-linux-gnu
 
-toolchains:
-	$(BIN)/httpbench setup --yes $(GENERATORS) --workload plaintext $(FIRST) c/io_uring
-
 # The first targets build while the static checks run, because these checks don't need a quiet machine. Tests that send load come after
-# both. They mostly wait, and none depends on response times, so three of them run at once. Failed builds are listed, and tests decide
-# which targets must build.
+# both. The load generator's timing tests run first and alone. All other tests mostly wait, and none depends on response times, so several
+# run at once. Failed builds are listed, and tests decide which targets must build.
 check:
-	{ scripts/install-vale $(VENV); $(BIN)/httpbench build --skip-missing --jobs 2 $(FIRST); scripts/install-browser; } >$(VENV)/builds.log 2>&1 & builds=$$!; \
+	{ $(SETUP); $(BIN)/httpbench build --skip-missing --jobs 2 $(FIRST); } >$(VENV)/builds.log 2>&1 & builds=$$!; \
 	$(MAKE) --no-print-directory static || { kill $$builds; exit 1; }; \
 	wait $$builds; cat $(VENV)/builds.log
 	$(MAKE) --no-print-directory prose
-	cargo test --locked --quiet
-	$(BIN)/python -m pytest --numprocesses 3 --durations=10 -m "not slow and not alone and not container" tests/contract tests/integration tests/browser
+	cargo test --locked --quiet --test timing -- --test-threads 4
+	cargo test --locked --quiet --lib --bins $(RUST_TESTS:%=--test %) >$(VENV)/cargo.log 2>&1 & rust=$$!; \
+	$(BIN)/python -m pytest --numprocesses 4 --durations=10 -m "not slow and not alone and not container" tests/contract tests/integration; \
+	python=$$?; wait $$rust; rust=$$?; cat $(VENV)/cargo.log; exit $$((python + rust))
 	@echo; echo "Not run: tests that make test-all runs, by file:"
-	@$(BIN)/python -m pytest --collect-only -qq -m "slow or alone or container" tests/contract tests/integration tests/e2e tests/browser
+	@$(BIN)/python -m pytest --collect-only -qq -m "slow or alone or container or browser" tests/contract tests/integration tests/e2e tests/browser
+
+vale:
+	@scripts/install-vale $(VALE)
 
 # The style is in tools/vale. If vale is missing, scripts/install-vale has printed why.
-prose:
+prose: vale
 	git ls-files -z | xargs -0 $(BIN)/codespell
-	[ ! -x $(BIN)/vale ] || $(BIN)/vale --output line $(PROSE)
+	[ ! -x $(VALE) ] || $(VALE) --output line $(PROSE)
 
 static:
 	$(BIN)/ruff format --check .

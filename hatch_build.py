@@ -1,4 +1,4 @@
-"""Compile the Rust programs when the package is built, and install them beside the command ``httpbench``."""
+"""Compile the Rust programs when the package is built, and install them next to the command ``httpbench``."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class ProgramsHook(BuildHookInterface):  # type: ignore[type-arg]
         root = Path(self.root)
         packages = [word for program in PROGRAMS for word in ("--package", program)]
         subprocess.run(["cargo", "build", "--release", "--locked", *packages], cwd=root, check=True)
-        # The wheel is for this platform but for any Python, because the programs aren't extension modules.
+        # The wheel works only on this platform, but with any Python version, because the programs aren't extension modules.
         platform = sysconfig.get_platform().replace("-", "_").replace(".", "_")
         build_data["pure_python"] = False
         build_data["tag"] = f"py3-none-{platform}"

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Compare the requests/s and verdicts of autocannon and httpbench-loadgen on one server, in pairs of rounds.
+"""Compare the throughput and verdicts that autocannon and httpbench-loadgen report for the same server.
 
 autocannon.py [TARGET] [OPTION]...     [default: golang/gin]; takes the options of `httpbench bench`
 
@@ -32,7 +32,7 @@ def measured(words: list[str]) -> dict[str, list[dict[str, Any]]]:
 
 
 def line_of(each: dict[str, Any]) -> str:
-    """Return the requests/s and the verdict of a round."""
+    """Format the throughput and the verdict of a round."""
     return f"{each['measurement']['throughput_rps']:>10,.0f}  {each['verdict']['kind']:<10}"
 
 

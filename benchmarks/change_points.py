@@ -3,8 +3,8 @@
 
     PYTHONPATH=. .venv/bin/python benchmarks/change_points.py [--series N]
 
-Prints the number of false changes per 100 runs, for series that contain only noise and have 20, 50, 100 and 300 runs. Then prints the share
-of series with a step in which `httpbench history` finds the step within five runs. Exits with 1 if noise with an autocorrelation of up to
+The script prints the number of false changes per 100 runs, for series of 20, 50, 100 and 300 runs that contain only noise. It then prints
+the share of series in which `httpbench history` finds a step within five runs. The exit code is 1 if noise with an autocorrelation of up to
 0.2 causes more than one false change per 100 runs.
 """
 

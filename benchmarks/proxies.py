@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Check how httpbench measures proxies. Requires a quiet machine with two cores; tune a virtual one first (``httpbench tune apply``).
+"""Check how httpbench measures proxies. This requires a quiet machine with two cores. Tune a virtual machine with ``httpbench tune apply``.
 
-proxies.py known-overhead [ROUNDS]        a test proxy delays every hundredth chunk by 1 ms; the result must be within 10% of it (3 min)
+proxies.py known-overhead [ROUNDS]        a test proxy delays every hundredth chunk by 1 ms; the result may be off by up to 0.1 ms (3 min)
 proxies.py perf-gauge [ROW] [ROUNDS]      compare perf-gauge with httpbench-loadgen at full throughput, in alternating runs
 """
 
@@ -23,7 +23,7 @@ ADDED_US = 1000.0
 LATE_OF = 50
 """One in this many requests is late."""
 QUANTILES = 20
-"""Number of quantiles that stand for the distribution of the recorded delays."""
+"""Number of quantiles that represent the distribution of the recorded delays."""
 HOUR_NS = 3600 * 10**9
 TOLERANCE = 0.1
 GENERATORS = ("native", "perf-gauge")
@@ -43,9 +43,9 @@ def bench(*words: str) -> dict[str, dict[str, Any]]:
 def known_overhead(rounds: str = "21") -> None:
     """Check that the measured overhead of a test proxy differs from the expected overhead by at most 10% of the added delay.
 
-    A request is one chunk and its response another, so two of a hundred requests are late. The expected overhead is the difference between
+    A request is one chunk and its response is another, so 2% of the requests are late. The expected overhead is the difference between
     two p99s. The first p99 is computed from the response times through the same proxy without a delay, after adding the recorded delays to
-    2% of them. The second is the baseline's.
+    2% of them. The second p99 is that of the baseline.
     """
     late, good = "proxy:test/relaying/late-1ms", "proxy:test/relaying/good"
     load = ("--workload", "proxy-hello", "-c", "16", "--rate", "2000", "-d", "2s", "--warmup", "300ms", "--rounds", rounds)
@@ -67,7 +67,7 @@ def known_overhead(rounds: str = "21") -> None:
 
 
 def p99_with_late(usual: dict[str, Any], parts_ns: list[int]) -> float:
-    """Return the p99 in µs of the usual times after adding one of the delays to one in fifty of them, chosen at random."""
+    """Add one of the delays, chosen at random, to one in fifty of the usual times, and return the resulting p99 in µs."""
     both = HdrHistogram(1, HOUR_NS, 3)
     for step in HdrHistogram.decode(usual["histogram"]).get_recorded_iterator():
         value_ns, count = int(step.value_iterated_to), int(step.count_added_in_this_iter_step)
@@ -84,7 +84,7 @@ def times(result: dict[str, Any]) -> dict[int, dict[str, Any]]:
 
 
 def perf_gauge(row: str = "proxy:c/haproxy", rounds: str = "3") -> None:
-    """Compare the two load generators in runs of one round that alternate between them."""
+    """Compare the two load generators in alternating runs of one round each."""
     lines: dict[tuple[str, str], list[dict[str, float]]] = {}
     for _ in range(int(rounds)):
         for generator in GENERATORS:

@@ -4,8 +4,8 @@
 
 Each line has three percentages for each method. "False" is the share of tables with at least one false claim if all rows are equal. It
 should be at most 5%. "Found" is the share of pairs that the method tells apart in tables where each row is 20% faster than the one before
-(0.18 in logarithms). "Best" is the share of these tables whose fastest row has rank 1 alone. The former method raised the variance of each
-row to at least the mean of the table.
+(0.18 in logarithms). "Best" is the share of these tables whose fastest row has rank 1 alone. The previous method
+raised the variance of each row to at least the mean variance of the table.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def now(rows: Floats) -> list[RankRange]:
 
 
 def former(rows: Floats) -> list[RankRange]:
-    """Rank rows with each variance raised to at least the mean of the table, and with few degrees of freedom."""
+    """Rank rows with the former method, which raises each variance to at least the table's mean and has few degrees of freedom."""
     count, rounds = rows.shape
     rest = rows - rows.mean(axis=1, keepdims=True) - rows.mean(axis=0, keepdims=True) + rows.mean()
     squares = (rest**2).sum(axis=1) / (rounds - 1)

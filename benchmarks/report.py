@@ -3,7 +3,7 @@
 
     PYTHONPATH=. .venv/bin/python benchmarks/report.py [--rounds N] [--keep FILE]
 
-Prints the size of each part of the page in bytes, and the time that httpbench took to render it. The limit is 1.5 MB for 100 trials.
+The script prints the size of each part of the page in bytes, and the time to render the page. The limit is 1.5 MB for 100 trials.
 """
 
 from __future__ import annotations

@@ -21,7 +21,7 @@ pub fn response(input: &[u8]) {
     let whole = feed([bytes].into_iter(), *choice);
     assert!(whole.0.len() <= usize::from(DEPTH));
     let pieces = feed(bytes.chunks(usize::from(*split).max(1)), *choice);
-    // The pieces may give a different result after an error: extra bytes after the last response are an error only if they arrive together
+    // After an error, the pieces may give a different result. Extra bytes after the last response are an error only if they arrive together
     // with that response.
     if whole.1.is_ok() {
         assert_eq!(whole, pieces);

@@ -16,8 +16,8 @@ from tests.harness import Harness
 settings.register_profile("httpbench", deadline=None)
 settings.load_profile("httpbench")
 
-# nohup makes its program ignore SIGHUP, and a shell makes background jobs ignore SIGINT. Programs that tests start would
-# inherit these settings.
+# If pytest was started by nohup or as a background job of a shell, it ignores SIGHUP or SIGINT. Programs that tests start would
+# inherit this, so stop ignoring these signals.
 for number, handler in ((signal.SIGINT, signal.default_int_handler), (signal.SIGHUP, signal.SIG_DFL)):
     if signal.getsignal(number) is signal.SIG_IGN:
         signal.signal(number, handler)
@@ -39,3 +39,10 @@ def docker_engine() -> Iterator[str]:
 def debian_base(docker_engine: str) -> str:
     """Return the name of a minimal Debian image for ``ARG BASE``. Skip the test if the image can't be made."""
     return containers.base(docker_engine)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """With ``--dist loadgroup``, let one process run all tests with containers, because some compare the state of the whole engine."""
+    for item in items:
+        if item.get_closest_marker("container"):
+            item.add_marker(pytest.mark.xdist_group("container"))

@@ -1,6 +1,7 @@
 """A container engine and a base image for tests.
 
-An existing engine or image is used; a missing one is started or built. If that fails, the test is skipped with the reason.
+Tests use a running engine and an existing image if possible. Otherwise, they start an engine or build the image. If that fails, the test
+is skipped with the reason.
 """
 
 from __future__ import annotations
@@ -89,7 +90,7 @@ def _comes_up(daemon: subprocess.Popen[bytes], up: Callable[[], bool]) -> bool:
 class PrivateDaemon:
     """A second docker daemon that a test can stop and start. Its clients need the environment variables in ``env``.
 
-    It gets its own bridge. Without one, it would remove the bridge of the machine's daemon.
+    The daemon gets its own bridge. Without one, it would remove the bridge of the machine's daemon.
     """
 
     def __init__(self, folder: Path):
@@ -149,7 +150,7 @@ def _remove_stale_pid() -> None:
 
 
 def base(docker: str) -> str:
-    """Return the name of the base image for test images. Skip the test if it can't be made."""
+    """Return the name of the base image for test images. Skip the test if the image can't be built."""
     done = subprocess.run([ROOT / "scripts/debian-base", docker], capture_output=True, text=True, timeout=BASE_LIMIT_S, check=False)
     if done.returncode != 0:
         pytest.skip(f"no base image: {done.stderr.strip()[-200:]}")
@@ -161,12 +162,9 @@ def docker(*words: str) -> str:
     return subprocess.run(["docker", *words], capture_output=True, text=True, timeout=120, check=True).stdout.strip()
 
 
-def ours() -> tuple[str, str]:
-    """Return only httpbench's containers and untagged images, because other programs may use the same engine."""
-    return (
-        docker("ps", "--all", "--filter", "label=httpbench.owner"),
-        docker("images", "--quiet", "--filter", "dangling=true", "--filter", "label=httpbench.target"),
-    )
+def ours() -> str:
+    """Return httpbench's containers. Others are left out, because other programs may use the same engine."""
+    return docker("ps", "--all", "--filter", "label=httpbench.owner")
 
 
 def golang_target(folder: Path, base_image: str) -> str:
@@ -182,11 +180,11 @@ def golang_target(folder: Path, base_image: str) -> str:
 
 
 def growing_target(folder: Path, base_image: str) -> str:
-    """Write a target that leaks 64 kB with each request and return its id."""
+    """Write a target that leaks 4 MB per request, and return its id."""
     own = folder / "growing"
     own.mkdir(parents=True)
     compile_server(own / "server")
-    return _written(own, "c", base_image, '["./server", "{host}", "{port}", "64"]')
+    return _written(own, "c", base_image, '["./server", "{host}", "{port}", "4096"]')
 
 
 def compile_server(path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Fake trees of control groups (version 2, or version 1 with a folder per controller), and a command prefix that hides the real trees."""
+"""Fake control group trees (version 2, or version 1 with one folder per controller), and a command prefix that hides the real trees."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def version_2(root: Path, **changes: str) -> Path:
 
 
 def version_1(root: Path) -> Path:
-    """Create the groups of process 7 and return the folder that holds them."""
+    """Create the groups of process 7 and return the folder that contains them."""
     mount = root / "sys/fs/cgroup"
     write(root, f"proc/{PID}/cgroup", "".join(f"{at}:{name}:/{OWN}\n" for at, name in enumerate(CONTROLLERS, 1)) + "0::/elsewhere\n")
     lines = [f"{at} 1 0:{at} / /sys/fs/cgroup/{name} rw - cgroup cgroup rw,{name}\n" for at, name in enumerate(CONTROLLERS, 30)]

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import psutil
 
+from httpbench.cluster.dask.credentials import Scheduler, make_credentials, read_credentials
 from httpbench.load import programs
 from tests import waiting
 
@@ -51,14 +52,27 @@ class Cluster:
     process: subprocess.Popen[bytes]
     """Process of the scheduler."""
     folder: Path
+    tls: tuple[Path, Path, Path] | None = None
+    """Files of the certificate authority, the certificate and its key. ``None``: without TLS."""
     workers: list[Worker] = field(default_factory=list)
+
+    @property
+    def options(self) -> tuple[str, ...]:
+        """Options that make httpbench use this cluster."""
+        files = () if self.tls is None else zip(("--dask-ca", "--dask-cert", "--dask-key"), map(str, self.tls), strict=True)
+        return ("--scheduler", self.scheduler, *(word for pair in files for word in pair))
+
+    @property
+    def known(self) -> Scheduler:
+        """The scheduler, with the credentials that it requires."""
+        return Scheduler(self.scheduler, None if self.tls is None else read_credentials(*self.tls))
 
     def add(
         self, name: str, *, host: str = "127.0.0.1", wrap: Wrap = list, env: Mapping[str, str] | None = None, preload: str = ""
     ) -> Worker:
-        """Start a worker that first runs the code ``preload``. Return when it has registered with the scheduler."""
+        """Start a worker that runs the code ``preload`` first. Return the worker once it has registered with the scheduler."""
         options = ["--name", name, "--host", host, "--nthreads", "1", "--no-nanny", "--no-dashboard", "--memory-limit", "0"]
-        words = ["distributed.cli.dask_worker", self.scheduler, *options, "--local-directory", str(self.folder)]
+        words = ["distributed.cli.dask_worker", self.scheduler, *options, *_dask_options(self.tls), "--local-directory", str(self.folder)]
         if preload:
             code = self.folder / f"{name}_preload.py"
             code.write_text(preload)
@@ -75,13 +89,24 @@ class Cluster:
 
 
 @contextmanager
-def cluster(folder: Path, *names: str, host: str = "127.0.0.1", wrap: Wrap = list) -> Iterator[Cluster]:
+def cluster(folder: Path, *names: str, host: str = "127.0.0.1", wrap: Wrap = list, tls: bool = False) -> Iterator[Cluster]:
     """Run a scheduler and workers with these names on loopback. ``host`` and ``wrap`` apply to the scheduler."""
     folder.mkdir(parents=True, exist_ok=True)
+    files = write_credentials(folder) if tls else None
     file, log = folder / "scheduler.json", folder / "scheduler.log"
-    words = ["distributed.cli.dask_scheduler", "--host", host, "--port", "0", "--no-dashboard", "--scheduler-file", str(file)]
+    words = [
+        "distributed.cli.dask_scheduler",
+        "--host",
+        host,
+        "--port",
+        "0",
+        "--no-dashboard",
+        "--scheduler-file",
+        str(file),
+        *_dask_options(files),
+    ]
     scheduler = _started(words, log, wrap, None)
-    made = Cluster("", scheduler, folder)
+    made = Cluster("", scheduler, folder, files)
     try:
         made.scheduler = waiting.until(lambda: _address(scheduler, log, file), START_LIMIT_S)
         for name in names:
@@ -90,6 +115,22 @@ def cluster(folder: Path, *names: str, host: str = "127.0.0.1", wrap: Wrap = lis
     finally:
         for process in [*(worker.process for worker in made.workers), scheduler]:
             _end(process)
+
+
+def write_credentials(folder: Path) -> tuple[Path, Path, Path]:
+    """Write the credentials of a new cluster to files in PEM format: the certificate authority, the certificate and its key."""
+    made = make_credentials()
+    files = (folder / "ca.pem", folder / "cert.pem", folder / "key.pem")
+    for file, text in zip(files, (made.ca, made.cert, made.key), strict=True):
+        file.write_text(text or "")
+    return files
+
+
+def _dask_options(tls: tuple[Path, Path, Path] | None) -> list[str]:
+    if tls is None:
+        return []
+    ca, cert, key = map(str, tls)
+    return ["--protocol", "tls", "--tls-ca-file", ca, "--tls-cert", cert, "--tls-key", key]
 
 
 def _started(words: Sequence[str], log: Path, wrap: Wrap, env: Mapping[str, str] | None) -> subprocess.Popen[bytes]:

@@ -22,14 +22,17 @@ QUEUE_MAX = 100_000  # maximum number of packets in flight; further packets are 
 
 
 def device(name: str) -> int:
-    """Create a device and return its file descriptor. A read returns a packet routed to the device; a written packet arrives from it."""
+    """Create a device and return its file descriptor.
+
+    Reading returns packets that were routed to the device. Written packets arrive as if the device had received them.
+    """
     found = os.open(TUN, os.O_RDWR | os.O_NONBLOCK)
     fcntl.ioctl(found, TUNSETIFF, struct.pack("16sH22x", name.encode(), IP_PACKETS_ALONE))
     return found
 
 
 def move(first: int, second: int, delay_s: float) -> None:
-    """Move packets between two devices, each after its delay."""
+    """Move packets between two devices, each packet after the delay."""
     under_way: deque[tuple[float, int, bytes]] = deque()
     other = {first: second, second: first}
     while True:

@@ -23,7 +23,7 @@ PLACEHOLDERS = {
     "requests": "1",
 }
 PROGRAM_OF_BASE = {"golang": "go", "rust": "cargo", "node": "node", "dart": "dart", "sdk": "dotnet", "ldc-ubuntu": "ldc2"}
-"""The required program that each official image provides, by name of the image."""
+"""Program that each official image provides, by the image's name."""
 COMPILERS = re.compile(r"^(gcc|g\+\+|ldc|dub|cargo|crystal|nim|maven|make|cmake|git|.*-dev)$")
 WORK_FOLDER = "/target"
 
@@ -71,7 +71,7 @@ def parse(text: str) -> Dockerfile:
 
 
 def problems(folder: Path) -> list[str]:
-    """Return how the image of the target in this folder differs from the same target running as a process."""
+    """Return the ways in which the image of this folder's target differs from the same target running as a process."""
     path = folder / "Dockerfile"
     if not path.is_file():
         return ["there is no Dockerfile"]
@@ -163,7 +163,7 @@ def _of_sources(file: Dockerfile, folder: Path) -> Iterator[str]:
 
 
 def _of_launch(file: Dockerfile, target: TargetFile) -> Iterator[str]:
-    """Check that by default the image runs the first variant on one core, on port 8080 of all addresses."""
+    """Check that, by default, the image runs the first variant on one core and listens on port 8080 of all addresses."""
     variant = target.variant[0]
     texts = {name: [instruction.text for instruction in file.final if instruction.name == name] for name in ("ENTRYPOINT", "CMD", "EXPOSE")}
     if texts["ENTRYPOINT"] != ["[]"]:
@@ -200,7 +200,7 @@ def _packages(stage: tuple[Instruction, ...]) -> set[str]:
 
 
 def _environment(stage: tuple[Instruction, ...]) -> dict[str, str]:
-    """Return the environment that a stage sets, without ``LANG``, which depends on the base image."""
+    """Return the environment variables that a stage sets, without ``LANG``, which depends on the base image."""
     pairs = [instruction.words[0].split("=", 1) for instruction in stage if instruction.name == "ENV"]
     return {key: value for key, value in pairs if key != "LANG"}
 

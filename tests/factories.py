@@ -354,7 +354,7 @@ def make_noise(logs: Sequence[float]) -> Noise:
 
 
 def make_mixed_run() -> tuple[Run, list[Trial]]:
-    """Return a run with two loads and one row of each outcome: target, generator, idle, partly invalid, invalid, failed."""
+    """Return a run with two loads and one row for each outcome: target, generator, idle, partly invalid, invalid, failed."""
     generator = Verdict(
         kind=VerdictKind.GENERATOR,
         reasons=(Reason.of(ReasonKind.GENERATOR_BOUND, programs=[fill("generator", 1.0, 1), fill("target", 0.62, 1)]),),

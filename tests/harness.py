@@ -29,7 +29,7 @@ PROGRAM = "import signal; signal.signal(signal.SIGINT, signal.default_int_handle
 class Harness:
     home: Path
     before: tuple[str, ...] = ()
-    """Words before the command, such as those that enter the network of another host."""
+    """Prefix of the command, such as one that runs it in the network namespace of another host."""
 
     @property
     def db(self) -> Path:
@@ -43,7 +43,7 @@ class Harness:
         return {**os.environ, **folders, "HTTPBENCH_LOCKS": str(self.home), "COLUMNS": "240"}
 
     def argv(self, *words: str) -> list[str]:
-        """Return the command line, by default with ``--retries 0``, because tests that run in parallel disturb each other's trials."""
+        """Return the command line. The default is ``--retries 0``, because tests that run in parallel disturb each other's trials."""
         if words[:1] and words[0] in MEASURING and "--retries" not in words:
             words = (words[0], "--retries", "0", *words[1:])
         return [*self.before, sys.executable, "-c", PROGRAM, *words]

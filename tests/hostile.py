@@ -54,7 +54,7 @@ STYLES = re.compile(r"\x1b\[(?:[0-79]|[1-9][0-9]|38;5;[0-9]+|;)*m")
 
 
 def obeyed(text: str) -> list[str]:
-    """Return the lines that contain something a terminal or a CI log would obey."""
+    """Return the lines that contain a control sequence that a terminal or a CI log would obey."""
     return [
         line
         for line in text.split("\n")

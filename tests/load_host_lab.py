@@ -32,7 +32,7 @@ def lab(
     """
     with namespaces.network(folder, load_hosts, link) as network:
         target = network.target
-        with cluster(folder / "dask", host=target.address, wrap=on(target)) as made:
+        with cluster(folder / "dask", host=target.address, wrap=on(target), tls=True) as made:
             for host in network.load_hosts:
                 made.add(host.name, host=host.address, wrap=on(host), env=env)
             log = folder / "server.log"

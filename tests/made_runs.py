@@ -1,4 +1,4 @@
-"""Synthetic runs as large as real ones, with noise, time series and full histograms. Pages and their tests show them."""
+"""Synthetic runs as large as real ones, with noise, time series and full histograms. Tests of pages and charts use them."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ from tests.factories import (
 )
 
 SAMPLES, SAMPLES_WHOLE = 20_000, 200_000
-"""Number of samples per distribution. The second number gives histograms as large as real ones."""
+"""Number of samples per distribution. The larger number gives histograms as large as those of real runs."""
 SERVERS = (
     "c/epoll/level",
     "c/nginx",
@@ -67,7 +67,7 @@ LOG = "thread 'main' panicked at src/main.rs:12\nAddress in use"
 
 
 def make_times(p50_us: float, seed: int, samples: int = SAMPLES) -> Distribution:
-    """Return a lognormal distribution with a long tail and its histogram."""
+    """Return a lognormal distribution with a long tail, including its histogram."""
     chance = np.random.default_rng(seed)
     values = np.exp(chance.normal(math.log(p50_us * 1000), 0.5, samples))
     tail = chance.random(samples) < 0.02

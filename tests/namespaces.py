@@ -1,6 +1,6 @@
 """A network of hosts for tests: linked network namespaces, with an SSH server in the namespace of each load host.
 
-A router joins the target's host with up to four load hosts. Each host has a link to the router with an IPv4 address, an IPv6 address and
+A router connects the target's host to up to four load hosts. Each host has a link to the router with an IPv4 address, an IPv6 address and
 a default route. A test can set a link's delay, jitter, loss and rate. If the kernel lacks netem, a process of the test delays packets,
 and tests that need jitter, loss or a rate are skipped. Only the networks are separate: the hosts share files, processes and users with this
 machine. Each test gets its own keys, known hosts and ssh configuration. The network requires root, iproute2 and openssh-server
@@ -85,7 +85,8 @@ class Host:
     address: str
     address6: str
     folder: Path
-    """The host's own files: ``bin`` is the first folder of its PATH, ``cache`` is its user's cache."""
+    """The host's own files: ``bin`` is the first folder in its PATH, ``cache`` is its user's cache folder, and
+    ``tmp`` is its folder for temporary files."""
 
     def argv(self, *words: str) -> list[str]:
         """Return the command line that runs a command on this host."""
@@ -180,7 +181,7 @@ class Network:
 
 @contextmanager
 def network(folder: Path, load_hosts: int = 1, link: Link | None = None) -> Iterator[Network]:
-    """Create the network and remove it when the block ends. ``link`` applies to each load host. Skip the test if that isn't possible."""
+    """Create the network and remove it when the block ends. Skip the test if it can't be created. ``link`` applies to each load host."""
     assert 1 <= load_hosts <= LOAD_HOSTS_MAX
     _require()
     prefix = f"hb{os.getpid()}x{next(_numbers)}"
@@ -270,7 +271,7 @@ def _has_netem(namespace: str) -> bool:
 
 def _joined(name: str, namespace: str, router: str, number: int, folder: Path) -> Host:
     """Configure both ends of a link and return the host."""
-    for below in ("bin", "cache"):
+    for below in ("bin", "cache", "tmp"):
         (folder / below).mkdir(parents=True, exist_ok=True)
     subnet, subnet6 = f"10.213.{number}", f"fd00:213:{number}:"
     host = Host(name, namespace, router, f"{subnet}.2", f"{subnet6}:2", folder)
@@ -294,7 +295,7 @@ def _keys(folder: Path) -> Keys:
 def _ssh_server(
     host: Host, keys: Keys, name: str = "sshd", more: Mapping[str, object] | None = None, shadow: Path | None = None
 ) -> Iterator[None]:
-    """Run an SSH server on a host. The server accepts the test's key for logins of this user."""
+    """Run an SSH server on a host. The server accepts the test's key for logins as this user."""
     (host.folder / "authorized_keys").write_text(keys.public)
     config = host.folder / f"{name}_config"
     path = f"{host.folder / 'bin'}:{Path(sys.executable).parent}:{SYSTEM_PATH}"
@@ -307,7 +308,7 @@ def _ssh_server(
         "PermitRootLogin": "yes",
         "PasswordAuthentication": "no",
         "MaxSessions": 64,
-        "SetEnv": f'"PATH={path}" "XDG_CACHE_HOME={host.folder / "cache"}"',
+        "SetEnv": f'"PATH={path}" "XDG_CACHE_HOME={host.folder / "cache"}" "TMPDIR={host.folder / "tmp"}"',
         **(more or {}),
     }
     config.write_text("".join(f"{name} {value}\n" for name, value in settings.items()))
@@ -336,7 +337,7 @@ def _wait_until_listening(server: subprocess.Popen[bytes], log: Path) -> None:
 
 
 def _client_config(folder: Path, hosts: list[Host], keys: Keys) -> Path:
-    """Write an ssh configuration with the load hosts' names and keys. With it, ssh doesn't read the user's own files."""
+    """Write an ssh configuration with the load hosts' names and keys. With this configuration, ssh doesn't read the user's own files."""
     known = folder / "known_hosts"
     known.write_text(f"* {' '.join(keys.host_public.split()[:2])}\n")
     lines = []

@@ -44,7 +44,7 @@ async def _serve(host: str, port: int) -> None:
         stalled_s = 0.0
         while stalled_s < STALL_S:
             begin = time.monotonic()
-            time.sleep(STEP_S)  # blocks the event loop
+            time.sleep(STEP_S)  # blocks the event loop on purpose
             stalled_s += min(time.monotonic() - begin, STEP_S_MAX)
 
 

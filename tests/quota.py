@@ -15,7 +15,7 @@ PERIOD_US = 10_000  # short, so that a trial of one second has many periods
 
 @contextmanager
 def limited_to(cores: float) -> Iterator[Path]:
-    """Create the group and yield the file to write a process id to. Skip the test if that isn't possible."""
+    """Create the group, and yield the file that moves processes into it. Skip the test if that isn't possible."""
     is_first_version = (MOUNT / "cpu" / "cpu.cfs_quota_us").exists()
     group = MOUNT / ("cpu" if is_first_version else "") / f"httpbench-test-{os.getpid()}"
     quota = str(round(cores * PERIOD_US))

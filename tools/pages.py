@@ -1,7 +1,7 @@
 """Generated pages: ``docs/cli.md`` from the definition of the command line, and ``targets/README.md`` from the targets' manifests.
 
-``python -m tools.pages`` writes them, and a test fails if they are outdated. The states of the targets depend on the machine, so
-they follow at the end of the targets' page, below ``STATES``. The test doesn't compare that part.
+``python -m tools.pages`` writes the pages, and a test fails if they are outdated. The states of the targets depend on the machine. They are
+at the end of the targets' page, below ``STATES``, and the test doesn't compare that part.
 """
 
 from __future__ import annotations

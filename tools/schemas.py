@@ -1,6 +1,6 @@
 """JSON Schemas in ``docs/schemas`` for the JSON export and for the TOML files that users write. Editors can check TOML files with them.
 
-``python -m tools.schemas`` writes them, and a test fails if they are outdated.
+``python -m tools.schemas`` writes the schemas, and a test fails if they are outdated.
 """
 
 from __future__ import annotations

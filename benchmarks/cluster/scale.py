@@ -3,9 +3,9 @@
 
 scale.py [AGENTS]...     [default: 1000 and 10000]
 
-The results are simulated: 60 s in intervals of 250 ms, 2,500 requests/s per load host, and times with a long tail. Each result is pickled,
-as on a load host. The results are then unpickled and merged one after the other, as on the machine that starts the load. Start times are
-simulated too: the clock of each load host is off by up to half a round trip.
+The results are simulated. Each result covers 60 s in intervals of 250 ms, at 2,500 requests/s, and its response times have a long tail.
+Each result is pickled, as on a load host. The results are then unpickled and merged one after the other, as on the machine that starts the
+load. Start times are simulated, too: the clock of each load host is off by up to half a round trip.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ DISTINCT = 8
 DAY_NS = 24 * 3600 * 10**9
 ROUND_TRIPS_MS = (0.5, 5.0, 50.0)
 CALLS = 1 + 2 * READINGS + 3
-"""Number of calls to each worker: facts, clock readings before and after the load, ready, start, and the end of the task."""
+"""Number of calls to each worker: facts, the clock readings before and after the load, ready, start, and the end of the task."""
 
 
 def histogram(times_ns: np.ndarray[Any, Any]) -> str:

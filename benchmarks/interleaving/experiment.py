@@ -92,13 +92,13 @@ def row(pair: tuple[str, str], beside: str, asked: argparse.Namespace, folder: P
 
 
 def interval(sigma: float, count: int) -> tuple[float, float]:
-    """Return the 95% interval of a standard deviation, for normal noise."""
+    """Return the 95% interval of a standard deviation, assuming normal noise."""
     freedom = count - 1
     return sigma * math.sqrt(freedom / stats.chi2.ppf(0.975, freedom)), sigma * math.sqrt(freedom / stats.chi2.ppf(0.025, freedom))
 
 
 def factor_interval(factor: float, count: int, other_count: int) -> tuple[float, float]:
-    """Return the 95% interval of the ratio of two standard deviations, for normal noise."""
+    """Return the 95% interval of the ratio of two standard deviations, assuming normal noise."""
     low, high = (stats.f.ppf(level, count - 1, other_count - 1) for level in (0.025, 0.975))
     return factor / math.sqrt(high), factor / math.sqrt(low)
 

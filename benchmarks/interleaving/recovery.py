@@ -31,7 +31,7 @@ WINDOW_S = 0.005
 OFFSETS = 16
 OTHER_S = 0.1
 REFERENCE = 5
-"""Number of last windows whose mean counts as the throughput of a recovered target."""
+"""Number of windows at the end of a measurement whose mean is taken as the throughput of a target that has recovered."""
 
 
 class Silent:

@@ -1,11 +1,12 @@
 /*
- * A server with a known cost per request. It answers all requests alike, after a loop of STEPS and then a wait of NS nanoseconds.
+ * A server with a known cost per request. It sends the same answer to every request, after a loop of STEPS steps and then a wait of NS
+ * nanoseconds.
  *
  *     server HOST PORT STEPS NS
  *
  * The server has one thread and uses level-triggered epoll. Each read counts as one request, so clients must not pipeline. The loop is a
- * chain of dependent multiplications that doesn't touch memory, so its cost depends only on the speed of the CPU. The wait uses the CPU, too,
- * but its length doesn't depend on the CPU.
+ * chain of dependent multiplications that doesn't touch memory, so its cost depends only on the speed of the CPU. The wait keeps the CPU
+ * busy, too, but its duration doesn't depend on the speed of the CPU.
  */
 #define _GNU_SOURCE
 #include <arpa/inet.h>

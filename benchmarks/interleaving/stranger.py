@@ -1,4 +1,4 @@
-"""Run a program that competes for CPU time while an experiment measures."""
+"""Run a program that competes for CPU time during an experiment."""
 
 from __future__ import annotations
 

@@ -2,17 +2,17 @@
 """Check that ``httpbench run`` finds known differences without bias, and that it finds none between identical servers.
 
     benchmarks/interleaving/truth.py equal                              100 comparisons of a server with itself
-    benchmarks/interleaving/truth.py equal --beside stranger            the same next to another program
+    benchmarks/interleaving/truth.py equal --beside stranger            the same while another program runs
     benchmarks/interleaving/truth.py different                          cost ratios from 1.02 to 3.0, five comparisons each
     benchmarks/interleaving/truth.py different --cost work --ratios 1.02 --comparisons 10 --rounds 9
 
 With ``--cost time``, the server spends a known time on each request. It uses the CPU during that time, but the speed of the CPU doesn't
 matter. If a request takes c µs and a request to the slower server takes s µs more, the slower server serves c / (c + s) times as many
-requests. A first run measures c, of which the known time is the largest part, so the ratio is known to within about 1% of the difference.
+requests. A first run measures c. The known time is the largest part of c, so the ratio is known to within about 1% of the difference.
 
-With ``--cost work``, a loop takes most of the time, so the throughput of the servers is as noisy as that of real ones. The duration of the
-loop is measured under load, and the ratio is therefore known only to within about 10% of the difference. Use this to see which differences
-are found.
+With ``--cost work``, a loop takes most of the time, so throughput is as noisy as with real servers. The duration of the loop is measured
+under load, and the ratio is therefore known only to within about 10% of the difference. Use this mode to see how small a difference
+``httpbench run`` can detect.
 
 ``equal`` compares servers with such loops, and fails if more than 5% of the comparisons claim a difference. ``different`` fails if the mean
 of the measured ratios differs from the truth by more than three standard errors plus a share of the known difference: 1% for time and 10%
@@ -43,16 +43,18 @@ RATIOS = "1.02,1.05,1.10,1.50,3.00"
 COMPARISONS = {"equal": 100, "different": 5}
 CALIBRATION_ROUNDS = 9
 BIAS_MAX = {"time": 0.01, "work": 0.1}
-"""Maximum bias beyond three standard errors, as a share of the known difference. The truth isn't known more precisely."""
+"""Maximum bias beyond three standard errors, as a share of the known difference. The true ratio isn't known more precisely than this."""
 WARM_UP = ("--warmup", "500ms")
-"""The server doesn't change after its first requests. Waiting until a noisy machine is steady would take ten seconds."""
+"""Options for a short warm-up. The server's speed doesn't change after its first requests. Waiting for a steady state on a noisy machine
+would take ten seconds."""
 WAIT_NS = 100_000
 """Known time that every server spends on a request with ``--cost time``."""
 WORK_STEPS = 8_000
-"""Steps of the loop that every server runs for a request with ``--cost work``. They take about 10 µs, longer than the load generator."""
+"""Number of loop steps per request with ``--cost work``, for every server. They take about 10 µs, which is longer than the load generator
+needs for a request."""
 RUN_LIMIT_S = 600
 ROUND_INVALID = 1
-"""Exit code of ``httpbench run`` if a round of a server was invalid. The comparison leaves out this round of both servers."""
+"""Exit code of ``httpbench run`` if a round of a server was invalid. The comparison then leaves out this round for both servers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +68,7 @@ class Setting:
     load: tuple[str, ...]
 
     def command(self, added: int = 0) -> str:
-        """Return the command of a server, whose requests cost ``added`` steps or nanoseconds more than usual."""
+        """Return the command line of a server whose requests cost ``added`` steps or nanoseconds more than usual."""
         cost = f"{WORK_STEPS + added} 0" if self.cost == "work" else f"0 {WAIT_NS + added}"
         return f"{self.server} {{host}} {{port}} {cost}"
 
@@ -128,7 +130,8 @@ def equals(setting: Setting, count: int) -> int:
 def differences(setting: Setting, ratios: Sequence[float], count: int, cost_us: float, unit_us: float) -> int:
     """Compare a server with a slower one, ``count`` times for each ratio of their costs.
 
-    ``cost_us`` is the CPU time of a request, and ``unit_us`` is that of a step or a nanosecond of the known cost, both in µs.
+    ``cost_us`` is the CPU time per request, in µs. ``unit_us`` is the CPU time per unit of the known cost, which is a loop step or a
+    nanosecond, in µs.
     """
     print(f"{cost_us:.3f} µs of CPU time per request, {unit_us * 1000:.3f} ns per unit of the known cost\n")
     print("| truth | mean ratio | deviation | found | intervals with the truth | half-width ≤ 2% | half-width | time |")
@@ -163,7 +166,7 @@ def summary(found: Sequence[Comparison]) -> str:
 
 
 def calibrated(setting: Setting, connections: int) -> tuple[float, float]:
-    """Return the CPU time of a request, and of a step of the loop or of a nanosecond, in µs. Each is the median over rounds under load."""
+    """Return the CPU time per request and per unit of the known cost, in µs. Each is the median over several rounds under load."""
     load = ("-c", str(connections), "-d", "1s", "--rounds", str(CALIBRATION_ROUNDS))
     commands = [setting.command(), setting.command(WORK_STEPS)]
     results = document(replace(setting, load=load), commands if setting.cost == "work" else commands[:1])["results"]
@@ -203,7 +206,7 @@ def output(argv: list[str], codes: Sequence[int] = (0,)) -> str:
 
 @contextmanager
 def built() -> Iterator[tuple[Path, Path]]:
-    """Compile the server and yield its path, and a folder that exists until the end of the experiment."""
+    """Compile the server. Yield its path, and a folder that is removed at the end of the experiment."""
     with tempfile.TemporaryDirectory(prefix="httpbench-truth-") as folder:
         server = Path(folder, "server")
         output(["cc", "-O2", "-Wall", "-Wextra", "-Werror", "-o", str(server), str(HERE / "server.c")])

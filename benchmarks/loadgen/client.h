@@ -1,7 +1,7 @@
 /* Code that the two bare clients share. It parses arguments, connects, counts and reads the clock.
  *
- * The bare clients are the upper limit for load generators: they send a fixed request and count bytes. They parse nothing, time nothing and
- * check nothing, so no correct load generator with the same system calls can be faster. */
+ * The bare clients show the maximum throughput that a load generator could reach. They send a fixed request and count bytes, but don't
+ * parse, time or check responses. No correct load generator that uses the same system calls can be faster. */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <errno.h>

@@ -2,7 +2,7 @@
 """Compare httpbench-loadgen with other load generators in pairs, on pinned CPUs, and print the ratio and spread of each cell.
 
 The server has its own CPUs. The load generators take turns on another CPU, and all use the same congestion control. In a pair,
-httpbench-loadgen and its peer run directly after each other, in alternating order, so a disturbance affects both. The result is the median
+httpbench-loadgen and its peer run one right after the other, in alternating order, so a disturbance affects both. The result is the median
 of the pairs' ratios with its 95% interval, and the quartiles as the spread. If the epoll server sends short responses, both load generators
 run at once and take many short turns, and both are started several times. In all other cases, the two halves of a pair are whole runs (see
 pairing.py). Peers that aren't on PATH are left out. The two bare clients neither parse nor time responses, so they show the maximum
@@ -104,7 +104,7 @@ def cells(selected: str, seconds: float) -> list[Cell]:
 
 
 def compile_programs(build: Path, kinds: list[str]) -> None:
-    """Compile the epoll server and the bare clients. TLS requires the headers of OpenSSL, and io_uring those of liburing."""
+    """Compile the epoll server and the bare clients. TLS requires OpenSSL's headers, and the io_uring client requires liburing's."""
     sources = {"server": ["server.c"], "server_tls": ["-DTLS", "server.c", "-lssl", "-lcrypto"]}
     sources |= {"client_epoll": ["client_epoll.c"], "client_uring": ["client_uring.c", "-luring"]}
     commands = {program: ["gcc", "-O2", "-pthread", "-o", str(build / program), *words] for program, words in sources.items()}
@@ -268,7 +268,7 @@ def main() -> int:
 
 
 def kinds_of(cell: Cell, wanted: list[str], args: argparse.Namespace, build: Path) -> list[str]:
-    """Return the kinds of servers that can serve this load, and print which ones are left out. Large responses come from only one kind."""
+    """Return the kinds of servers to use with this load, and print the kinds that are left out. Large responses use only one kind."""
     if not cell.is_short:
         wanted = ["nginx" if args.nginx else "fifo"]
     elif cell.load.http2:
@@ -343,9 +343,9 @@ def count_cpus(cpus: str) -> int:
 def starts_of(cell: Cell, peer: Peer, ours: Peer, server: Server, args: argparse.Namespace) -> list[list[Pair]]:
     """Return the pairs of each start.
 
-    The halves of a pair are turns if responses are short and the server keeps a count of requests. Otherwise, they are whole runs. With
-    turns, a large response in flight at the end of a turn would count for the wrong load generator. All turns together take at least as
-    long as whole runs would. Each pair of whole runs counts as a separate start.
+    The halves of a pair are turns if responses are short and the server counts requests. Otherwise, they are whole runs, because a large
+    response that is in flight at the end of a turn would be counted for the wrong load generator. All turns together take at least as long
+    as whole runs would. Each pair of whole runs counts as a separate start.
     """
     load, cpu = replace(cell.load, warmup_s=peer.warmup_s), args.generator_cpu
     if args.turn_ms == 0 or server.requests is None or not cell.is_short:

@@ -18,10 +18,10 @@ SIOCGIFFLAGS, SIOCSIFFLAGS, IFF_UP = 0x8913, 0x8914, 0x1
 
 
 def use_one_congestion_control(name: str) -> str:
-    """Rerun the command in a network namespace that uses this congestion control, and return a sentence about it.
+    """Rerun the command in a network namespace that uses this congestion control, and return a sentence that describes the setting.
 
-    The setting applies only in the namespace, so the rest of the machine isn't affected. If ``name`` is ``system``, or if no namespace is
-    allowed, the command isn't rerun. Raise ValueError if the namespace can't use ``name``.
+    The setting applies only in the namespace, so the rest of the machine isn't affected. The command isn't rerun if ``name`` is ``system``,
+    or if this machine doesn't allow network namespaces. Raise ValueError if the namespace can't use ``name``.
     """
     system = f"the system's ({SETTING.read_text().strip()})"
     if name == "system":

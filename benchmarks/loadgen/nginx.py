@@ -21,7 +21,7 @@ http {{
   server {{ listen 127.0.0.1:{port} backlog=4096{listen}; root {folder}/html; {tls} }}
 }}
 """
-# Only one cipher is allowed, because load generators would otherwise choose different ones.
+# Only one cipher is allowed, because load generators would otherwise choose different ciphers.
 TLS = """ssl_certificate {folder}/certificate.pem; ssl_certificate_key {folder}/key.pem; ssl_protocols TLSv1.3;
   ssl_conf_command Ciphersuites TLS_AES_128_GCM_SHA256;"""
 
@@ -38,7 +38,7 @@ def missing(load: Load) -> str | None:
 
 
 def workers_of(master_pid: int, count: int) -> tuple[int, ...]:
-    """Return the pids of nginx's worker processes. Their CPU time counts as the server's."""
+    """Return the pids of nginx's worker processes, whose CPU time is the server's CPU time."""
     end_s = time.monotonic() + START_TIMEOUT_S
     while time.monotonic() < end_s:
         children = Path(f"/proc/{master_pid}/task/{master_pid}/children").read_text().split()

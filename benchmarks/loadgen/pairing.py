@@ -1,8 +1,8 @@
 """Measure two load generators in pairs on one server: in whole runs, or in short turns of two simultaneous runs.
 
-A disturbance often lasts for seconds. It can then affect only one of two consecutive whole runs, so the ratios scatter. With turns, both
-load generators are started, and one of them is always stopped (SIGSTOP). The two halves of a pair then follow each other within a tenth of
-a second, so a disturbance that lasts longer affects both.
+A disturbance often lasts for seconds. With whole runs, it may affect only one half of a pair, which makes the ratios scatter. With turns,
+both load generators are started, and one of them is always stopped (SIGSTOP). The two halves of a pair then follow each other within a
+tenth of a second, so a disturbance that lasts longer affects both.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from servers import Server
 START_S = 1.0
 """Time for a load generator to start, connect and warm up while the other one is stopped."""
 SETTLE_S = 0.01
-"""Time at the start of a turn that doesn't count, because the server still answers the other load generator, and caches are cold."""
+"""Time at the start of a turn that isn't measured, because the server is still answering the other load generator and caches are cold."""
 TURNS_MAX = 25
 """Maximum length of a turn without a response, as a multiple of ``turn_s``. On a busy machine, a program may have to wait for a CPU."""
 
@@ -55,7 +55,7 @@ def in_changing_order(number: int, ours: Callable[[], Half], theirs: Callable[[]
 
 
 def cpu_s_of(*pids: int) -> float:
-    """Return the CPU time of all living threads of these processes, to the nanosecond."""
+    """Return the CPU time of all living threads of these processes, in seconds, with a resolution of a nanosecond."""
     threads = [thread for pid in pids for thread in Path(f"/proc/{pid}/task").iterdir()]
     return sum(int((thread / "schedstat").read_text().split()[0]) for thread in threads) / 1e9
 
@@ -89,7 +89,7 @@ def in_turns(ours: Peer, peer: Peer, load: Load, server: Server, cpu: int, turn_
 
 @contextmanager
 def stopped(peer: Peer, load: Load, port: int, cpu: int) -> Iterator[subprocess.Popen[bytes]]:
-    """Start a run and stop it with SIGSTOP."""
+    """Start a load generator, and stop it with SIGSTOP once it has warmed up."""
     command = peer.pinned(load, port, cpu)
     with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True) as process:
         try:
@@ -120,7 +120,7 @@ def turn(run: subprocess.Popen[bytes], server: Server, turn_s: float) -> Half:
 
 
 def state(pid: int, server: Server) -> tuple[float, float, float, float]:
-    """Return the time in seconds, the server's count of requests, and the CPU seconds of the load generator and the server so far."""
+    """Return the time in seconds, the server's request count, and the CPU seconds used so far by the load generator and by the server."""
     assert server.requests is not None
     counters = server.requests.read_bytes()
     count = sum(struct.unpack_from("Q", counters, at)[0] for at in range(0, len(counters), COUNTER_BYTES))

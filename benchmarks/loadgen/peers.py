@@ -24,7 +24,7 @@ request = function() return requests end
 
 
 class Unsupported(Exception):
-    """The peer can't generate this load."""
+    """The error for a load that a peer can't generate."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ class Load:
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """The result of a run. The CPU time covers the whole process, including its start."""
+    """The result of a run. The CPU time is that of the whole process, including its startup."""
 
     throughput_rps: float
     requests: float
@@ -55,9 +55,9 @@ class Peer:
     name: str
     command: Callable[[Load, int], list[str]]
     read: Callable[[str], float]
-    """Function that extracts requests per second from the output."""
+    """Function that extracts the throughput in requests/s from the peer's output."""
     warmup_s: float = 0.0
-    """Time at the start of a run that the peer leaves out of its results by default."""
+    """Time at the start of a run that the peer excludes from its results by default."""
     in_whole_seconds: bool = False
     """Whether the peer can only run for whole seconds."""
 

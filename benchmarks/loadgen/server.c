@@ -4,7 +4,7 @@
  * Requests that arrive together get their responses together.
  *
  * With one thread, it answers requests in order of arrival. With `-u`, a second thread handles every EVERY-th connection. The first thread
- * then has many connections and the second has few, so their response times differ a lot, as with uneven workers.
+ * then has many connections and the second has few, so their response times differ a lot, as with unevenly loaded workers.
  *
  * With -DTLS (and -lssl -lcrypto), it uses TLS.
  *
@@ -36,7 +36,7 @@
 enum { EVENTS = 256, READ_BYTES = 64 * 1024, ANSWERS_MAX = 64, LAST_BYTES_MAX = 4096, ANSWER_BYTES_MAX = 1 << 22 };
 enum { THREADS_MAX = 2, COUNTER_BYTES = 64, COUNTERS_BYTES = THREADS_MAX * COUNTER_BYTES };
 
-/* Progress within an empty line, and bytes that didn't fit into the send buffer, by descriptor. */
+/* For each descriptor: how much of an empty line has been received, and how many bytes of responses are still to be sent. */
 static unsigned char seen[FDS_MAX];
 static size_t unsent[FDS_MAX];
 static char *answers;
@@ -44,7 +44,7 @@ static size_t answer_length, answers_in_buffer;
 static int closes;
 static long every, work_us;
 
-/* Each thread counts in its own cache line. */
+/* Each thread's counter has its own cache line. */
 static char counters_here[COUNTERS_BYTES] __attribute__((aligned(COUNTER_BYTES))), *counters = counters_here;
 static __thread uint64_t *requests;
 static int epolls[THREADS_MAX], listener = -1;
@@ -114,7 +114,7 @@ static size_t find_ends(int fd, const char *bytes, size_t length) {
     return count;
 }
 
-/* A client nearly always repeats its last request, so one comparison replaces a search. */
+/* A client nearly always repeats its last request, so comparing the bytes with that request usually makes a search unnecessary. */
 static size_t count_requests(int fd, const char *bytes, size_t length) {
     static __thread char last[LAST_BYTES_MAX];
     static __thread size_t last_length, last_count;
@@ -129,7 +129,7 @@ static size_t count_requests(int fd, const char *bytes, size_t length) {
     return count;
 }
 
-/* The last response of a connection leaves in one packet with the FIN, so the server always closes first. */
+/* The last response of a connection is sent in the same packet as the FIN, so the server always closes first. */
 static void send_unsent(int fd) {
     while (unsent[fd]) {
         size_t chunk = unsent[fd] % (answer_length * answers_in_buffer);

@@ -19,7 +19,7 @@ START_TIMEOUT_S = 5
 
 @dataclass(frozen=True, slots=True)
 class Server:
-    """A running server: its port, the processes whose CPU time counts, and the file with its request counters, if any."""
+    """A running server: its port, the processes whose CPU time is measured, and the file with its request counters, if any."""
 
     port: int
     pids: tuple[int, ...]
@@ -77,9 +77,9 @@ def tls_is_missing(build: Path) -> str | None:
 
 
 def uneven_options(load: Load, few: int, work_us: int) -> tuple[str, ...]:
-    """Return the options that give a second thread ``few`` of the connections and each response ``work_us`` of work.
+    """Return the options for a second thread that gets ``few`` of the connections, and for ``work_us`` of work before each response.
 
-    The second thread gets connections at regular intervals, so two load generators that run at once get equal shares of its connections.
+    The second thread gets every n-th connection, so two load generators that run at the same time get equal shares of its connections.
     """
     return "-u", str(load.connections // few), "-w", str(work_us)
 
@@ -91,7 +91,7 @@ def go_server(cpus: str, body_bytes: int, build: Path) -> AbstractContextManager
 
 @contextmanager
 def any_server(cpus: str, command: str) -> Iterator[Server]:
-    """Start a single-process server from a command with ``{port}``."""
+    """Start a single-process server from a command that contains ``{port}``."""
     port = free_port()
     with running(["taskset", "-c", cpus, *shlex.split(command.replace("{port}", str(port)))]) as process:
         wait_until_it_listens(port)

@@ -15,7 +15,8 @@ enum { FDS_MAX = 65536 };
 static SSL_CTX *tls;
 static SSL *sessions[FDS_MAX];
 
-/* The cipher is the same as nginx's. read_ahead reads a record in one system call. Keep-alive connections need no tickets. */
+/* nginx uses the same cipher. With read_ahead, one system call reads a whole record. Session tickets are off, because keep-alive
+ * connections don't need them. */
 static void set_up_transport(const char *folder) {
     tls = SSL_CTX_new(TLS_server_method());
     if (!tls || !folder || chdir(folder) || !SSL_CTX_set_min_proto_version(tls, TLS1_3_VERSION) ||
@@ -41,7 +42,7 @@ static void close_transport(int fd) {
     close(fd);
 }
 
-/* Returns what recv would: -1 and EAGAIN if there is nothing yet, 0 at the end or after a failure. */
+/* Converts a result of OpenSSL to one of recv: -1 with EAGAIN if the call would block, or 0 at the end of the stream or after a failure. */
 static ssize_t as_recv(int fd, int result) {
     if (result > 0) return result;
     int error = SSL_get_error(sessions[fd], result);
@@ -59,7 +60,7 @@ static ssize_t transmit(int fd, const char *bytes, size_t length, int is_last) {
     return as_recv(fd, SSL_write(sessions[fd], bytes, length));
 }
 
-/* One call returns one record; the session may hold more. */
+/* A read returns at most one record, and the session may have buffered more. */
 static int may_have_more(int fd, int is_full) {
     return is_full || SSL_has_pending(sessions[fd]);
 }
@@ -82,7 +83,7 @@ static ssize_t receive(int fd, char *buffer, size_t length) {
     return recv(fd, buffer, length, 0);
 }
 
-/* The last bytes leave in one packet with the FIN. */
+/* The last bytes are sent in the same packet as the FIN. */
 static ssize_t transmit(int fd, const char *bytes, size_t length, int is_last) {
     return send(fd, bytes, length, MSG_NOSIGNAL | (is_last ? MSG_MORE : 0));
 }

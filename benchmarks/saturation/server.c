@@ -4,8 +4,8 @@
  *     server HOST PORT SERVICE_US
  *
  * The worker uses absolute deadlines. A request that arrives while the worker is busy is due one service time after the previous request,
- * no matter when the process actually runs. So the capacity is 1,000,000 / SERVICE_US requests per second, as accurate as the machine's
- * clock. A late wake-up delays only individual responses.
+ * no matter when the process actually runs. The capacity is therefore 1,000,000 / SERVICE_US requests per second, as accurate as the
+ * machine's clock. If the process wakes up late, only individual responses are delayed.
  *
  * The server has one thread, which uses epoll and a timer for the head of the queue. Each read counts as one request, so clients must not
  * pipeline or send bodies.

@@ -1,8 +1,8 @@
-//! Checks properties that hold for any server, however hostile. The fuzz target and the tests that replay the corpus and try random scripts
-//! share this module.
+//! Checks properties of the engines that hold for any server, however hostile. The fuzz target shares this module with the tests that
+//! replay the corpus and try random scripts.
 //!
-//! Arbitrary bytes are decoded into a script (`script`), and a server plays it (`server`). The engines run against that server as they
-//! would from the command line. The properties, called laws, are in this file.
+//! The module `script` decodes arbitrary bytes into a script, and the module `server` contains a server that plays the script. The engines
+//! run against that server as they would from the command line. This file checks the properties, which are called laws.
 
 mod frame;
 mod script;
@@ -24,18 +24,18 @@ use server::Server;
 const ENGINES: [&str; 2] = ["epoll", "io_uring"];
 const DURATION_MS: u64 = 60;
 const TIMEOUT_MS: u64 = 50;
-/// Timeout for good servers. Even on a busy machine, only a run that hangs reaches it.
+/// Request timeout for good servers. Even on a busy machine, only a run that hangs reaches it.
 const TIMEOUT_GOOD_MS: u64 = 10_000;
 /// Maximum time that a run may take in addition to its duration and the timeout.
 const GRACE: Duration = Duration::from_secs(1);
-/// Maximum number of attempts of a run that ends late. On a busy machine, even a correct engine may end late.
+/// Maximum number of attempts if a run ends late. On a busy machine, even a run of a correct engine may end late.
 const TRIES: u32 = 3;
-/// A run that exceeds its maximum time by this much counts as hung.
+/// Additional time after which a run that exceeds its maximum time counts as hung.
 const HANGS: Duration = Duration::from_secs(10);
-/// Durations to try with good servers, because a server may get no CPU time within a short window.
+/// Durations to try one after another with good servers. On a busy machine, a server may get no CPU time within a short window.
 const DURATIONS_GOOD_MS: [u64; 3] = [DURATION_MS, 1_000, 5_000];
 
-/// Runs both engines against the server described by the bytes. If a law is broken, panics with the bytes and the script.
+/// Runs both engines against the server described by the bytes. If an engine breaks a law, panics with the bytes and the script.
 pub fn check(input: &[u8]) {
     let script = Script::read(input);
     let broken: Vec<String> = std::thread::scope(|scope| {
@@ -47,7 +47,7 @@ pub fn check(input: &[u8]) {
     assert!(broken.is_empty(), "{}\nbytes: b\"{}\"\n{script:?}", broken.join("\n"), input.escape_ascii());
 }
 
-/// Runs one engine against the script. If the engine broke a law, returns an error that describes the law.
+/// Runs one engine against a server that plays the script. If the engine breaks a law, returns an error that describes the law.
 fn judge(script: &Script, engine: &'static str) -> Result<(), String> {
     if script.is_good() {
         for duration_ms in DURATIONS_GOOD_MS {
@@ -111,7 +111,7 @@ fn watched(args: Vec<String>, limit: Duration) -> Result<Option<RunResult>, Stri
 }
 
 /// Checks that the number of sent requests equals the sum of the completed, unprocessed, failed and in-flight requests. Failures to connect
-/// are counted per attempt.
+/// are left out, because they are counted per attempt rather than per request.
 fn sum_of_requests(script: &Script, result: &RunResult, connections: u64) -> Result<(), String> {
     let (requests, errors) = (&result.requests, &result.errors);
     let failed = errors.reset + errors.closed_early + errors.timeout + errors.invalid_response;

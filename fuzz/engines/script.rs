@@ -1,14 +1,14 @@
 //! Decodes arbitrary bytes into a script that determines what the client sends and how the server behaves.
 //!
-//! Each of the first nine bytes chooses a property of the client or the response. Missing bytes are zero. The remaining bytes encode steps.
-//! The low five bits of a byte choose the step, so that ASCII letters serve as mnemonics. The arguments of the step follow. If the five
-//! bits are zero, the byte is skipped.
+//! Each of the first nine bytes chooses properties of the client or the server. Missing bytes count as zero. The remaining bytes encode
+//! steps. The low five bits of a step's first byte choose the kind of step, so ASCII letters can serve as mnemonics. The arguments of the
+//! step follow. If the five bits are zero, the byte is skipped.
 
 /// Maximum number of steps. Longer scripts find no additional faults.
 const STEPS_MAX: usize = 40;
 const RESPONSE_BODIES: [usize; 4] = [5, 20_000, 900_000, 4_000_000];
 const REQUEST_BODIES: [usize; 4] = [0, 10_000, 300_000, 3_000_000];
-/// Maximum number of unsent bytes of requests on one connection.
+/// Maximum total size of the request bodies in one connection's pipeline, in bytes.
 const PIPELINE_BYTES_MAX: usize = 6_000_000;
 const NUMBERS: [u32; 8] = [0, 1, 100, 16_384, 65_535, 1 << 24, (1 << 31) - 1, u32::MAX];
 
@@ -25,7 +25,7 @@ pub struct Script {
     pub response_body: usize,
     pub expects_body: bool,
     pub framing: Framing,
-    /// Whether every second connection ignores the steps and is served correctly.
+    /// Whether the server ignores the steps on every second connection and behaves correctly there.
     pub second_is_good: bool,
     /// Whether the server sends HTTP/2 settings, acknowledgments and window updates as required.
     pub manners: bool,
@@ -78,7 +78,7 @@ pub enum Stream {
     Responded,
     /// A stream that was never opened.
     Idle,
-    /// A stream that only the server could open.
+    /// A stream that only the server may open.
     Pushed,
 }
 
@@ -90,7 +90,7 @@ pub enum Step {
     DelayMs(u8),
     EndReading,
     Pings(u16),
-    /// Sends these bytes, within TLS if TLS is used.
+    /// Sends these bytes, encrypted if the connection uses TLS.
     Garbage(Vec<u8>),
     HalfClose,
     /// Sends this many interim responses.
@@ -117,10 +117,10 @@ pub enum Step {
     ReadRequests(u8),
     /// Sends this many correct responses. If a response has begun, finishes it first.
     Correct(u8),
-    /// Sends this many of the next bytes of a correct response.
+    /// Sends the next bytes of a correct response, up to this number.
     Piece(usize),
     Trailing(&'static [u8]),
-    /// Sends an arbitrary part of a correct response. The bounds are in units of 1/255.
+    /// Sends an arbitrary part of a correct response. The bounds are in 255ths of its length.
     Part {
         from: u8,
         to: u8,
@@ -156,7 +156,7 @@ pub enum Step {
     },
 }
 
-/// The rest of the input. After its end, all bytes are zero.
+/// The unread rest of the input. Reading past its end returns zeros.
 struct Input<'a>(&'a [u8]);
 
 impl Input<'_> {
@@ -164,7 +164,7 @@ impl Input<'_> {
         self.0.split_off_first().copied().unwrap_or(0)
     }
 
-    /// Takes up to 31 literal bytes. Their number precedes them.
+    /// Takes a byte that contains a length, and then up to 31 literal bytes.
     fn literal(&mut self) -> Vec<u8> {
         let length = usize::from(self.byte() & 31).min(self.0.len());
         self.0.split_off(..length).unwrap_or_default().to_vec()

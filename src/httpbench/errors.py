@@ -1,7 +1,7 @@
-"""The exceptions that httpbench raises on purpose.
+"""The exceptions that httpbench raises for expected errors.
 
 An error's message is one sentence: what happened and where. ``hint`` is the fix, and ``log_tail`` contains the last lines of a log that
-explains the error. ``cli/exit_codes.py`` contains the exit code of each exception.
+explains the error. ``cli/exit_codes.py`` maps exceptions to exit codes.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ class HttpbenchError(Exception):
 
 
 class UsageError(HttpbenchError):
-    """The user's request is impossible."""
+    """The user's options, configuration or input can't be used."""
 
 
 class CatalogError(UsageError):
-    """One or more files of the catalog are invalid. ``problems`` has one sentence for each problem."""
+    """One or more files of the catalog are invalid. ``problems`` contains one sentence per problem."""
 
     def __init__(self, problems: list[str]):
         super().__init__("\n".join(problems))
@@ -30,7 +30,7 @@ class CatalogError(UsageError):
 
 
 class SelectionError(UsageError):
-    """No target matches, or a name is unknown."""
+    """The user's selection matches no target, or a name in it is unknown or doesn't fit."""
 
 
 class BuildError(HttpbenchError):
@@ -46,11 +46,11 @@ class StartError(HttpbenchError):
 
 
 class TargetDiedError(HttpbenchError):
-    """A target ended during the measurement."""
+    """A target exited during the measurement."""
 
 
 class StopError(HttpbenchError):
-    """A target or one of its children could not be ended."""
+    """A target or one of its child processes could not be stopped."""
 
 
 class FreezeError(HttpbenchError):
@@ -74,7 +74,7 @@ class LostHostError(LoadError):
 
 
 class CoresInUseError(HttpbenchError):
-    """Another run measures on the same cores."""
+    """Another run is measuring on the same cores."""
 
 
 class StoreError(HttpbenchError):

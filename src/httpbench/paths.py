@@ -1,13 +1,16 @@
-"""Locations of files: the user's own folders, and the target.toml files of a catalog.
+"""Locations of files: the user's own folders, and the target.toml files of a catalog, which may be untrusted.
 
-Shell completion reads the ids of targets with this module alone, without loading the models that validate target.toml files.
+To stay fast, shell completion reads the ids of targets with this module alone. It doesn't load the models that validate target.toml files.
+The module also opens locks and marks in folders where other users may have planted links.
 """
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import re
+import stat
 import tomllib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
@@ -18,6 +21,14 @@ from httpbench.errors import UsageError
 PACKAGE = Path(__file__).parent
 SERVER = "server"
 
+SMALL_BYTES_MAX = 1 << 20
+"""Maximum size of a manifest, configuration or Dockerfile, in bytes. All built-in files are smaller than 8 kB."""
+
+TOO_LARGE = f"it is larger than {SMALL_BYTES_MAX >> 20} MiB"
+
+ID_PART_MAX = 100
+"""Maximum number of characters in a part of an id. The model of a target has the same limit."""
+
 
 def root() -> Path:
     """Return the folder that contains ``targets/``, ``workloads/`` and ``suites/``, either in a checkout or in the installed package."""
@@ -26,8 +37,92 @@ def root() -> Path:
 
 
 def is_built_in(folder: str | Path) -> bool:
-    """Return whether a target's folder belongs to httpbench, rather than to a folder given with ``--targets``."""
+    """Return whether a target's folder is part of httpbench. Other targets come from folders that the user names with ``--targets``."""
     return Path(folder).resolve().is_relative_to((root() / "targets").resolve())
+
+
+def inside(path: Path, folder: Path) -> Path:
+    """Resolve all links in a path.
+
+    Raises :class:`OSError` with a clear ``strerror`` if the path leads out of ``folder`` or doesn't exist.
+    """
+    try:
+        real = path.resolve(strict=True)
+    except RuntimeError:  # until Python 3.12
+        raise OSError(errno.ELOOP, "it is a link to itself") from None
+    except ValueError:  # NUL or a lone surrogate
+        raise OSError(errno.EINVAL, "no file can have this name") from None
+    except OSError as error:
+        raise OSError(error.errno, "it is a link to itself" if error.errno == errno.ELOOP else str(error.strerror)) from None
+    if not real.is_relative_to(folder.resolve()):
+        raise OSError(errno.EPERM, f"it leads out of {folder}")
+    return real
+
+
+def small_file(path: Path, folder: Path) -> Path:
+    """Resolve all links in the path of a small regular file.
+
+    Raises :class:`OSError` if the file isn't a regular file, is larger than :data:`SMALL_BYTES_MAX`, or is outside of ``folder``.
+    """
+    real = inside(path, folder)
+    found = real.stat()
+    if not stat.S_ISREG(found.st_mode):
+        raise OSError(errno.EINVAL, "it is not a regular file")
+    if found.st_size > SMALL_BYTES_MAX:
+        raise OSError(errno.EFBIG, TOO_LARGE)
+    return real
+
+
+def read_small(path: Path, folder: Path) -> str:
+    """Return the text of a :func:`small_file`, without a byte order mark.
+
+    Raises :class:`UnicodeDecodeError` if the text isn't UTF-8, and :class:`OSError` like :func:`small_file`.
+    """
+    descriptor = os.open(small_file(path, folder), os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    with os.fdopen(descriptor, "rb") as file:
+        content = file.read(SMALL_BYTES_MAX + 1)  # the file may have grown
+    if len(content) > SMALL_BYTES_MAX:
+        raise OSError(errno.EFBIG, TOO_LARGE)
+    return content.decode("utf-8-sig")
+
+
+def open_unlinked(path: Path, flags: int, mode: int = 0o600, *, of_any_user: bool = False) -> int:
+    """Open a regular file that has no other name, and return its descriptor. ``O_TRUNC`` takes effect only after the checks.
+
+    Another user may have planted a link in a shared folder, so that httpbench would change a file elsewhere. Raises :class:`OSError` with a
+    clear ``strerror`` if the file is a link, is not a regular file, or, unless ``of_any_user``, belongs to neither this user nor root.
+    """
+    try:
+        descriptor = os.open(path, flags & ~os.O_TRUNC | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, mode)
+    except OSError as error:
+        reason = "it is a symbolic link" if error.errno == errno.ELOOP else str(error.strerror)
+        raise OSError(error.errno, reason, str(path)) from None
+    try:
+        found = os.fstat(descriptor)
+        if not stat.S_ISREG(found.st_mode):
+            raise OSError(errno.EINVAL, "it is not a regular file", str(path))
+        if found.st_nlink > 1:
+            raise OSError(errno.EMLINK, "it has other hard links", str(path))
+        if not of_any_user and found.st_uid not in (os.geteuid(), 0):
+            raise OSError(errno.EPERM, "it belongs to another user", str(path))
+        if flags & os.O_TRUNC:
+            os.ftruncate(descriptor, 0)
+    except BaseException:
+        os.close(descriptor)
+        raise
+    return descriptor
+
+
+def read_unlinked(path: Path) -> str:
+    """Return the text of a file as :func:`open_unlinked` opens it."""
+    with os.fdopen(open_unlinked(path, os.O_RDONLY), encoding="utf-8") as file:
+        return file.read()
+
+
+def write_unlinked(path: Path, text: str) -> None:
+    """Write the text to a file as :func:`open_unlinked` opens it. Others may read a new file, but not write to it."""
+    with os.fdopen(open_unlinked(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o644), "w", encoding="utf-8") as file:
+        file.write(text)
 
 
 def manifests(folder: Path) -> list[Path]:
@@ -36,7 +131,7 @@ def manifests(folder: Path) -> list[Path]:
 
 
 def foreign_catalogue(given: Path) -> tuple[str, Path] | None:
-    """Split ``LAYOUT:DIR`` into the layout and the folder. Return ``None`` for a plain folder, which contains target.toml files."""
+    """Split ``LAYOUT:DIR`` into the layout and the folder. Return ``None`` for a plain folder with target.toml files."""
     layout, colon, folder = str(given).partition(":")
     if not colon or not re.fullmatch(r"[a-z][a-z-]*", layout) or given.exists():
         return None
@@ -50,7 +145,7 @@ def target_id(kind: str, language: str, framework: str, variant: str | None) -> 
 
 
 def ids(extra_targets: Sequence[Path] = ()) -> list[str]:
-    """Return the ids of all targets. Built-in targets are left out if ``extra_targets`` contains a catalog of another project.
+    """Return the ids of all targets, without the built-in ones if ``extra_targets`` contains a catalog of another project.
 
     Invalid files are skipped, because other commands report them.
     """
@@ -63,12 +158,13 @@ def ids(extra_targets: Sequence[Path] = ()) -> list[str]:
 
 
 def id_part(text: str) -> str:
-    """Convert a name to a part of an id: lower case, without characters that ids can't contain. C# becomes ``csharp``."""
-    return re.sub(r"^[^a-z0-9]+|[^a-z0-9_.+-]", "-", text.lower().replace("#", "sharp")).lstrip("-") or "unnamed"
+    """Convert a name to a part of an id: lowercase, shortened, and without invalid characters. For example, ``C#`` becomes ``csharp``."""
+    part = text[:ID_PART_MAX].lower().replace("#", "sharp")
+    return re.sub(r"^[^a-z0-9]+|[^a-z0-9_.+-]", "-", part).lstrip("-")[:ID_PART_MAX] or "unnamed"
 
 
 def engine_of(dockerfile: Path) -> str:
-    """Return the engine in the file name ``.Dockerfile.ENGINE``, which the project web-frameworks uses."""
+    """Return the engine from a file name ``.Dockerfile.ENGINE`` of the project web-frameworks."""
     return id_part(dockerfile.name.removeprefix(".Dockerfile."))
 
 
@@ -87,21 +183,21 @@ def _ids_of_layout(layout: str, folder: Path) -> Iterator[str]:
 def _readable(read: Callable[[Path], Iterator[str]], paths: Iterable[Path]) -> Iterator[str]:
     """Yield the ids that ``read`` finds in each file. If a file is invalid, continue with the next file."""
     for path in paths:
-        with suppress(OSError, ValueError, KeyError, TypeError, AttributeError):
+        with suppress(OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
             yield from read(path)
 
 
 def _id_of_meta(path: Path) -> Iterator[str]:
     """Yield the id of the framework that a ``meta.json`` of HttpArena describes."""
-    yield target_id(SERVER, id_part(json.loads(path.read_text(encoding="utf-8-sig"))["language"]), id_part(path.parent.name), None)
+    yield target_id(SERVER, id_part(json.loads(read_small(path, path.parent))["language"]), id_part(path.parent.name), None)
 
 
 def _ids_of_framework(folder: Path) -> Iterator[str]:
     """Yield the ids of the tests in a framework's configuration, in TechEmpower's layout."""
     if (path := folder / "benchmark_config.json").is_file():
-        tests = [name for part in json.loads(path.read_text(encoding="utf-8-sig"))["tests"] for name in part]
+        tests = [name for part in json.loads(read_small(path, folder))["tests"] for name in part]
     else:
-        tests = [name for name in tomllib.loads((folder / "config.toml").read_text(encoding="utf-8")) if name != "framework"]
+        tests = [name for name in tomllib.loads(read_small(folder / "config.toml", folder)) if name != "framework"]
     for name in tests:
         variant = None if name in ("default", "main") else id_part(name)
         yield target_id(SERVER, id_part(folder.parent.name), id_part(folder.name), variant)
@@ -109,7 +205,7 @@ def _ids_of_framework(folder: Path) -> Iterator[str]:
 
 def _ids_in(path: Path) -> Iterator[str]:
     """Yield the ids of the variants in a target.toml."""
-    manifest = tomllib.loads(path.read_text(encoding="utf-8"))
+    manifest = tomllib.loads(read_small(path, path.parent))
     for variant in manifest["variant"]:
         yield target_id(manifest["kind"], manifest["language"], manifest["framework"], variant.get("name"))
 
@@ -120,9 +216,9 @@ def user_folder(variable: str, below_home: str) -> Path:
 
 
 def base_folder(variable: str, below_home: str) -> Path:
-    """Return the folder that an XDG variable names, or else ``below_home`` in the user's home.
+    """Return the folder that an XDG variable contains or, if the variable isn't set, ``below_home`` in the user's home folder.
 
-    Raises :class:`UsageError` if the variable names no folder and the user has no home folder.
+    Relative paths in the variable are ignored. Raises :class:`UsageError` if the home folder is needed but the user has none.
     """
     named = os.environ.get(variable)
     if named and Path(named).is_absolute():  # the XDG specification says to ignore relative paths
@@ -137,5 +233,5 @@ def base_folder(variable: str, below_home: str) -> Path:
 
 
 def default_database() -> Path:
-    """Return ``httpbench.db`` in the user's data folder."""
+    """Return the path of ``httpbench.db`` in the user's data folder."""
     return user_folder("XDG_DATA_HOME", ".local/share") / "httpbench.db"

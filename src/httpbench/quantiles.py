@@ -1,18 +1,18 @@
-"""Percentiles and trimmed means. The harness computes them only in this module, by the same rules as its load generator.
+"""Percentiles and trimmed means, computed by the same rules as in the native load generator.
 
-Samples are values in ascending order, each with a count: times of single requests, or buckets of an HdrHistogram.
+All percentiles in the Python code are computed here. Samples are values in ascending order, each with a count. They are either the times of
+single requests or the buckets of an HdrHistogram.
 
 - The percentile p of n samples is the sample at rank ⌈p/100 · n⌉ (nearest rank, as ``value_at_quantile`` in HdrHistogram). If samples are
   in buckets, the highest value of that sample's bucket is used, so at least p % of the samples don't exceed the percentile.
-- A percentile is known if at least ten samples lie beyond it. With fewer samples beyond it, the percentile depends more on chance than on
-  the target.
-
-The computation is one numpy pass over the nonempty buckets.
+- A percentile is known if at least ten samples are beyond it. With fewer samples, the percentile depends more on chance than on the target.
 """
 
 from __future__ import annotations
 
+import base64
 import math
+import zlib
 from dataclasses import dataclass
 
 import numpy as np
@@ -28,12 +28,28 @@ PERCENTILES = {"p25": 25.0, "p50": 50.0, "p75": 75.0, "p90": 90.0, "p95": 95.0, 
 """Percentiles by field name."""
 
 SAMPLES_BEYOND = 10
-"""Minimum number of samples beyond a percentile. With fewer samples beyond it, a percentile isn't shown."""
+"""Minimum number of samples beyond a percentile. With fewer samples, the percentile isn't shown."""
 
 TRIMMED_SHARE = 0.001
 """Share of the samples that tm99.9 drops at each end."""
 
 NS_PER_US = 1000.0
+
+HISTOGRAM_BYTES_MAX = 16 << 20
+"""Maximum size of a histogram without compression, in bytes. The largest one in the folder ``results`` has 19 kB."""
+
+INFLATION_MAX = 1032
+"""Maximum ratio of the size of data to its compressed size (zlib.net, "Technical Details"). If even this ratio can't make a histogram too
+large, its size isn't checked."""
+
+DIGITS_MAX = 3
+"""Maximum number of significant digits of a histogram. All load generators use three, and each further digit takes ten times the memory."""
+
+LONGEST_NS = 1 << 53
+"""Maximum time in a histogram, in ns: 104 days. Greater integers aren't exact as floats."""
+
+_ENVELOPE_BYTES = 8
+"""Length of the header before the compressed part of an HdrHistogram V2, in bytes. It contains the format and the length."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +72,7 @@ def is_known(percentile: float, count: int) -> bool:
     >>> is_known(99, 1000), is_known(99, 999)
     (True, False)
     """
-    return count * (100 - percentile) / 100 >= SAMPLES_BEYOND - 1e-6  # 0.1% of 10,000 must count as ten despite rounding errors
+    return count * (100 - percentile) / 100 >= SAMPLES_BEYOND - 1e-6  # rounding errors may make 0.1% of 10,000 slightly less than ten
 
 
 def samples_needed(percentile: float) -> int:
@@ -96,7 +112,10 @@ def figures_us(samples: Samples) -> dict[str, float]:
 
 
 def samples_of(values_ns: Integers, counts: Integers | None = None) -> Samples:
-    """Return samples from times in any order, each occurring ``counts`` times (by default once)."""
+    """Return samples built from times, which needn't be sorted.
+
+    ``counts`` contains the number of occurrences of each time; by default, each occurs once.
+    """
     distinct, inverse = np.unique(values_ns, return_inverse=True)
     sums = np.bincount(inverse, counts).astype(np.int64)
     present = sums > 0
@@ -105,7 +124,7 @@ def samples_of(values_ns: Integers, counts: Integers | None = None) -> Samples:
 
 
 def together(parts: list[Samples]) -> Samples:
-    """Merge samples of several histograms, whose buckets must have the same widths."""
+    """Merge the samples of several histograms. Their buckets must have the same widths."""
     highest, first, inverse = np.unique(np.concatenate([part.highest for part in parts]), return_index=True, return_inverse=True)
     counts = np.bincount(inverse, np.concatenate([part.counts for part in parts])).astype(np.int64)
     lowest, middle = (np.concatenate([getattr(part, name) for part in parts])[first] for name in ("lowest", "middle"))
@@ -113,23 +132,54 @@ def together(parts: list[Samples]) -> Samples:
 
 
 def decoded(histogram: str) -> HdrHistogram:
-    """Decode a compressed HdrHistogram V2 in base64. Raises :class:`LoadError` if it can't be decoded."""
+    """Decode a compressed HdrHistogram V2 in base64. Raises :class:`LoadError` if the text isn't valid."""
     try:
-        return HdrHistogram.decode(histogram)
-    except Exception as error:  # the library lets errors of base64, zlib, struct and ctypes through
+        if len(histogram) * INFLATION_MAX > HISTOGRAM_BYTES_MAX:
+            inflated(base64.b64decode(histogram, validate=True)[_ENVELOPE_BYTES:], HISTOGRAM_BYTES_MAX)
+        found = HdrHistogram.decode(histogram)
+        _check(found)
+        return found
+    except Exception as error:  # the library raises errors of base64, zlib, struct and ctypes
         raise LoadError(f"a histogram cannot be decoded: {error}", hint="it must be HdrHistogram V2, compressed, base64") from error
+
+
+def _check(histogram: HdrHistogram) -> None:
+    """Raise :class:`ValueError` if the numbers in a histogram are beyond what a load generator records."""
+    counts = np.ctypeslib.as_array(histogram.counts)
+    if histogram.lowest_trackable_value != 1 or histogram.significant_figures > DIGITS_MAX:
+        raise ValueError(f"it must begin at 1 ns and have at most {DIGITS_MAX} significant digits")
+    highest = histogram.highest_trackable_value
+    if highest > LONGEST_NS or histogram.get_max_value() > histogram.get_highest_equivalent_value(highest):
+        raise ValueError("it contains times beyond its range")
+    if counts.min(initial=0) < 0 or counts.astype(np.float64).sum() > LONGEST_NS:
+        raise ValueError("its counts are negative or too large")
+
+
+def inflated(data: bytes | memoryview, bytes_max: int) -> bytes:
+    """Decompress data in the zlib format.
+
+    Raises :class:`ValueError` if the result has more than ``bytes_max`` bytes, and ``zlib.error`` if the data is invalid or incomplete.
+    """
+    engine = zlib.decompressobj()
+    plain = engine.decompress(data, bytes_max)
+    if engine.unconsumed_tail:
+        raise ValueError(f"it has more than {bytes_max >> 20} MiB without compression")
+    if not engine.eof:
+        raise zlib.error("incomplete data")
+    return plain
 
 
 def recorded(histogram: HdrHistogram) -> Samples:
     """Return the samples in a histogram.
 
-    The library's own iterators visit every empty bucket in Python, which would make a report with a hundred rows take seconds.
+    This function doesn't use the library's own iterators, because they visit every empty bucket in Python. A report with a hundred rows
+    would take seconds.
     """
     held = np.ctypeslib.as_array(histogram.counts)
     indexes = np.flatnonzero(held)
     lowest = np.array([histogram.get_value_from_index(int(index)) for index in indexes], dtype=np.int64)
     highest = np.array([histogram.get_highest_equivalent_value(int(value)) for value in lowest], dtype=np.int64)
-    middle = lowest + (highest - lowest + 1) // 2  # the library of the load generator uses the same value
+    middle = lowest + (highest - lowest + 1) // 2  # as in the library that the load generator uses
     counts = held[indexes].astype(np.int64)
     return Samples(lowest.astype(np.float64), middle.astype(np.float64), highest.astype(np.float64), counts)
 
@@ -143,7 +193,7 @@ def _percentile_us(highest: Floats, ends: Integers, percentile: float) -> float 
 
 
 def _trimmed_mean(values: Floats, counts: Integers) -> float:
-    """Return the trimmed mean. If a bucket straddles a limit, only the samples inside the limit count."""
+    """Return the trimmed mean. If a bucket is only partly trimmed, its remaining samples count."""
     ends = np.cumsum(counts)
     cut = int(ends[-1] * TRIMMED_SHARE)
     least, most = cut, int(ends[-1]) - cut

@@ -1,7 +1,7 @@
 """Make text safe to display.
 
-Everything that httpbench prints or exports passes through this module, because parts of it come from servers, logs and names. Characters
-that a terminal or a CI log would interpret become JSON escapes, so that a JSON document keeps its meaning.
+Everything that httpbench prints or exports passes through this module, because the output may contain text from servers, logs or file
+names. Characters that a terminal or a CI system would interpret are replaced by JSON escapes, so that JSON documents keep their meaning.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ _CI_COMMAND = re.compile(r"^([ \t]*):(?=:)|(#)#(?=\[|vso\[|teamcity\[)", re.MULT
 
 
 def printable(text: str) -> str:
-    """Return the text without control characters, except line feeds and tabs, and without commands to a CI log."""
+    """Escape control characters except line feeds and tabs, and commands that a CI system would execute."""
     lines = text.split("\n")
     shown = text if all(map(str.isprintable, lines)) else "\n".join(map(_escaped, lines))
     return _CI_COMMAND.sub(_without_command, shown) if "::" in shown or "##" in shown else shown
 
 
 def one_line(text: str) -> str:
-    """Return printable text with line feeds escaped too, for use in a sentence."""
+    """Return printable text in which line feeds are also escaped, for use in a sentence."""
     return printable(text.replace("\n", _escape("\n")))
 
 
@@ -32,7 +32,7 @@ def _escaped(line: str) -> str:
 
 
 def _escape(character: str) -> str:
-    r"""Return an escape such as ``\u001b``. A character beyond 16 bits needs two escapes."""
+    r"""Return the JSON escape of a character, such as ``\u001b``. A character with more than 16 bits becomes two escapes."""
     return json.dumps(character)[1:-1]
 
 

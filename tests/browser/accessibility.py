@@ -8,7 +8,7 @@ from playwright.sync_api import Page
 
 
 def serious_findings(page: Page, axe: Path) -> list[tuple[str, str, list[str]]]:
-    """Unfold the page and return its serious violations as rule, severity and elements. The page must allow scripts."""
+    """Open all collapsed sections, and return serious violations as tuples of rule, severity and elements. The page must allow scripts."""
     page.evaluate("document.querySelectorAll('details').forEach(one => one.open = true)")
     page.add_script_tag(path=axe)
     found = page.evaluate("axe.run({resultTypes: ['violations']}).then(found => found.violations)")

@@ -1,4 +1,4 @@
-"""Fixtures for the system's Chromium, driven by Playwright, and for axe-core. Tests are skipped if any of these is missing."""
+"""Fixtures for the system's Chromium, driven by Playwright, and for axe-core. If any of these is missing, the tests are skipped."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def browser() -> Iterator[Browser]:
     if program is None:
         pytest.skip("chromium is not installed: scripts/install-browser installs it")
     with sync_playwright() as playwright:
-        # Chromium has no sandbox for root, the usual user in a container. The pages are ours, so they need no sandbox.
+        # Chromium's sandbox doesn't work for root, the usual user in a container. The tests load only our own pages, so they don't need it.
         yield playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
 
 

@@ -37,7 +37,7 @@ SCREENSHOTS = os.environ.get("HTTPBENCH_SCREENSHOTS")
 
 @pytest.fixture(scope="session")
 def store(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[str]]:
-    """Store twelve runs of twelve servers, a search, a hostile run and a run in progress. Return the ids of the first twelve."""
+    """Store twelve runs of twelve servers, a search, a hostile run and a run in progress. Return the ids of the first twelve runs."""
     db = tmp_path_factory.mktemp("store") / "results.db"
     ids = make_store(db, make_servers_run(), COPIES, with_histograms=True)
     add_run(db, *make_search_run_named("search"))
@@ -78,9 +78,6 @@ def pages(store: tuple[Path, list[str]]) -> Mapping[str, str]:
 
 
 NAMES = ("runs", "found", "run", "search", "hostile", "running", "comparison", "targets", "target", "missing")
-FIRST = ("runs", "hostile", "running")
-"""Pages that `make test` checks. The other pages would take another minute."""
-EVERY = [pytest.param(name, marks=[] if name in FIRST else [pytest.mark.slow]) for name in NAMES]
 
 
 def opened(browser: Browser, address: str, *, width: int = 1000, **options: Any) -> Page:
@@ -101,7 +98,7 @@ def with_pictures(page: Page) -> None:
     assert page.evaluate("[...document.images].filter(one => !one.naturalWidth).map(one => one.src)") == []
 
 
-@pytest.mark.parametrize("name", EVERY)
+@pytest.mark.parametrize("name", NAMES)
 def test_a_page_sends_no_request_elsewhere_and_logs_no_error(browser: Browser, server: str, pages: Mapping[str, str], name: str) -> None:
     context = browser.new_context()
     page = context.new_page()
@@ -119,7 +116,7 @@ def test_a_page_sends_no_request_elsewhere_and_logs_no_error(browser: Browser, s
 
 
 @pytest.mark.parametrize("scheme", SCHEMES)
-@pytest.mark.parametrize("name", EVERY)
+@pytest.mark.parametrize("name", NAMES)
 def test_axe_has_no_serious_finding(browser: Browser, server: str, pages: Mapping[str, str], axe: Path, name: str, scheme: Scheme) -> None:
     page = opened(
         browser, server + pages[name], color_scheme=scheme, bypass_csp=True
@@ -129,7 +126,7 @@ def test_axe_has_no_serious_finding(browser: Browser, server: str, pages: Mappin
 
 
 @pytest.mark.parametrize("width", [400, 1000, 1600])
-@pytest.mark.parametrize("name", EVERY)
+@pytest.mark.parametrize("name", NAMES)
 def test_a_page_is_as_wide_as_the_window(browser: Browser, server: str, pages: Mapping[str, str], name: str, width: int) -> None:
     page = opened(browser, server + pages[name], width=width)
     assert page.evaluate("document.documentElement.scrollWidth") <= width
@@ -140,7 +137,6 @@ def test_a_page_is_as_wide_as_the_window(browser: Browser, server: str, pages: M
     page.context.close()
 
 
-@pytest.mark.slow
 def test_the_keyboard_reaches_everything(browser: Browser, server: str, pages: Mapping[str, str]) -> None:
     page = opened(browser, server + pages["found"])
     wanted = page.evaluate("""() => {
@@ -157,7 +153,6 @@ def test_the_keyboard_reaches_everything(browser: Browser, server: str, pages: M
     page.context.close()
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("javascript", [True, False])
 def test_searching_and_comparing(browser: Browser, server: str, store: tuple[Path, list[str]], *, javascript: bool) -> None:
     page = opened(browser, server, java_script_enabled=javascript)
@@ -211,7 +206,6 @@ def test_the_token_disappears_from_the_address_and_scripts_cannot_read_it(browse
         other.context.close()
 
 
-@pytest.mark.slow
 def test_the_static_copy_opens_from_disk(browser: Browser, tmp_path: Path) -> None:
     db = tmp_path / "results.db"
     for name in ("r1", "r2"):

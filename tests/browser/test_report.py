@@ -23,8 +23,6 @@ pytestmark = pytest.mark.browser
 
 Scheme = Literal["light", "dark"]
 SCHEMES: tuple[Scheme, ...] = ("light", "dark")
-LARGE = ("servers", "proxies")
-"""Pages that keep axe-core busy for 15 seconds."""
 ATTACK = "<img src=x onerror=\"document.title='broken'\"></style></script><script>document.title='broken'</script>"
 TABS_MAX = 400
 SCREENSHOTS = os.environ.get("HTTPBENCH_SCREENSHOTS")
@@ -95,10 +93,8 @@ def test_a_page_sends_no_request_logs_nothing_and_runs_no_script(
     context.close()
 
 
-@pytest.mark.parametrize(
-    ("name", "scheme"),
-    [pytest.param(name, scheme, marks=[pytest.mark.slow] if name in LARGE else []) for name in PAGES for scheme in SCHEMES],
-)
+@pytest.mark.parametrize("scheme", SCHEMES)
+@pytest.mark.parametrize("name", PAGES)
 def test_axe_has_no_serious_finding(browser: Browser, files: dict[str, Path], axe: Path, name: str, scheme: Scheme) -> None:
     # The page's content security policy would block axe-core, which is a script.
     page = opened(browser, files[name], color_scheme=scheme, bypass_csp=True)

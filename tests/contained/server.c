@@ -1,4 +1,4 @@
-/* A server for tests that responds to HTTP/1.1 GET over persistent connections, and leaks the given amount of memory with each request.
+/* A server for tests that responds to HTTP/1.1 GET over persistent connections, and leaks the given amount of memory per request.
 
    Usage: server ADDRESS PORT [KILOBYTES] */
 #include <arpa/inet.h>

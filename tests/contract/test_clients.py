@@ -1,4 +1,4 @@
-"""Tests that every client with an installed toolchain keeps the contract."""
+"""Tests that every client with an installed toolchain satisfies the contract."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tests that every proxy that can be built on this machine keeps the contract, on one core and on all cores."""
+"""Tests that every proxy that can be built on this machine satisfies the contract, on one core and on all cores."""
 
 from __future__ import annotations
 

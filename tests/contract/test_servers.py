@@ -1,4 +1,4 @@
-"""Tests that every server with an installed toolchain keeps the contract, on one core and on all cores."""
+"""Tests that every server with an installed toolchain satisfies the contract, on one core and on all cores."""
 
 from __future__ import annotations
 

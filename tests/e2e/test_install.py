@@ -20,7 +20,7 @@ SYSTEM_PATH = "/usr/local/bin:/usr/bin:/bin"
 
 
 def environment(folder: Path) -> Path:
-    """Create a virtual environment and return its folder of programs."""
+    """Create a virtual environment and return the folder with its programs."""
     subprocess.run([sys.executable, "-m", "venv", str(folder)], check=True)
     return folder / "bin"
 
@@ -30,7 +30,7 @@ def pip(programs: Path, *words: str) -> None:
 
 
 def distributions(folder: Path) -> tuple[Path, Path]:
-    """Build the source distribution, and build the wheel from it alone."""
+    """Build the source distribution, and then build the wheel from nothing but the source distribution."""
     folder.mkdir()
     programs = environment(folder / "builder")
     pip(programs, "install", *tomllib.loads((root() / "pyproject.toml").read_text())["build-system"]["requires"])

@@ -21,7 +21,7 @@ SHORTER = {
 """Options added to the commands of each verb. They come last, so they override the page's options."""
 
 MAY_FAIL = ("saturate",)
-"""Verbs that may fail. The trials are few and short, so `saturate` might find no sustainable rate."""
+"""Verbs that may fail. There are only a few short trials, so `saturate` might not find a sustainable rate."""
 
 
 def blocks(language: str) -> list[str]:
@@ -47,7 +47,7 @@ def test_every_command_works(harness: Harness, tmp_path: Path) -> None:
     assert shutil.which("python3", path=env["PATH"])
     for line in commands():
         if not line.startswith("httpbench "):
-            continue  # the test has done the set-up already
+            continue  # the test has already done the setup
         verb = line.split()[1]
         words = " ".join([line, *SHORTER.get(verb, ())])
         words = re.sub(r"--precision \S+", "--precision 50% --min-rounds 3", words)

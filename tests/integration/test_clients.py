@@ -1,4 +1,4 @@
-"""End-to-end tests of clients. A client that did different work from the others gets no result, and its row says why."""
+"""End-to-end tests of clients. A client that did different work from the others gets no result, and its row states the reason."""
 
 from __future__ import annotations
 

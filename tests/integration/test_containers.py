@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import shutil
@@ -14,12 +15,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import psutil
 import pytest
 
 from tests import containers
 from tests.harness import Harness
 from tests.programs import program
-from tests.waiting import while_running
+from tests.waiting import until, while_running
 
 pytestmark = pytest.mark.container
 
@@ -92,14 +94,34 @@ def test_a_target_that_runs_out_of_memory_is_reported(harness: Harness, debian_b
     assert "out of memory: the kernel killed it at its limit, --memory 64m" in result["verdict"]["reasons"][0], result["verdict"]
 
 
-def kill_during_a_trial(harness: Harness, golang: tuple[Path, str]) -> None:
-    """Kill the harness during a trial, so that it leaves a container behind."""
+def kill_during_a_trial(harness: Harness, golang: tuple[Path, str], *, with_guards: bool = True) -> None:
+    """Kill the harness during a trial. If its guards are killed, too, it leaves a container behind."""
     folder, target = golang
     words = ("bench", "--targets", str(folder), target, "--isolate", "docker", "-d", "60s", "--warmup", "0s", "--rounds", "1")
     killed = harness.start(*words)
     while_running(killed, lambda: containers.docker("ps", "--quiet", "--filter", "label=httpbench.owner"))
+    if with_guards:
+        killed.send_signal(signal.SIGSTOP)
+        for process in psutil.Process(killed.pid).children(recursive=True):
+            with contextlib.suppress(psutil.NoSuchProcess):
+                process.kill()
     killed.send_signal(signal.SIGKILL)
     killed.communicate(timeout=60)
+
+
+@pytest.mark.parametrize("frozen", [False, True])
+def test_the_guard_removes_the_container_of_a_killed_harness(harness: Harness, golang: tuple[Path, str], frozen: bool) -> None:
+    before = containers.ours()
+    folder, target = golang
+    words = ("bench", "--targets", str(folder), target, "--isolate", "docker", "-d", "60s", "--warmup", "0s", "--rounds", "1")
+    killed = harness.start(*words)
+    while_running(killed, lambda: containers.docker("ps", "--quiet", "--filter", "label=httpbench.owner"))
+    if frozen:
+        containers.docker("pause", containers.docker("ps", "--quiet", "--filter", "label=httpbench.owner"))
+    killed.send_signal(signal.SIGKILL)
+    killed.communicate(timeout=60)
+    until(lambda: containers.ours() == before, 30)
+    assert "removed" not in harness.bench("c/epoll/edge").stderr, "its mark is gone, too"
 
 
 def test_the_next_command_removes_what_a_killed_harness_left(harness: Harness, golang: tuple[Path, str]) -> None:

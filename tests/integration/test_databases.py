@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 import subprocess
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from threading import Event
 from typing import Any
@@ -15,6 +16,7 @@ import pytest
 
 from httpbench import host
 from httpbench.databases import SYSTEMS, System
+from httpbench.databases.systems import NAME, PASSWORD, USER
 from httpbench.run.builds.build import build
 from httpbench.run.database.running import started
 from httpbench.run.trial.inputs import Upstream
@@ -94,6 +96,37 @@ def test_every_database_holds_the_same_rows_and_counts_reads_and_writes(system: 
     assert recorded.version[0].isdigit()
 
 
+def log_in(system: System, host: str, port: int, user: str, query: str = "SELECT 42") -> subprocess.CompletedProcess[str]:
+    """Query a database over TCP, as any program on this machine could."""
+    password = PASSWORD if user == USER else ""
+    clients: Mapping[str, Sequence[str]] = {
+        "mysql": ("mariadb", "--no-defaults", "--protocol=tcp", f"--host={host}", f"--port={port}", f"--user={user}", "--execute", query),
+        "postgres": ("psql", "--no-psqlrc", "--no-password", f"postgres://{user}@{host}:{port}/{NAME}", "--command", query),
+    }
+    environment = {**os.environ, "MYSQL_PWD": password, "PGPASSWORD": password, "PGCONNECT_TIMEOUT": "5"}
+    return subprocess.run(clients[system.name], env=environment, capture_output=True, text=True, timeout=20, check=False)
+
+
+@pytest.mark.parametrize("system", SYSTEMS.values(), ids=[system.title for system in SYSTEMS.values()])
+def test_only_the_benchmarks_user_can_log_in_and_it_reads_no_files(system: System, tmp_path: Path) -> None:
+    folder = build(system.target, Event()).folder
+    with started(Upstream(system.target, folder, ((0,),)), tmp_path, port_is_fixed=False) as database:
+        there = (database.host, database.port)
+        for user in ("root", "mysql", "mariadb.sys", "postgres", "nobody"):
+            refused = log_in(system, *there, user)
+            assert refused.returncode != 0, user
+            assert "42" not in refused.stdout
+        assert "42" in log_in(system, *there, USER).stdout
+        for query in (
+            "SELECT LOAD_FILE('/etc/passwd')",
+            "SELECT pg_read_file('/etc/passwd')",
+            f"SELECT 1 INTO OUTFILE '{tmp_path}/written'",
+            f"COPY world TO '{tmp_path}/written'",
+        ):
+            assert "root:" not in log_in(system, *there, USER, query).stdout
+        assert not (tmp_path / "written").exists()
+
+
 @pytest.mark.parametrize("workload", ["db", "query-20", "update-20", "fortune"])
 def test_a_server_that_queries_its_database_has_results_and_row_counts(harness: Harness, workload: str) -> None:
     trial = bench(harness, "honest", workload)
@@ -121,7 +154,7 @@ def test_the_databases_row_count_reveals_a_cache(harness: Harness) -> None:
 
 @pytest.mark.parametrize("warmup", [("--warmup-max", "4s"), ("--warmup", "2s")], ids=["until steady", "fixed"])
 def test_rows_of_the_warm_up_do_not_hide_a_cache(harness: Harness, warmup: tuple[str, ...]) -> None:
-    """The warm-up is long. If the rows read during it counted, they would hide that half of the measured responses are cached."""
+    """If rows read during the long warm-up counted, they would hide the fact that half of the measured responses are cached."""
     trial = bench(harness, "half", "db", *warmup, "-d", "1s")
     assert trial["verdict"]["kind"] == "invalid"
     assert "the target did not ask it each time" in trial["verdict"]["reasons"][0]

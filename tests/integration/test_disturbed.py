@@ -53,7 +53,7 @@ def spinner(folder: Path, cpu: int) -> Iterator[int]:
 def background_job(cpu: int) -> Iterator[int]:
     """Keep a CPU busy with a program of the lowest priority until the block ends, and yield its process id.
 
-    Kernels that group processes by session apply the priority only within the session. So the session's own priority is lowered, too.
+    Kernels that group processes by session apply the priority only within the session, so the session's priority is lowered, too.
     """
 
     def give_way() -> None:
@@ -100,7 +100,7 @@ class Progress:
 
 @pytest.mark.alone
 @two_cores
-def test_a_disturbed_cycle_is_dropped_for_all_targets(harness: Harness, tmp_path: Path) -> None:
+def test_a_disturbed_slice_is_dropped_and_repeated(harness: Harness, tmp_path: Path) -> None:
     exported = tmp_path / "run.json"
     load = ("-c", "8", "-d", "4s", "--warmup", "200ms", "--timeout", "5s", "--rounds", "1", "--interleave", "slices", "--retries", "2")
     (cpu, *_) = partition(read_topology(), Scaling.SINGLE).target
@@ -110,9 +110,7 @@ def test_a_disturbed_cycle_is_dropped_for_all_targets(harness: Harness, tmp_path
         time.sleep(1.5)
     process.communicate(timeout=120)
     rounds = [result["rounds"][0] for result in json.loads(exported.read_text())["results"]]
-    dropped = {each["slices_dropped"] for each in rounds}
-    assert len(dropped) == 1, "a cycle is dropped for all targets or for none"
-    assert dropped.pop() >= 1
+    assert sum(each["slices_dropped"] for each in rounds) >= 1
     assert all(len(each["measurement"]["intervals"]) == 16 for each in rounds)
 
 
@@ -145,7 +143,7 @@ def test_a_disturbance_in_round_2_is_reported_and_round_2_is_repeated(harness: H
     if any(result["summary"]["rounds_counting"] < 3 for result in results):
         pytest.skip(f"other programs disturbed all {retries + 1} attempts at a trial")
     assert process.returncode == 0, progress.lines
-    # Ranks are of no use in this test: on some machines, the load generator is as busy as the fast targets, which then have no rank.
+    # The test doesn't check ranks. On some machines, the load generator is as busy as the fast targets, which then have no rank.
     medians = {result["target"]: result["summary"]["throughput_rps"]["median"] for result in results}
     assert min(medians[name] for name in FAST) > medians[GOOD], medians
     said = " ".join(harness.run("report", "--explain").stdout.split())
@@ -155,9 +153,10 @@ def test_a_disturbance_in_round_2_is_reported_and_round_2_is_repeated(harness: H
 @pytest.mark.alone
 @two_cores
 def test_a_background_job_does_not_disturb_slow_starts_more_than_fast_ones(harness: Harness) -> None:
-    """The job runs when a slow target is idle. If that counted as a disturbance, httpbench would repeat slow starts, but not fast ones.
+    """A background job gets CPU time whenever a slow target is idle, which must not count as a disturbance.
 
-    Each start of the random target is either slow or fast, and the job must not disturb any of these trials.
+    Otherwise, httpbench would repeat the trials of a target that started slow, but not those of a target that started fast. The random
+    target is either slow or fast in each trial, and none of its trials may be disturbed.
     """
     (cpu, *_) = partition(read_topology(), Scaling.SINGLE).target
     load = ("-c", "32", "-d", "1s", "--warmup", "200ms", "--timeout", "5s", "--rounds", "4", "--retries", "1", "--export-json", "-")

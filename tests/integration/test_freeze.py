@@ -119,7 +119,7 @@ def starts(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.M
 
 
 def cpu_s(tree: ProcessTree) -> dict[int, float]:
-    """Return the CPU time of each process and its ended children, by process id. Zombies don't count."""
+    """Return the CPU time of each process, including its children that have ended, by process id. Zombies don't count."""
     found = {}
     for process in psutil.Process(tree.guard_pid).children(recursive=True):
         with suppress(psutil.NoSuchProcess):
@@ -324,7 +324,7 @@ def test_the_next_guard_removes_what_is_left_if_harness_guard_and_keeper_are_kil
     if frozen.group == "-":
         pytest.skip("without a group, nothing tells the next guard of the processes")
     for pid in (frozen.keeper, frozen.guard):
-        os.kill(pid, signal.SIGSTOP)  # so that none of them can react to the death of another
+        os.kill(pid, signal.SIGSTOP)  # so that neither can react to the death of another process
     for pid in (frozen.process.pid, frozen.keeper, frozen.guard):
         os.kill(pid, signal.SIGKILL)
     until(lambda: gone([frozen.process.pid, frozen.keeper, frozen.guard]))

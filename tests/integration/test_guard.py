@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import psutil
@@ -17,6 +18,7 @@ import pytest
 
 from httpbench.errors import StopError
 from httpbench.isolate import Command, ProcessTree, guard
+from httpbench.isolate.adopted import adopt_orphans, end_adopted
 from tests.control_groups import WITHOUT_GROUPS
 from tests.waiting import gone, until
 
@@ -120,6 +122,17 @@ def test_grandchildren_die_when_keeper_and_guard_are_killed_together(tmp_path: P
         assert not any(gone([pid]) for pid in untouched)
 
 
+def test_processes_of_a_guard_that_takes_time_to_end_are_killed() -> None:
+    """On a busy machine, a killed process can take a while to end. Its children become children of the harness only after its end."""
+    adopt_orphans()
+    script = "setsid sleep 1000 & echo $!; exec sleep 0.3"
+    with subprocess.Popen(["sh", "-c", script], stdout=subprocess.PIPE, text=True) as slow:
+        assert slow.stdout
+        child = int(slow.stdout.readline())
+        end_adopted((), slow.pid)
+        assert gone([slow.pid, child])
+
+
 def test_the_keeper_is_not_part_of_the_measured_tree(tmp_path: Path) -> None:
     with start(tmp_path, "exec sleep 1000") as tree:
         assert [process.pid for process in psutil.Process(tree.guard_pid).children(recursive=True)] == list(tree.pids)
@@ -129,7 +142,7 @@ def test_the_keeper_is_not_part_of_the_measured_tree(tmp_path: Path) -> None:
 def test_a_set_uid_target_does_not_kill_the_guard(tmp_path: Path) -> None:
     """Like a set-uid program, the target runs as a user whose processes the harness isn't allowed to signal.
 
-    The test hides control groups, because killing the target's group would work.
+    The test hides control groups, because the harness could otherwise kill the target through its control group.
     """
     argv = [*WITHOUT_GROUPS, "setpriv", "--bounding-set", "-kill", sys.executable, "-c", HARNESS, str(tmp_path)]
     target = ["setpriv", "--reuid", "65534", "--clear-groups", "sleep", "1000"]
@@ -220,3 +233,62 @@ def test_a_guard_that_was_stopped_still_ends_its_tree(tmp_path: Path) -> None:
         begin = time.monotonic()
     assert time.monotonic() - begin < 5
     assert gone([tree.guard_pid, *tree.pids])
+
+
+def test_the_last_command_runs_only_if_the_harness_is_killed(tmp_path: Path) -> None:
+    script = """
+import os, signal, sys
+from pathlib import Path
+from httpbench.isolate import Command, ProcessTree
+folder, how = Path(sys.argv[1]), sys.argv[2]
+sleep, last = Command(("sleep", "1000"), folder, {}), Command(("sh", "-c", "echo $$ >last"), folder, {})
+with ProcessTree([sleep], stdout=folder / "log", stderr=folder / "log", last=last) as tree:
+    print(*tree.pids, flush=True)
+    if how != "killed":
+        tree.stop(0.2)
+        tree.release()
+    if how == "killed":
+        os.kill(os.getpid(), signal.SIGKILL)
+"""
+    for how in ("stopped", "killed"):
+        done = subprocess.run([sys.executable, "-c", script, tmp_path, how], capture_output=True, text=True, check=False, timeout=60)
+        pids = [int(pid) for pid in done.stdout.split()]
+        assert len(pids) == 1, done.stderr
+        until(partial(gone, pids))
+        assert how == "killed" or not (tmp_path / "last").exists(), how
+    until(lambda: (tmp_path / "last").exists())
+
+
+def test_a_process_id_that_was_reused_is_not_killed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first scan finds a process that ends before the second scan. By then, another program has the id of that process."""
+    with subprocess.Popen(["sleep", "1000"]) as ours, subprocess.Popen(["sleep", "1000"]) as other:
+        monkeypatch.setattr(guard, "descendants", lambda: [ours.pid])
+        guard.kill([ours.pid, other.pid])
+        assert ours.wait(5) == -signal.SIGKILL
+        assert other.poll() is None
+        other.kill()
+
+
+@pytest.mark.parametrize("how", ["stop", "kill"])
+@pytest.mark.parametrize("ending", ["release", "death"])
+def test_the_last_command_runs_if_the_harness_dies_before_it_has_cleaned_up(tmp_path: Path, how: str, ending: str) -> None:
+    script = """
+import os, signal, sys
+from pathlib import Path
+from httpbench.isolate import Command, ProcessTree
+folder, how, ending = Path(sys.argv[1]), sys.argv[2], sys.argv[3]
+sleep, last = Command(("sleep", "1000"), folder, {}), Command(("touch", "last"), folder, {})
+tree = ProcessTree([sleep], stdout=folder / "log", stderr=folder / "log", last=last)
+print(*tree.pids, flush=True)
+tree.stop(0.2) if how == "stop" else tree.kill()
+tree.kill()
+assert not Path(f"/proc/{tree.pids[0]}").exists()
+os.kill(os.getpid(), signal.SIGKILL) if ending == "death" else tree.release()
+"""
+    done = subprocess.run([sys.executable, "-c", script, tmp_path, how, ending], capture_output=True, text=True, check=False, timeout=60)
+    assert done.returncode == (-signal.SIGKILL if ending == "death" else 0), done.stderr
+    if ending == "death":
+        until(lambda: (tmp_path / "last").exists())
+    else:
+        time.sleep(0.3)
+        assert not (tmp_path / "last").exists()

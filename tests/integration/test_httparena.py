@@ -1,4 +1,4 @@
-"""Tests of a framework in HttpArena's layout, with its folder unchanged and the data set from the clone."""
+"""Tests of a framework in HttpArena's layout. Its folder stays unchanged, and the data set comes from the clone."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ BASE = f"{REGISTRY}/library/debian:bookworm-slim"
 
 @pytest.fixture(scope="module")
 def registry(debian_base: str) -> Iterator[dict[str, str]]:
-    """Return an environment that uses a registry on this machine, which has only Debian's base image."""
+    """Return an environment that uses a registry on this machine, which contains only Debian's base image."""
     had = containers.docker("images", "--quiet", BASE)
     if not had:
         containers.docker("tag", debian_base, BASE)

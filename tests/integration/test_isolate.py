@@ -59,7 +59,7 @@ def test_the_exit_code_or_signal_is_reported(tmp_path: Path) -> None:
 
 
 def test_stop_lets_a_program_end_by_itself(tmp_path: Path) -> None:
-    # The sleeps are short, so that a child that SIGTERM misses between fork and exec soon ends anyway.
+    # The sleeps are short. If SIGTERM misses a child between fork and exec, the child still ends soon.
     with start(tmp_path, "trap 'echo bye; exit 0' TERM; echo up; while true; do sleep 0.05; done") as tree:
         until(lambda: "up" in (tail(tmp_path / "log") or ""))
         stopped = tree.stop(2)

@@ -53,7 +53,7 @@ class Terminal:
         os.close(theirs)
 
     def lines(self) -> list[str]:
-        """Return the lines that are not empty, once the output has ended."""
+        """Wait until there is no more output, and return the lines that are not empty."""
         while select.select([self._ours], [], [], 0.1)[0]:
             try:
                 self._stream.feed(os.read(self._ours, 65_536))

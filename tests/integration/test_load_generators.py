@@ -20,7 +20,7 @@ pytestmark = pytest.mark.alone
 
 SHORT = Load(connections=4, duration_s=1, warmup_s=0, timeout_s=1)
 CUT_OFF = 2 * SHORT.connections + 1
-"""Requests that the server saw but a generator didn't count: those in flight at the end, and wrk's request to test the address."""
+"""Maximum number of requests that the server sees but a generator doesn't count: those in flight at the end, and wrk's test request."""
 PRINTS_PERCENTILES_ONLY = {"perf-gauge", "autocannon"}
 KEEPS_CONNECTIONS = {"autocannon"}
 """Load generators that can't open a connection for each request."""

@@ -1,4 +1,4 @@
-"""Tests of ``benchmarks/loadgen/compare.py``, which compares our load generator with others. No performance is asserted."""
+"""Tests of ``benchmarks/loadgen/compare.py``, which compares our load generator with others. They don't check performance."""
 
 from __future__ import annotations
 

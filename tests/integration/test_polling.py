@@ -1,4 +1,4 @@
-"""Tests with real servers that poll. Their core is busy even without load, so it doesn't show whether they are the bottleneck."""
+"""Tests with real servers that poll. Their core is busy even without load, so its usage doesn't show whether they are the bottleneck."""
 
 from __future__ import annotations
 

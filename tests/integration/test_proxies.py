@@ -92,6 +92,23 @@ def test_a_proxy_that_changes_heads_has_no_result(harness: Harness) -> None:
     assert "`Server: ngimx`, `Server: nginx`" in said
 
 
+def test_a_proxy_and_its_baseline_take_turns_over_one_backend(harness: Harness) -> None:
+    load = ("--workload", "proxy-10kb", "-c", "8", "-d", "1s", "--warmup", "200ms", "--retries", "0")
+    done = harness.bench(f"{RELAYING}/good", *load, "--interleave", "slices", "--export-json", "-")
+    found = results(done)
+    for name, result in found.items():
+        (trial,) = result["rounds"]
+        assert trial["verdict"]["kind"] not in ("invalid", "failed"), trial["verdict"]
+        assert len(trial["measurement"]["intervals"]) == 4
+        assert trial["backend_usage"]["cpu_s"] > 0
+        assert (trial["target_usage"] is None) == (name == "baseline")
+    (relayed,) = found[f"{RELAYING}/good"]["rounds"]
+    requests = relayed["measurement"]["requests"]
+    responses = requests["ok"] + requests["before_window"]
+    assert responses <= relayed["backend_requests"] <= 1.1 * responses + 100, "those of the baseline don't count"
+    assert found[f"{RELAYING}/good"]["overhead"]["p50"]["us"] > 0
+
+
 @pytest.mark.slow
 def test_a_proxy_that_keeps_its_contract_passes_ten_of_ten(harness: Harness) -> None:
     done = harness.bench(f"{RELAYING}/good", "--workload", "proxy-10kb", "-c", "8", "-d", "1s", "--rounds", "10", "--export-json", "-")

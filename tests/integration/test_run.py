@@ -1,4 +1,4 @@
-"""End-to-end tests of ``httpbench run`` with real servers and loads: its output, its store and its errors. No performance is asserted."""
+"""End-to-end tests of ``httpbench run`` with real servers and loads: its output, store and errors. They don't check performance."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def test_rounds_are_interleaved_and_each_command_has_its_own_port(harness: Harne
     assert all(f":{each['target'][-2]}/" in each["load"][-1] for each in commands), commands
     figures = {comparison["figure"]: comparison["comparison"] for comparison in found["comparisons"]}
     answers = min(trial["measurement"]["service_time_us"]["count"] for result in found["results"] for trial in result["rounds"])
-    with_p99 = answers >= 1000  # a p99 needs ten slower responses, which a busy machine may not reach
+    with_p99 = answers >= 1000  # a p99 requires 1,000 responses, which a busy machine may not reach
     assert set(figures) == {"throughput_rps", "latency_us_p99"} if with_p99 else "throughput_rps" in figures
     assert figures["throughput_rps"]["rounds"] == 3
     assert (

@@ -67,7 +67,7 @@ def test_the_time_of_a_busy_process_is_measured(tmp_path: Path) -> None:
     usage, told_s = measure(tmp_path, "burn(2.0); tell('done', used() - begin); time.sleep(60)")
     assert usage.cpu_s == pytest.approx(told_s, rel=0.03)
     assert usage.processes_peak == 1
-    # The program fills one core. The peak may exceed that by a fraction of a tick.
+    # The program fills one core. The measured peak may exceed one core by a fraction of a tick.
     assert usage.cpu_cores_mean <= usage.cpu_cores_peak < 1.06
 
 
@@ -105,7 +105,7 @@ time.sleep(60)
 
 
 def test_the_time_of_many_mostly_idle_processes_counts(tmp_path: Path) -> None:
-    """Each child uses less CPU time than one tick of 10 ms, like the processes of a proxy that starts one for each connection."""
+    """Each child uses less CPU time than one tick of 10 ms, like the processes of a proxy that starts a process for each connection."""
     script = """
 ends = []
 for number in range(40):
@@ -162,7 +162,7 @@ tell('done', open('burnt').read())
 time.sleep(60)
 """
     usage, told_s = measure(tmp_path, script)
-    assert usage.cpu_s == pytest.approx(told_s, rel=0.03, abs=0.1)  # the other processes use a little time to wait for files
+    assert usage.cpu_s == pytest.approx(told_s, rel=0.03, abs=0.1)  # the other processes use a little CPU time while they wait for files
     assert usage.cpu_s >= told_s * 0.97
 
 

@@ -26,7 +26,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_the_capacity_is_found_stored_plotted_and_exported(harness: Harness, server: Path) -> None:
-    """The search can't find a rate above the server's capacity. How far below the capacity its result lies depends on the machine."""
+    """The search can't find a rate above the server's capacity. How far the result is below the capacity depends on the machine."""
     command = f"{server} {{host}} {{port}} {SERVICE_US}"
     asked = ("--slo", "p90<300ms", "--width", "10%", "--trials", "1", "-d", "2s", "--warmup", "0s", "--name", "known")
     done = harness.run("saturate", command, *asked, "--export-json", "-")

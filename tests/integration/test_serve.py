@@ -1,4 +1,4 @@
-"""Tests of the process ``httpbench serve``: its output, its access control, and that it ends at once."""
+"""Tests of the process ``httpbench serve``: its output, its access control, and how quickly it ends."""
 
 from __future__ import annotations
 
@@ -10,18 +10,20 @@ import sys
 import time
 import urllib.error
 import urllib.request
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 
 from httpbench.model import RunStatus
+from httpbench.web.connections import HEAD_S
 from tests.dashboards import START_S, add_run, make_rounds_of, serving
 from tests.factories import make_run
 
 pytestmark = pytest.mark.slow
 
 END_S = 8.0
-"""Time limit for the server to end. It needs far less. A server that waited for its open event streams would need an hour."""
+"""Time limit for the server to end. It usually ends much sooner. If it waited for open event streams, it would take an hour."""
 
 
 @pytest.fixture
@@ -43,6 +45,40 @@ def test_the_server_ends_at_once_despite_an_open_stream(db: Path, number: signal
         assert code == (0 if number is signal.SIGINT else -signal.SIGTERM)
         assert process.stderr
         assert "Traceback" not in process.stderr.read()
+
+
+def is_closed(connection: socket.socket) -> bool:
+    """Wait for data or for the end of the connection, and return whether the peer closed it.
+
+    The connection is reset if the peer closes it before it has read everything that was sent.
+    """
+    try:
+        return connection.recv(1) == b""
+    except ConnectionResetError:
+        return True
+
+
+def test_idle_connections_do_not_keep_others_out(db: Path) -> None:
+    """Browsers open connections in advance, and anyone can open many."""
+    with serving(db) as (_, address), ExitStack() as stack:
+        host, port = re.findall(r"//([^:/]+):(\d+)", address)[0]
+        idle = [stack.enter_context(socket.create_connection((host, int(port)))) for _ in range(300)]
+        for connection in idle[:100]:
+            connection.sendall(b"GET / HTTP/1.1\r\nHost: ")
+        with urllib.request.urlopen(address, timeout=30) as page:
+            assert page.status == 200
+        idle[0].settimeout(30)
+        assert is_closed(idle[0]), "the one that has waited the longest is closed"
+
+
+def test_a_head_has_a_time_limit(db: Path) -> None:
+    with serving(db) as (_, address):
+        host, port = re.findall(r"//([^:/]+):(\d+)", address)[0]
+        begun = time.monotonic()
+        with socket.create_connection((host, int(port)), timeout=60) as connection:
+            connection.sendall(b"GET / HTTP/1.1\r\n")
+            assert is_closed(connection)
+        assert HEAD_S - 1 < time.monotonic() - begun < HEAD_S + 20
 
 
 def test_other_addresses_require_a_token_that_is_printed_once(db: Path) -> None:

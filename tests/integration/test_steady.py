@@ -1,4 +1,4 @@
-"""Tests of a warm-up until throughput is steady, with a real server and the real load generator. No performance is asserted."""
+"""Tests of a warm-up until throughput is steady, with a real server and the real load generator. They don't check performance."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tests that commands of an untrusted folder don't run until the user starts its targets."""
+"""Tests that commands in an untrusted folder don't run until the user starts the folder's targets."""
 
 from __future__ import annotations
 

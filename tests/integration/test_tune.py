@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import signal
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -31,6 +33,14 @@ class Dies(KnobTuning):
 
 Dies(Path(sys.argv[1])).apply([replace(KNOBS["packet-queue"], settings=one_more)])
 """
+
+
+@pytest.fixture(autouse=True)
+def alone() -> Iterator[None]:
+    """Let one of these tests run at a time, because they change and compare the same setting of the machine."""
+    with (Path(tempfile.gettempdir()) / "httpbench-tests-tune.lock").open("a") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
 
 
 @pytest.fixture

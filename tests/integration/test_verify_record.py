@@ -1,4 +1,4 @@
-"""Tests that ``verify`` remembers passed targets on this machine, and that ``--record`` stores them in the project."""
+"""Tests that ``verify`` remembers on this machine which targets passed, and that ``--record`` stores them in the project."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tests that each fault gives one clear message and the right exit code, and leaves no orphans and no lost trials."""
+"""Tests that each fault causes one clear message and the right exit code, and that no processes are orphaned and no trials lost."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def verdict_of(done: subprocess.CompletedProcess[str]) -> tuple[str, str]:
 
 
 def family_of(process: subprocess.Popen[str], at_least: int = 0) -> list[int]:
-    """Wait until the process has this many descendants and return them."""
+    """Wait until the process has at least this many descendants, and return their ids."""
 
     def members() -> list[int]:
         return [child.pid for child in psutil.Process(process.pid).children(recursive=True)]
@@ -97,8 +97,8 @@ def test_a_missing_load_generator_is_reported_before_anything_is_built(harness: 
 def test_unanswered_requests_fail_in_an_open_loop_shorter_than_the_timeout(harness: Harness, mode: str, is_valid: bool) -> None:
     done = harness.bench(f"{MISBEHAVING}/{mode}", "-c", "64", "--rate", "500", "-d", "1s", "--timeout", "2s", "--export-json", "-")
     kind, reasons = verdict_of(done)
-    assert (kind != "invalid") == is_valid, reasons
-    assert is_valid or "(timeout " in reasons
+    assert ("(timeout " in reasons) is not is_valid, reasons
+    assert is_valid or kind == "invalid", "a good server may miss the rate on a busy machine"
 
 
 def test_the_log_of_a_failed_target_is_shown(harness: Harness) -> None:

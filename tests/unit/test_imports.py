@@ -1,4 +1,4 @@
-"""Tests that test modules don't import each other. Shared code belongs in ``tests/factories.py`` or beside it."""
+"""Tests that test modules don't import each other. Shared code belongs in ``tests/factories.py`` or in a module next to it."""
 
 from __future__ import annotations
 

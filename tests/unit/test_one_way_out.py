@@ -22,9 +22,9 @@ ALLOWED: dict[str, set[str]] = {
     "cli/verbs/completion.py": {"save"},  # the console's method
     "cli/main.py": {"sys.stdout", "sys.stderr"},  # sets their encoding
     "cli/__init__.py": {"print", "sys.stderr"},  # prints one word before other modules are loaded
-    "cluster/dask/by_ssh.py": {"logging", "warnings"},  # silences Dask
     "cluster/dask/conductor.py": {"print", "sys.stderr", "sys.stdout"},  # a separate process that prints for the harness
     "cluster/dask/hosts.py": {"logging", "warnings"},  # silences Dask
+    "cluster/dask/node.py": {"print", "logging", "warnings"},  # a program on another host that prints for the harness
     "report/charts/__init__.py": {"save"},  # calls the function in theme.py
     "report/charts/theme.py": {"save", "write_text", "write_bytes"},  # charts contain only ids and numbers
     "host/tools/packages.py": {"sys.stderr"},  # apt-get writes to it

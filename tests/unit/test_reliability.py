@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.reliability import PAGE, Row, rows
+from tests.reliability import PAGE, Protection, Row, protections, rows
 
 FAULTS = Path(__file__).parents[1] / "integration" / "faults"
 WORDS_MAX = 25
@@ -18,6 +18,12 @@ def test_rows_and_tests_match() -> None:
         name for path in FAULTS.glob("test_*.py") for name in re.findall(r"^def (test_\w+)\(fault: Fault\)", path.read_text(), re.MULTILINE)
     ]
     assert sorted(row.test for row in rows()) == sorted(tests)
+
+
+@pytest.mark.parametrize("row", protections(), ids=lambda row: row.test)
+def test_each_protection_has_a_test(row: Protection) -> None:
+    path, _, name = row.test.partition("::")
+    assert f"\ndef {name}(" in (Path(__file__).parents[2] / path).read_text(encoding="utf-8")
 
 
 def test_each_fault_has_one_row() -> None:

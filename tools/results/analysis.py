@@ -38,7 +38,7 @@ Not written yet.
 def analysis_page(
     run: Run, trials: Sequence[Trial], suite: str, charts: Sequence[str] = (), skipped: Sequence[str] = (), before: str = ""
 ) -> str:
-    """Return the page.
+    """Return the text of the page.
 
     ``charts`` contains the file names of the chart for light and for dark pages, or is empty. ``skipped`` lists targets that were not
     measured, each with its reason. ``before`` is the text of the page that this one replaces.
@@ -65,7 +65,7 @@ def _picture(charts: Sequence[str]) -> Iterator[str]:
 
 
 def picture(light: str, dark: str, text: str) -> list[str]:
-    """Return the lines of a picture that follows the reader's light or dark setting."""
+    """Return the lines of a picture that matches the reader's light or dark color scheme."""
     return [
         "<picture>",
         f'  <source media="(prefers-color-scheme: dark)" srcset="{dark}">',

@@ -53,7 +53,7 @@ def write_folder(export: bytes, results: Path, suite: str, skipped: Sequence[str
 
 
 def rewrite(folder: Path) -> None:
-    """Write the pages of a folder again from its data, with the rules and the wording of this version."""
+    """Regenerate the pages of a folder from its data, using this version's rules and wording."""
     _write_pages(folder, folder.name, folder)
 
 

@@ -10,7 +10,7 @@ from tools.results.analysis import MARK
 from tools.results.folder import ANALYSIS, TABLE
 
 FIGURE = re.compile(r"(?<![\d.,])\d{1,3}(?:,\d{3})+(?:\.\d+)?(?![\d,])")
-"""Pattern of figures of at least 1,000. Many smaller figures are counts, percentages or differences that no table contains."""
+"""Pattern for figures of at least 1,000. Many smaller figures are counts, percentages or differences that no table contains."""
 
 
 def stale_pages(folders: Sequence[Path], published: str) -> Iterator[str]:

@@ -43,7 +43,7 @@ def index_page(results: Path, found: Mapping[Path, tuple[Run, Sequence[Trial]]])
 
 
 def _line(path: str, run: Run, trials: Sequence[Trial]) -> str:
-    """Return the line of a suite: ``quick, 2026-11-22: the result of its first table. Links``."""
+    """Return the line of a suite, in the form ``quick, 2026-11-22: the result of its first table. Links``."""
     first, *others = groups(run, trials)
     more = f", the first of {len(others) + 1} tables" if others else ""
     shown = f"{escape(answer(run, first))} ({escape(title(first))}{more})."

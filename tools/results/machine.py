@@ -7,14 +7,14 @@ import re
 from httpbench.model import Environment
 
 _NOISE = re.compile(r"\((?:r|tm|c)\)|@.*|\b(?:cpu|processor|\d+-core)\b")
-"""Pattern of the parts of a processor's name, in lower case, that carry no information."""
+"""Pattern for the parts of a processor's name (in lowercase) that carry no information."""
 
 NAME_MAX = 60
 """Maximum length of a processor's name within a path."""
 
 
 def machine_name(environment: Environment) -> str:
-    """Return the name of a machine for use in a path: ``intel-xeon-2-cpus-kvm``. All runs on the machine get the same name."""
+    """Return the name of a machine for paths, such as ``intel-xeon-2-cpus-kvm``. All runs on the machine get the same name."""
     words = re.findall(r"[a-z0-9]+", _NOISE.sub(" ", environment.cpu_model.lower()))
     model = "-".join(words)[:NAME_MAX].strip("-") or "unknown"
     hypervisor = re.findall(r"[a-z0-9]+", (environment.virtualization or "").lower())
@@ -22,7 +22,7 @@ def machine_name(environment: Environment) -> str:
 
 
 def machine_title(environment: Environment) -> str:
-    """Describe a machine: ``Intel(R) Xeon(R) Processor, 2 CPUs, virtual machine (kvm), Debian 12, kernel 6.18``."""
+    """Describe a machine, as in ``Intel(R) Xeon(R) Processor, 2 CPUs, virtual machine (kvm), Debian 12, kernel 6.18``."""
     count = len(environment.cpus_allowed)
     virtual = [f"virtual machine ({environment.virtualization})"] if environment.virtualization else []
     cpus = f"{count} CPU{'' if count == 1 else 's'}"

@@ -54,7 +54,7 @@ WIDTH = 112
 """Width of a table in the README, in characters."""
 
 ESTIMATE = re.compile(r"^(\d.*trials?: .*|up to .*)$", re.MULTILINE)
-"""Pattern of the lines that state the duration in the output of ``bench --dry-run``."""
+"""Pattern for the lines that state the duration in the output of ``bench --dry-run``."""
 
 MADE = (ExitCode.OK, ExitCode.FAILED)
 """Exit codes of ``bench`` if it ran all trials, regardless of their results."""

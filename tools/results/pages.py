@@ -41,7 +41,7 @@ def write_pages(results: Path, render: Render) -> list[Path]:
 
 
 def with_samples(page: str, place: Path, found: Results, render: Render) -> str:
-    """Update the sample picture and table of each suite on the page. A suite without a run keeps its old ones."""
+    """Update the sample picture and table of each suite on the page. Those of a suite without a run stay unchanged."""
 
     def filled(match: re.Match[str]) -> str:
         folders = [folder for folder in found if folder.name == match["suite"]]

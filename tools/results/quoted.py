@@ -169,6 +169,6 @@ def _order(quoted: Quoted, published: Mapping[str, float]) -> Iterator[str]:
                 reverse += 1
     if pairs := same + reverse + undecided:
         yield (
-            f"Pairs of targets with a rank here: {pairs}. In the published order: {same}; in the reverse order: {reverse}; "
-            f"not told apart: {undecided}."
+            f"Pairs of targets with a rank here: {pairs}. Of these, {same} are in the published order, {reverse} in the reverse order, "
+            f"and {undecided} couldn't be told apart."
         )

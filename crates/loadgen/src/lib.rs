@@ -1,6 +1,6 @@
 //! `httpbench-loadgen`: a fast HTTP load generator that reports true latencies.
 //!
-//! The modules, from the lowest layer to the highest (each uses only modules listed before it):
+//! The modules, from the lowest layer to the highest. Each module uses only modules above it in this list:
 //!
 //! - `time`: clocks, arrival schedules and the measured window
 //! - `figures`: counters, histograms and the result

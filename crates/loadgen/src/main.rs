@@ -1,7 +1,6 @@
 //! Parses the command line, runs the load and reports the result.
 //!
-//! The exit code is 0 if the run was measured, 1 if it could not be measured, 2 after wrong usage, 3 if a gate was breached, and 130 if the
-//! run was interrupted.
+//! The exit code is 0 on success, 1 if the run failed, 2 after a usage error, 3 if a gate was breached, and 130 if the run was interrupted.
 
 use std::process::ExitCode;
 
@@ -43,10 +42,10 @@ fn measure(args: &Args, plan: &Plan) -> Result<RunResult> {
     run::run(plan, &mut ProgressOutput::new(args.progress, plan.duration.as_secs_f64()))
 }
 
-/// Prints errors and breached gates. Must be called after the result has been written, because writing to stderr may block or fail if
-/// nobody reads it.
+/// Prints errors and breached gates, and returns the exit code. Must be called after the result has been written, because a write to stderr
+/// may block or fail if nobody reads it.
 fn conclude(args: &Args, result: &RunResult, unwritten: &[Error]) -> ExitCode {
-    // Gates apply only to complete runs, because a run that ended early already has an exit code other than 0.
+    // Check gates only after a complete run. A run that ended early already has a nonzero exit code.
     let complete = result.failure.is_none() && !result.interrupted;
     let breaches = if complete { args.gates().breaches(result) } else { Vec::new() };
     for error in unwritten {

@@ -1,6 +1,6 @@
 //! Reproducible pseudorandom numbers.
 
-/// Applies one round of splitmix64 (Steele, Lea and Flood, 2014). It maps similar inputs to very different outputs.
+/// Applies one round of splitmix64 (Steele, Lea and Flood, 2014). Similar inputs get very different outputs.
 fn spread(value: u64) -> u64 {
     let mut z = value.wrapping_add(0x9E37_79B9_7F4A_7C15);
     z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
@@ -8,7 +8,8 @@ fn spread(value: u64) -> u64 {
     z ^ (z >> 31)
 }
 
-/// A xorshift64* generator (Vigna, 2016). It is good enough for arrival times and placeholders, and the same seed gives the same numbers.
+/// A xorshift64* generator (Vigna, 2016). Its quality is sufficient for arrival times and placeholders, and the same seed always gives the
+/// same numbers.
 #[derive(Clone, Debug)]
 pub struct Random(u64);
 
@@ -17,8 +18,8 @@ impl Random {
         Self(spread(seed).max(1)) // the algorithm requires a nonzero state
     }
 
-    /// Creates the generator of one thread. The seed is mixed before the thread number is added, so that thread 1 of seed 7 differs from
-    /// thread 0 of seed 8.
+    /// Creates the generator for one thread. The seed is mixed before the thread number is added. Otherwise, thread 1 with seed 7 and
+    /// thread 0 with seed 8 would get the same numbers.
     pub fn of_thread(seed: u64, thread: u32) -> Self {
         Self::new(spread(seed).wrapping_add(u64::from(thread)))
     }
@@ -30,7 +31,7 @@ impl Random {
         self.0.wrapping_mul(0x2545_F491_4F6C_DD1D)
     }
 
-    /// Draws a number from the exponential distribution with mean 1.
+    /// Returns a random number from the exponential distribution with mean 1.
     pub fn exponential(&mut self) -> f64 {
         let uniform = ((self.next_u64() >> 11) as f64 + 0.5) / (1u64 << 53) as f64;
         -uniform.ln()

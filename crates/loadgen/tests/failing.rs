@@ -1,4 +1,4 @@
-//! Tests that a failing load thread ends the run at once and that the results so far are reported.
+//! Tests that the failure of a load thread ends the run at once, and that the program reports the results so far.
 
 mod common;
 
@@ -11,12 +11,12 @@ use std::time::{Duration, Instant};
 use common::{ENGINES, load, serve, serve_bytes, url};
 
 const HELLO: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello";
-/// Far longer than a run that ends at once, and far shorter than a run that continues.
+/// Time limit for a run that should end at once. It is far shorter than the planned duration of the run.
 const AT_ONCE: Duration = Duration::from_secs(20);
-/// The tests search the descriptors of this process, so only one test may run an engine at a time.
+/// A lock that lets only one test run an engine at a time, because the tests look for engines in the descriptors of the whole process.
 static ALONE: Mutex<()> = Mutex::new(());
 
-/// Returns the descriptors of this process on which engines wait.
+/// Returns the epoll or io_uring descriptors of this process.
 fn engine_descriptors(engine: &str) -> Vec<RawFd> {
     let name = if engine == "epoll" { "anon_inode:[eventpoll]" } else { "anon_inode:[io_uring]" };
     let entries = fs::read_dir("/proc/self/fd").expect("proc is mounted").flatten();
@@ -24,7 +24,7 @@ fn engine_descriptors(engine: &str) -> Vec<RawFd> {
     found.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect()
 }
 
-/// Lets two load threads work for a while, and then makes one of them fail by replacing the descriptor that it waits on.
+/// Waits until two load threads have run for a while, and then breaks one of them by replacing the descriptor that it waits on.
 fn break_one_of_two(engine: &str) {
     let started = Instant::now();
     while engine_descriptors(engine).len() < 2 {
@@ -78,7 +78,7 @@ fn a_thread_that_cannot_start_ends_the_run_and_is_reported() {
 #[test]
 fn a_failure_while_other_threads_connect_ends_the_run() {
     let _alone = ALONE.lock();
-    // The server accepts but sends nothing, so TLS handshakes last until the timeout.
+    // The server accepts connections but sends nothing, so TLS handshakes last until the timeout.
     let silent = serve(|stream| {
         std::thread::sleep(Duration::from_secs(60));
         drop(stream);

@@ -1,4 +1,4 @@
-//! Tests with servers that play random scripts: a short version of `fuzz/run`, and a replay of its corpus.
+//! Tests with servers that behave according to random scripts: a short version of `fuzz/run`, and a replay of its corpus.
 
 #[path = "../../../fuzz/engines/mod.rs"]
 mod engines;
@@ -45,8 +45,8 @@ fn http2_over_tls() {
 
 #[test]
 fn well_behaved_servers_are_correct() {
-    // Each digit is one choice in the script: socket and protocol, connections, pipeline, reuse, request, pace, response, framing, and the
-    // remaining choices.
+    // Each digit makes one choice in the script. In this order, they choose the socket and protocol, connections, pipeline, reuse, request,
+    // pace, response, framing, and the behavior after the steps.
     let choices = ["0", "1", "2", "3", "4", "5", "6", "7"].iter().flat_map(|way| {
         ["17000000", "00000630", "30110410", "00200020", "12303030", "00000300", "00030000", "11021400"].map(|rest| format!("{way}{rest}"))
     });

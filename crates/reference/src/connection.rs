@@ -18,7 +18,7 @@ const READ_BYTES: usize = 16 * 1024;
 pub struct Connection {
     pub socket: TcpStream,
     input: Vec<u8>,
-    /// Pending responses in order, each with the time from which it may be sent.
+    /// Pending responses in order, each with the earliest time at which it may be sent.
     owed: VecDeque<(Instant, Response)>,
     /// Number of bytes of the first pending response that have been sent.
     sent_bytes: usize,

@@ -19,7 +19,7 @@ pub struct Counters {
     first_request: Mutex<Option<String>>,
 }
 
-/// The counts so far.
+/// A snapshot of the counters.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Counts {
     pub requests: u64,
@@ -52,8 +52,8 @@ impl Counters {
         self.in_flight_max.fetch_max(now, Relaxed);
     }
 
-    /// Counts a response as sent. Call this before sending the response. Otherwise, another thread might count the client's next request,
-    /// on another connection, before this response.
+    /// Counts a response as sent. Call this before sending the response. Otherwise, the client could send its next request on another
+    /// connection, and another thread could count that request as simultaneous.
     pub fn settled(&self) {
         self.in_flight.fetch_sub(1, Relaxed);
     }

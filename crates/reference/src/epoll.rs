@@ -6,7 +6,7 @@ use std::time::Duration;
 
 pub const READ: u32 = libc::EPOLLIN as u32;
 pub const WRITE: u32 = libc::EPOLLOUT as u32;
-/// Event flag with which epoll wakes up only one of the threads that wait on a shared listener.
+/// Event flag that makes epoll wake up one of the threads that wait for a shared listener, rather than all of them.
 pub const EXCLUSIVE: u32 = libc::EPOLLEXCLUSIVE as u32;
 
 pub struct Epoll(OwnedFd);

@@ -3,8 +3,9 @@
 //! It serves one path with one body, as fast as it can. It counts requests, connections, the maximum number of simultaneous requests, and
 //! pipelined requests. The counts show whether a client did exactly the work it was supposed to do.
 //!
-//! There is one thread per core, each with its own epoll instance on a shared listener. A connection stays with the thread that accepted
-//! it. Counters are shared atomics, whose cost is negligible at the request rates of sequential clients.
+//! By default, the server has one thread per core. Each thread has its own epoll instance, which watches the shared listener. A connection
+//! stays with the thread that accepted it. The counters are shared atomics. Their cost is negligible at the request rates of sequential
+//! clients.
 
 pub mod connection;
 pub mod counts;

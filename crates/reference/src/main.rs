@@ -46,7 +46,7 @@ struct Args {
 fn main() -> ExitCode {
     let args = Args::parse();
     end_at_panics();
-    block_signals(); // before threads start, because they inherit the mask: only `wait_for_signal` may receive the signals
+    block_signals(); // threads that start later inherit the mask, so only `wait_for_signal` receives the signals
     let address = SocketAddr::new(args.host, args.port);
     let threads = args.threads.map_or_else(|| thread::available_parallelism().map_or(1, usize::from), usize::from);
     let body = args.body.map_or_else(|| body_of(args.body_bytes), String::into_bytes);

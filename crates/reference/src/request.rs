@@ -3,7 +3,7 @@
 const HEADERS_MAX: usize = 64;
 const HEAD_BYTES_MAX: usize = 32 * 1024;
 
-/// The content at the beginning of a buffer.
+/// The result of parsing the beginning of a buffer.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Next {
     /// An incomplete request.
@@ -41,7 +41,7 @@ pub fn next(input: &[u8], path: &str) -> Next {
                 close |= value.split(',').any(|option| option.trim() == "close");
                 keep |= value.split(',').any(|option| option.trim() == "keep-alive");
             }
-            // No workload has requests with a body.
+            // No workload for clients has requests with a body.
             "transfer-encoding" => return Next::Garbage,
             "content-length" if value.trim() != "0" => return Next::Garbage,
             _ => {}

@@ -1,4 +1,4 @@
-//! Builds responses. They contain the date, so they are built once per second and shared by all requests within that second.
+//! Builds responses. They contain the date, so correct responses are built once per second and shared by all requests within that second.
 
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};

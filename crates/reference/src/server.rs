@@ -96,7 +96,7 @@ impl Worker {
             let socket = match self.listener.accept() {
                 Ok((socket, _)) => socket,
                 Err(error) if matches!(error.kind(), ErrorKind::Interrupted | ErrorKind::ConnectionAborted) => continue,
-                Err(_) => return, // no connection waits, or no file descriptor is free and the connection stays in the accept queue
+                Err(_) => return, // no connection is waiting, or no descriptor is free and the connection stays in the accept queue
             };
             self.counters.connections.fetch_add(1, Relaxed);
             let token = self.next_token;

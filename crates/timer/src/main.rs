@@ -2,15 +2,15 @@
 //!
 //! The wall time is measured from just before the fork until the child has been reaped.
 //!
-//! This is a separate program because a process is charged for the resources that it used before it executed the measured program. Its peak
-//! memory (`ru_maxrss`, which exec doesn't reset) starts with the pages of the process it was forked from, and its CPU time includes
-//! everything before exec. If the process is forked from an interpreter, this overhead is 10 MB and a millisecond. If it is forked from
-//! this program, the overhead is about ten microseconds, and the report contains the memory overhead as a floor. To keep that floor low,
-//! this program is small and depends only on libc.
+//! This is a separate program because the kernel's figures for a child process include the time between fork and exec. The peak memory
+//! (`ru_maxrss`, which exec doesn't reset) includes the pages of the parent that the child was forked from, and the CPU time includes
+//! everything before exec. If the parent were a Python interpreter, this overhead would be 10 MB and a millisecond. With this program as
+//! the parent, the CPU time is about ten microseconds, and the report contains the memory overhead as a floor. To keep the floor low, this
+//! program is small and depends only on libc.
 //!
 //! The standard output of PROGRAM goes to the file OUTPUT. The file REPORT gets a JSON object with `code` (negative for a signal),
-//! `wall_s`, `user_s`, `system_s`, `rss_bytes_peak` and `rss_bytes_floor`; a peak at the floor says nothing about PROGRAM. If PROGRAM could
-//! be run, `httpbench-timer` exits with 0, regardless of PROGRAM's own exit code. Otherwise, it exits with 127.
+//! `wall_s`, `user_s`, `system_s`, `rss_bytes_peak` and `rss_bytes_floor`. If the peak equals the floor, the memory of PROGRAM itself is
+//! unknown. If PROGRAM could be run, `httpbench-timer` exits with 0, regardless of PROGRAM's own exit code. Otherwise, it exits with 127.
 
 use std::ffi::{CString, OsString};
 use std::fs::{self, File};
@@ -62,7 +62,7 @@ fn run(argv: &[CString], output: &File) -> io::Result<String> {
     if pid == 0 {
         become_program(&pointers, output.as_raw_fd(), error[1]);
     }
-    // SAFETY: the descriptor is ours. The pipe ends when the child's copy is closed too.
+    // SAFETY: nothing else uses the descriptor. Reading from the pipe ends once the child's copy is closed, too.
     unsafe { libc::close(error[1]) };
     let (mut status, mut used) = (0, zeroed());
     // SAFETY: both pointers are valid during the call.
@@ -107,7 +107,7 @@ fn failure_of(pipe: i32) -> Option<io::Error> {
     (bytes == size_of::<i32>() as isize).then(|| io::Error::from_raw_os_error(number))
 }
 
-/// Returns the peak memory of this program. `getrusage` would include the memory used before exec.
+/// Returns the peak memory of this program. `getrusage` would include memory that this process used before it executed this program.
 fn own_rss_peak() -> io::Result<i64> {
     let status = fs::read_to_string("/proc/self/status")?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));

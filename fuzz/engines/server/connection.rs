@@ -20,7 +20,7 @@ use http1::{INTERIM, WRONG_STATUS, correct_response};
 use http2::{Exchange, INTERIM_BLOCK};
 use socket::tls_config;
 
-/// The error that ends a script early: the connection is unusable, or the script has ended it.
+/// The error that ends a script early: the connection is unusable, or the script has closed it.
 #[derive(Debug)]
 pub struct Over;
 
@@ -103,7 +103,7 @@ impl<'a> Connection<'a> {
             return self.serve_well();
         }
         let polite = self.script.http2 && self.script.manners;
-        // Settings come first, unless the script starts with something that must precede the handshake.
+        // SETTINGS must be the first frame, unless the script starts with a step whose bytes must precede the TLS handshake.
         if polite && !matches!(self.script.steps.first(), Some(Step::Raw(_) | Step::Alert { .. } | Step::Record { .. })) {
             self.frame(SETTINGS, 0, 0, &[])?;
         }
@@ -116,7 +116,8 @@ impl<'a> Connection<'a> {
                 After::ServeWell => return self.serve_well(),
                 After::Close => return Ok(()),
                 After::Repeat if !self.shut && !self.script.steps.is_empty() => {
-                    // Steps without I/O don't notice that the client is gone, and must not occupy a core.
+                    // Steps without I/O don't notice that the client has disconnected, so check whether the run has ended. The pause keeps
+                    // such steps from occupying a core.
                     if self.shared.stop.load(Ordering::SeqCst) {
                         return Ok(());
                     }
@@ -275,7 +276,7 @@ impl<'a> Connection<'a> {
         Ok(())
     }
 
-    /// Handles the end of the stream, which completes a body without a length. With TLS, this requires a close_notify.
+    /// Handles the end of the stream. Without TLS, it completes a body without a length. With TLS, only a close_notify does so.
     fn note_close(&mut self) {
         if self.tls.is_none() && !self.shut && !self.notified {
             self.note_end_of_body();
@@ -290,7 +291,7 @@ impl<'a> Connection<'a> {
         }
     }
 
-    /// Counts responses before they are sent, so that the count is never too low.
+    /// Counts correct responses. Call this before sending them, so that the count is never too low.
     fn count_correct(&self, count: u64) {
         self.shared.correct.fetch_add(count, Ordering::SeqCst);
     }

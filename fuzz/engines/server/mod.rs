@@ -1,4 +1,4 @@
-//! A server that plays a script and knows an upper bound on the number of correct responses it has sent.
+//! A server that plays a script and tracks an upper bound on the number of correct responses that it has sent.
 
 mod connection;
 
@@ -33,7 +33,7 @@ struct Shared {
     body: Vec<u8>,
     /// An upper bound on the number of correct responses sent.
     correct: AtomicU64,
-    /// Whether the server has sent bytes that the model doesn't understand. These bytes may contain any number of correct responses.
+    /// Whether the server has sent HTTP/2 bytes that it doesn't track. They may contain any number of correct responses.
     unknown: AtomicBool,
     open: AtomicU32,
     accepted: AtomicU32,
@@ -81,7 +81,7 @@ impl Server {
         Ok(server)
     }
 
-    /// Returns the upper bound on the number of correct responses, or `None` if the model can't give a bound.
+    /// Returns the upper bound on the number of correct responses, or `None` if there is no bound.
     pub fn correct(&self) -> Option<u64> {
         let unknown = self.shared.unknown.load(Ordering::SeqCst);
         (!unknown).then(|| self.shared.correct.load(Ordering::SeqCst))

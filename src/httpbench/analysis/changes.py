@@ -18,7 +18,7 @@ from httpbench.stats.summary import Summary
 from httpbench.stats.unpaired import Change, change
 
 SHOWN = ("rps", "p50", "p99", "cpu", "memory", "time")
-"""Metrics that are compared even if no gate mentions them."""
+"""Metrics that are always compared. Other metrics are compared if a gate or the user names them."""
 
 RunAndTrials = tuple[Run, Sequence[Trial]]
 
@@ -43,7 +43,7 @@ class Cell(Frozen):
     verdict_base: VerdictKind
     verdict_head: VerdictKind
     reasons_head: tuple[Reason, ...]
-    """Reasons for the verdict on head's rounds, or reasons why these rounds don't count."""
+    """Reasons for head's verdict, including the reasons why rounds don't count."""
     figures: dict[str, Change]
     """Changes by metric. A metric is omitted if one of the runs lacks it. A load with a rate has no ``rps``."""
     lost_head: Reason | None = None
@@ -52,7 +52,7 @@ class Cell(Frozen):
 
 @dataclass(frozen=True, slots=True)
 class Alone:
-    """Loads of one target that only one of the two runs measured."""
+    """One or more loads of a target that only one of the two runs measured."""
 
     side: Literal["base", "head"]
     target: str
@@ -60,8 +60,8 @@ class Alone:
     connections: int
     loads: int
     elsewhere: Literal["limits", "load"] | None
-    """Why the other run lacks these loads. ``limits``: it measured the target with other container limits. ``load``: it measured the target
-    under another workload or load. ``None``: it lacks the target."""
+    """Why the other run lacks these loads. ``limits``: the other run measured the target with different container limits. ``load``: it
+    measured the target under a different workload or load. ``None``: it didn't measure the target."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,9 +69,9 @@ class ChangeGate(JudgedGate):
     """The result of a gate for one cell."""
 
     at: Cell | Summary
-    """The cell, or its summary in base if head lacks the cell."""
+    """The compared cell, or the summary from base if head lacks the cell."""
     index: int | None = None
-    """Index of the cell in ``Changes.cells``. ``None``: only base has the cell."""
+    """Index of the cell in :attr:`Changes.cells`. ``None``: only base has the cell."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +97,7 @@ class Changes:
 
     @property
     def undecided(self) -> bool:
-        """Whether at least one gate could not be judged, or was inconclusive while ``fails_if_inconclusive`` is set."""
+        """Whether at least one gate could not be judged or, if ``fails_if_inconclusive`` is set, was inconclusive."""
         return leaves_open((judged.passage for judged in self.gates), fails_if_inconclusive=self.fails_if_inconclusive)
 
     @property
@@ -109,7 +109,10 @@ class Changes:
 def changes(
     base: RunAndTrials, head: RunAndTrials, gates: Sequence[Gate] = (), further: Sequence[str] = (), *, fails_if_inconclusive: bool = False
 ) -> Changes:
-    """Compare each cell that both runs have, in the order of head's tables. ``further`` names metrics to compare besides ``SHOWN``."""
+    """Compare each cell that both runs have, in the order of head's tables.
+
+    ``further`` contains metrics to compare in addition to ``SHOWN``.
+    """
     before, after = _cells(base), _cells(head)
     common = [key for key in after if key in before]
     names = list(dict.fromkeys((*SHOWN, *further, *(gate.figure for gate in gates))))
@@ -135,13 +138,14 @@ _Key = tuple[object, ...]
 
 
 def _cells(measured: RunAndTrials) -> dict[_Key, Row]:
-    """Return the rows, keyed by everything that must match: the cell, the definition of its workload and the limits of its container.
+    """Return the rows, keyed by all properties that must match: the cell, the definition of its workload and the limits of its container.
 
     The name of the workload is not enough, because its definition may have changed between the runs.
     """
     run, trials = measured
     rows = [row for group in groups(run, trials) for row in group.rows]
-    return {(*row.trials[0].plan.cell, run.workloads[row.summary.workload].model_dump_json(), _limits(row.target)): row for row in rows}
+    definitions = {name: workload.model_dump_json() for name, workload in run.workloads.items()}
+    return {(*row.trials[0].plan.cell, definitions.get(row.summary.workload), _limits(row.target)): row for row in rows}
 
 
 def _limits(target: Target) -> tuple[float, int] | None:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from httpbench.analysis.rows import BOUNDS, Group, Row
 from httpbench.model import Reason, Trial, VerdictKind
-from httpbench.stats.composite import WEIGHTS, Composite, composite
+from httpbench.stats.composite import TESTS_MIN, WEIGHTS, Composite, composite
 from httpbench.stats.figures import CPU, P99, SPEED, THROUGHPUT, WALL, Figure
 from httpbench.stats.gates import lost_rounds
 from httpbench.stats.interval import LEFT_OUT, ROUNDS_MIN
@@ -21,15 +21,15 @@ from httpbench.stats.overhead import Difference, overhead
 from httpbench.stats.paired import Comparison, Rounds, compare
 from httpbench.stats.ranks import AllPairs, RankRange, pooled
 from httpbench.stats.stalls import hidden_stalls
-from httpbench.stats.summary import cells, last_attempts, summarize
+from httpbench.stats.summary import cells, last_attempts, overall
 
 LOST = (VerdictKind.FAILED, VerdictKind.INVALID)
 """Verdicts of rounds that don't count because of the target itself, not because of a disturbance."""
 
 HIGHER_IS_BETTER = (THROUGHPUT.name, SPEED.name)
 LIMITED = (*HIGHER_IS_BETTER, WALL.name, P99.name)
-"""Metrics that show only bounds for a target if something other than the target was full. In that case, the target could have been faster,
-and latencies include additional waiting."""
+"""Metrics that are only bounds if something other than the target was full. In that case, the target could have been faster, and latencies
+include time in which requests waited elsewhere."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,18 +39,18 @@ class Compared:
     row: Row
     baseline: Row
     figures: dict[str, Comparison | None]
-    """Comparisons by metric, starting with the headline. A comparison is ``None`` if a row lost too many rounds, if a proxy was faster than
-    its baseline without an explanation, or if no round has the metric for both rows."""
+    """Comparisons by metric, starting with the headline. A comparison is ``None`` if one of the rows lost too many rounds or no round has
+    the metric for both rows. It is also ``None`` for a proxy in :func:`unexplained`."""
 
     @property
     def stalling(self) -> Row | None:
-        """The row with the lower p99, if its p99 hides stalls. In a closed loop, stalls barely affect p99. ``None``: it hides none."""
+        """The row with the lower p99, if this p99 hides stalls of a closed loop. ``None``: no hidden stalls."""
         found = self.figures.get(P99.name)
         lower = None if found is None else self.row if found.ratio < 1 else self.baseline
         return lower if lower and hidden_stalls(lower.trials) else None
 
     def holds(self, figure: str) -> bool:
-        """Return whether the difference in a metric is significant and neither bounds nor hidden stalls could reverse it."""
+        """Return whether the difference in a metric is significant and can't be due to a lower bound or to hidden stalls."""
         found = self.figures[figure]
         if found is None or not found.differs or (figure == P99.name and self.stalling is not None):
             return False
@@ -59,7 +59,7 @@ class Compared:
 
 
 def figures(group: Group) -> tuple[Figure, ...]:
-    """Return the metrics that a table compares. If the load has a rate, these are p99 and CPU time, because the rate fixes throughput."""
+    """Return the metrics that a table compares. With a rate, these are the p99 and CPU time, because the rate fixes throughput."""
     if group.client_work is not None:
         return (WALL, CPU)
     return (THROUGHPUT, P99) if group.load.rate_rps is None else (P99, CPU)
@@ -74,7 +74,7 @@ def against(group: Group, baseline: str | None) -> list[Compared]:
 
 
 def ahead(group: Group, leader: Row, others: Sequence[Row]) -> list[Compared]:
-    """Compare one row with each of the other rows by the table's headline: throughput, p99 at a rate, or the speed of a client."""
+    """Compare one row with each of the other rows by the table's headline metric: throughput, p99 at a rate, or the speed of clients."""
     return _compared(group, [_headline(group)], [(leader, other) for other in others])
 
 
@@ -86,7 +86,7 @@ def _compared(group: Group, compared: Sequence[Figure], pairs: Sequence[tuple[Ro
 def ranking(group: Group) -> dict[str, RankRange]:
     """Return the range of ranks of each target by throughput, or by time for clients, in table order.
 
-    The baseline of proxies and rows that aren't compared have no rank. A table with a rate has no ranks.
+    Rows that aren't compared have no rank, and neither has the baseline of proxies. The targets of a table with a rate aren't ranked.
     """
     if group.load.rate_rps is not None:
         return {}
@@ -97,29 +97,29 @@ def ranking(group: Group) -> dict[str, RankRange]:
 
 
 def is_undecided(places: Mapping[str, RankRange]) -> bool:
-    """Return whether every target could have every rank."""
+    """Return whether the ranking is undecided, because every target could have every rank."""
     return all(rank == RankRange(1, len(places)) for rank in places.values())
 
 
 def rounds_to_tell(group: Group) -> int | None:
-    """Return how many rounds would tell at least two rows apart, or ``None`` if that takes too many rounds to be practical."""
+    """Return how many rounds would show a difference between at least two rows, or ``None`` if the number isn't practical."""
     _, tested = _tested(group, _headline(group))
     return tested.rounds_to_rank()
 
 
 def lost_too_many(row: Row) -> Reason | None:
-    """Return why a row lost rounds if it lost more of them than a confidence interval tolerates, else ``None``.
+    """Return why a row lost rounds if it lost more rounds than a comparison leaves out, else ``None``.
 
-    Such a row isn't compared, because its remaining rounds are the ones in which it did well, so they would flatter it.
+    Such a row isn't compared, because its remaining rounds may be the ones in which it happened to do well.
     """
     lost = sum(trial.verdict.kind in LOST for trial in row.trials)
     return lost_rounds(row.trials) if lost * LEFT_OUT > len(row.trials) else None
 
 
 def unexplained(group: Group) -> list[Row]:
-    """Return the proxies that were faster than the backend alone, if the backend doesn't count the requests that it handles.
+    """Return the proxies that were faster than the backend alone, unless the backend counted the requests that it handled.
 
-    These proxies aren't compared, because they may have answered from memory.
+    These proxies aren't compared, because they may have answered requests from memory.
     """
     theirs = group.row(group.proxy_baseline)
     if theirs is None or theirs.is_lower_bound:
@@ -129,7 +129,7 @@ def unexplained(group: Group) -> list[Row]:
 
 
 def flaky(group: Group) -> list[Row]:
-    """Return the rows that aren't compared because including them would cost the other rows too many rounds."""
+    """Return the rows that aren't ranked because including them would exclude too many rounds of the other rows."""
     rows, _ = _tested(group, _headline(group))
     return [row for row in _eligible(group) if row not in rows]
 
@@ -144,20 +144,22 @@ def differences(group: Group, baseline: str | None) -> dict[str, dict[str, Diffe
 
 
 def composite_of(trials: Sequence[Trial]) -> Composite | None:
-    """Return the composite scores of a run, or ``None`` if it has too few of TechEmpower's tests or too few targets.
+    """Return the composite scores of a run, or ``None`` if the run has too few of TechEmpower's tests or too few targets.
 
     As in TechEmpower's ranking, each target is scored at the load at which it performs best.
     """
+    if len(WEIGHTS.keys() & {trial.plan.workload for trial in trials}) < TESTS_MIN:
+        return None
     figures: dict[str, dict[str, Rounds]] = {}
-    bounds: dict[tuple[str, str], bool] = {}
+    best: dict[tuple[str, str], list[Trial]] = {}
     for cell in cells(trials):
         plan = cell[0].plan
         if plan.workload in WEIGHTS and plan.load.rate_rps is None and (rounds := THROUGHPUT.rounds(last_attempts(cell))):
             of_target = figures.setdefault(plan.target, {})
             if _median(rounds) >= _median(of_target.get(plan.workload, {})):
                 of_target[plan.workload] = rounds
-                bounds[plan.target, plan.workload] = summarize(last_attempts(cell)).verdict.kind in BOUNDS
-    return composite(figures, {target for (target, _), is_bound in bounds.items() if is_bound})
+                best[plan.target, plan.workload] = last_attempts(cell)
+    return composite(figures, {target for (target, _), cell in best.items() if overall(cell).kind in BOUNDS})
 
 
 def _headline(group: Group) -> Figure:
@@ -165,7 +167,7 @@ def _headline(group: Group) -> Figure:
 
 
 def _tested(group: Group, figure: Figure) -> tuple[list[Row], AllPairs]:
-    """Test all pairs of comparable rows by one metric. Ranks and comparisons both use this test, so they can't contradict each other."""
+    """Test all pairs of comparable rows by one metric. Ranks and comparisons share this test, so they can't contradict each other."""
     rows = _eligible(group)
     rounds = [figure.rounds(row.trials) for row in rows]
     kept = pooled(rounds)
@@ -178,12 +180,15 @@ def _eligible(group: Group) -> list[Row]:
 
 
 def _is_proven(row: Row) -> bool:
-    """Return whether the backend counted a proxy's requests in every valid round. If a count was too low, the round is already invalid."""
+    """Return whether the backend counted a proxy's requests in every valid round. A round with too low a count is already invalid."""
     return all(trial.observed.backend_requests is not None for trial in row.trials if trial.verdict.counts)
 
 
 def _is_faster(group: Group, proxy: Row, baseline: Row) -> bool:
-    """Return whether at least three rounds show that a proxy served more requests than its baseline or, at a rate, had a lower p50."""
+    """Return whether a proxy was significantly faster than its baseline.
+
+    This means that it served more requests than the baseline or, at a rate, had a lower p50. It requires at least three rounds.
+    """
     if group.load.rate_rps is None:
         found = compare(THROUGHPUT.rounds(proxy.trials), THROUGHPUT.rounds(baseline.trials), THROUGHPUT.resolution)
         return found is not None and found.interval is not None and found.interval.low > 1
@@ -192,7 +197,7 @@ def _is_faster(group: Group, proxy: Row, baseline: Row) -> bool:
 
 
 def comparisons(group: Group, figure: Figure, pairs: Sequence[tuple[Row, Row]]) -> list[Comparison | None]:
-    """Compare pairs of rows by one metric. ``Compared.figures`` explains when a comparison is ``None``."""
+    """Compare pairs of rows by one metric. :attr:`Compared.figures` explains when a comparison is ``None``."""
     rows, tested = _tested(group, figure)
     places = {row.target.id: index for index, row in enumerate(rows)}
     left_out = unexplained(group)

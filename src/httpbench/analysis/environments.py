@@ -1,7 +1,7 @@
-"""Check whether the environments of two runs allow a comparison, and list each property that must match but doesn't.
+"""Check whether two runs can be compared, and list the properties of their environments that must match but don't.
 
-A property is ignored if it may be the subject of the comparison (the commit, versions of toolchains and libraries) or if it doesn't
-describe the machine (its load average). Host names of containers are also ignored, because they are random.
+Properties that may be the subject of the comparison are ignored: the commit, and the versions of toolchains and libraries. The load average
+is ignored because it isn't a property of the machine. The host names of containers are ignored because they are random.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ MUST_MATCH = (
 """Fields of an environment that must match."""
 
 MEMORY_TOLERANCE = 0.02
-"""Memory sizes match if their relative difference is at most this large. The size changes slightly from boot to boot."""
+"""Maximum relative difference between memory sizes that match. The size changes slightly from boot to boot."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +64,7 @@ def resources(base: TrialPlan, head: TrialPlan) -> list[Mismatch]:
 
 
 def toolchains(base: Environment, head: Environment) -> list[Mismatch]:
-    """Return the programs and libraries whose versions differ. They may be the subject of the comparison, so they don't prevent it."""
+    """Return the programs and libraries whose versions differ. Such differences may be intended, so they don't prevent a comparison."""
     names = sorted(base.versions.keys() | head.versions.keys())
     pairs = [Mismatch(name, base.versions.get(name), head.versions.get(name)) for name in names]
     return [pair for pair in pairs if pair.base != pair.head]
@@ -79,7 +79,7 @@ def differences(base: Environment, head: Environment) -> Iterator[Mismatch]:
     if abs(base.memory_bytes - head.memory_bytes) > MEMORY_TOLERANCE * base.memory_bytes:
         yield Mismatch("memory_bytes", base.memory_bytes, head.memory_bytes)
     if base.tuning and head.tuning:  # earlier versions didn't store these settings
-        for name in sorted((base.tuning.keys() | head.tuning.keys()) - set(MUST_MATCH)):  # governor and turbo have their own fields
+        for name in sorted((base.tuning.keys() | head.tuning.keys()) - set(MUST_MATCH)):  # MUST_MATCH includes governor and turbo
             before, after = base.tuning.get(name), head.tuning.get(name)
             if before != after:
                 yield Mismatch(name, before, after, is_knob=True)

@@ -1,4 +1,4 @@
-"""Facts about groups of trials: what was measured, what was disturbed, and which memory metric all rows have."""
+"""Facts about groups of trials: the facts behind their verdicts, the disturbed trials, and the memory metric that all rows have."""
 
 from __future__ import annotations
 
@@ -28,15 +28,15 @@ class Disturbances:
     """The disturbed trials of some rows."""
 
     repeated: tuple[Trial, ...]
-    """Trials that were repeated."""
+    """Disturbed trials that were repeated."""
     lost: tuple[Trial, ...]
     """Last attempts that don't count because they were disturbed."""
     accepted: tuple[Trial, ...]
-    """Last attempts that were disturbed but count, because the run had no retries."""
+    """Last attempts that count although they were disturbed, because the run had no retries."""
 
 
 def disturbances(rows: Sequence[Row]) -> Disturbances:
-    """Sort the disturbed trials by how the run handled them."""
+    """Group the disturbed trials by how the run handled them."""
     last = [trial for row in rows for trial in row.trials if trial.verdict.kind is VerdictKind.DISTURBED]
     return Disturbances(
         repeated=tuple(trial for row in rows for trial in row.repeated),
@@ -46,6 +46,6 @@ def disturbances(rows: Sequence[Row]) -> Disturbances:
 
 
 def memory_is_proportional(found: Sequence[Group]) -> bool:
-    """Return whether every row with a memory value also has the proportional set size, so that a column can show this metric."""
+    """Return whether a column can show the proportional set size, because every row with a memory value also has this metric."""
     rows = [row for group in found for row in group.rows if row.summary.rss_bytes_peak is not None]
     return all(row.summary.pss_bytes_peak is not None for row in rows)

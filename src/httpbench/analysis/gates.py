@@ -24,15 +24,15 @@ class Obstacle(Enum):
     NO_BASELINE = auto()
     """The baseline was not measured."""
     NO_TARGET = auto()
-    """Head lacks the target under this load."""
+    """The second run (head) has no such target under this load."""
     FIXED_BY_RATE = auto()
-    """The load has a rate, which fixes throughput."""
+    """The gate is about throughput, which is fixed by the load's offered rate."""
     LOST_ROUNDS = auto()
     """At least one round of the target, or too many rounds of the baseline, failed or were invalid."""
     NO_ROUNDS = auto()
-    """A run has no valid round with the metric."""
+    """One of the runs has no valid round with the metric."""
     TOO_FEW_ROUNDS = auto()
-    """There are too few valid rounds to compute an interval."""
+    """There are too few valid rounds for an interval."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,26 +42,26 @@ class JudgedGate:
     gate: Gate
     passage: Passage = Passage.UNKNOWN
     ratio: float | None = None
-    """Value of the target divided by that of the baseline. If two runs are compared: value of head divided by that of base. ``None``:
+    """Value of the target divided by the baseline's value. In a comparison of two runs, head's value divided by base's value. ``None``:
     unknown."""
     interval: ConfidenceInterval | None = None
     """95% confidence interval of the ratio. ``None``: unknown."""
     obstacle: Obstacle | None = None
-    """Why the gate could not be judged. ``None``: it was judged."""
+    """Why the gate could not be judged. ``None``: the gate was judged."""
     rounds: int = 0
-    """Number of rounds in which both sides have the metric."""
+    """Number of rounds in which both sides of the comparison have the metric."""
     lost: Reason | None = None
-    """Number of rounds that failed or were invalid, and why, if these rounds prevent a judgment. ``None``: they don't."""
+    """Number of rounds that failed or were invalid, and why. ``None``: no such rounds kept the gate from being judged."""
 
     @property
     def rounds_enough(self) -> int | None:
-        """Number of rounds that would decide an inconclusive gate, or ``None`` if it is decided or needs more rounds than is practical."""
+        """Number of rounds that would decide an inconclusive gate. ``None``: the gate isn't inconclusive, or the number isn't practical."""
         if self.passage is not Passage.INCONCLUSIVE or self.ratio is None or self.interval is None:
             return None
         return rounds_to_decide(self.gate, self.ratio, self.interval, self.rounds)
 
     def by_ratio(self, found: Comparison | Change, rounds: int) -> Self:
-        """Return this gate with its ratio and result, or with neither if there is an obstacle."""
+        """Return this gate with its ratio and result, or without them if there is an obstacle."""
         if self.obstacle is not None:
             return replace(self, rounds=rounds)
         return replace(self, rounds=rounds, ratio=found.ratio, interval=found.interval, passage=passage(self.gate, found.interval))

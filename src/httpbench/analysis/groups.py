@@ -1,4 +1,4 @@
-"""The tables of a run: its cells, grouped so that the rows of a group can be compared, and the order of groups and rows.
+"""The tables of a run. The cells are grouped so that the rows of each group can be compared, and groups and rows are sorted.
 
 The rows of a group share workload, load, scaling and load generator. Rows are never ranked across groups.
 """
@@ -7,20 +7,30 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Protocol
 
 from httpbench.analysis.rows import Group, LoadOrigin, Row
 from httpbench.model import Load, Measurement, Probed, Run, Scaling, Table, Trial
-from httpbench.stats.summary import cells, last_attempts, summarize
+from httpbench.stats.summary import Summary, cells, last_attempts, summarize
 
 GroupKey = tuple[Scaling, str, str, Load]
-"""Key that the rows of a table share: scaling, workload, load generator and load."""
+"""The properties that all rows of a table share: scaling, workload, load generator and load."""
 
 SIZE_TOLERANCE = 0.10
-"""Maximum relative difference between a response size and the group's median. Rows with a larger difference are marked."""
+"""Maximum relative difference between the response size of a row and the median of its group. Rows with a larger difference are marked."""
 
 
-def groups(run: Run, trials: Sequence[Trial]) -> list[Group]:
-    """Return the tables of a run, in order. There may be fewer ``trials`` than planned."""
+class Summarize(Protocol):
+    """A function that summarizes the trials of a cell, like :func:`summarize`."""
+
+    def __call__(self, trials: Sequence[Trial], *, invalid: bool = False) -> Summary: ...
+
+
+def groups(run: Run, trials: Sequence[Trial], summary_of: Summarize = summarize) -> list[Group]:
+    """Return the tables of a run, in order.
+
+    If the run isn't complete, ``trials`` contains fewer trials than planned. ``summary_of`` may return stored summaries.
+    """
     found: dict[GroupKey, list[list[Trial]]] = {}
     for cell in cells(trials):
         _, scaling, workload, generator, load = cell[0].plan.cell
@@ -29,10 +39,18 @@ def groups(run: Run, trials: Sequence[Trial]) -> list[Group]:
         found.setdefault((own, workload, generator, load), []).append(cell)
     probed = {trial.plan.target: trial.probed for trial in trials if trial.probed is not None}
     several = len({generator for _, _, generator, _ in found}) > 1
-    return [_group(run, key, found[key], probed, several_generators=several) for key in sorted(found, key=_table_place)]
+    return [_group(run, key, found[key], probed, summary_of, several_generators=several) for key in sorted(found, key=_table_place)]
 
 
-def _group(run: Run, key: GroupKey, found: Sequence[Sequence[Trial]], probed: Mapping[str, Probed], *, several_generators: bool) -> Group:
+def _group(
+    run: Run,
+    key: GroupKey,
+    found: Sequence[Sequence[Trial]],
+    probed: Mapping[str, Probed],
+    summary_of: Summarize,
+    *,
+    several_generators: bool,
+) -> Group:
     scaling, workload, generator, load = key
     trials = last_attempts(trial for cell in found for trial in cell)
     measurements = [trial.measurement for trial in trials if trial.measurement is not None]
@@ -53,7 +71,7 @@ def _group(run: Run, key: GroupKey, found: Sequence[Sequence[Trial]], probed: Ma
         scale=run.scale,
         rounds=max(len(last_attempts(cell)) for cell in found),
         generator_notes=tuple(note for measurement in measurements for note in measurement.notes),
-        rows=tuple(sorted(_rows(run, found, probed), key=_proxy_place if run.table is Table.TCP_PROXIES else _row_place)),
+        rows=tuple(sorted(_rows(run, found, probed, summary_of), key=_proxy_place if run.table is Table.TCP_PROXIES else _row_place)),
         load_origin=_load_origin(run, measurements),
         client_work=run.workloads[workload].client if workload in run.workloads else None,
         slices=trials[0].plan.slices,
@@ -73,14 +91,14 @@ def _load_origin(run: Run, measurements: Sequence[Measurement]) -> LoadOrigin | 
     return LoadOrigin(count, slowest=slowest, lag_us=lag_us)
 
 
-def _rows(run: Run, found: Sequence[Sequence[Trial]], probed: Mapping[str, Probed]) -> Iterable[Row]:
+def _rows(run: Run, found: Sequence[Sequence[Trial]], probed: Mapping[str, Probed], summary_of: Summarize) -> Iterable[Row]:
     sizes = [_response_bytes(cell) for cell in found]
     known = [size for size in sizes if size is not None]
     usual = statistics.median_low(known) if known else 0
     for attempts, size in zip(found, sizes, strict=True):
         cell = last_attempts(attempts)
         last = {trial.plan.number for trial in cell}
-        summary = summarize(cell)
+        summary = summary_of(cell)
         odd = size is not None and abs(size - usual) > SIZE_TOLERANCE * usual
         yield Row(
             target=run.targets[summary.target],
@@ -91,12 +109,12 @@ def _rows(run: Run, found: Sequence[Sequence[Trial]], probed: Mapping[str, Probe
             odd_size=odd,
             log_tail=_log_tail(cell),
             probed=probed.get(summary.target),
-            measured=None if summary.rounds_counting else summarize(cell, invalid=True),
+            measured=None if summary.rounds_counting else summary_of(cell, invalid=True),
         )
 
 
 def _response_bytes(cell: Sequence[Trial]) -> int | None:
-    """Return the size of the first sampled response. The responses of a target differ only in their dates."""
+    """Return the size of the first sampled response. All responses of a target are equal except for their dates."""
     return next((trial.response.size_bytes for trial in cell if trial.response is not None), None)
 
 
@@ -111,7 +129,7 @@ def _table_place(key: GroupKey) -> tuple[object, ...]:
 
 
 def _row_place(row: Row) -> tuple[bool, float, str]:
-    """Return the sort key of a row. It sorts by throughput, or by time for clients. Rows without results come last, by id."""
+    """Return the sort key of a row: throughput, or time for clients. Rows without results come last, sorted by id."""
     client, throughput = row.summary.client, row.summary.throughput_rps
     if client is not None:
         return (False, client.mean_s, row.target.id)
@@ -119,7 +137,7 @@ def _row_place(row: Row) -> tuple[bool, float, str]:
 
 
 def _proxy_place(row: Row) -> tuple[object, ...]:
-    """Return the sort key of a row of proxies, in which the baseline comes first.
+    """Return the sort key of a row in a table of proxies. The baseline comes first.
 
     If the load has a rate, proxies are sorted by p99, because all of them serve the same rate.
     """

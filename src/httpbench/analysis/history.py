@@ -1,20 +1,23 @@
-"""One target over many runs: each of its metrics over time, and the runs at which a metric changed.
+"""The history of a target: each of its metrics over many runs, and the runs at which a metric changed.
 
-Runs share a series only if their environments match by the rules of ``httpbench compare``. The values come from the summaries of trials in
-the store, so reading a hundred thousand trials takes less than a second.
+Runs belong to the same series only if their environments match by the rules of ``httpbench compare``. The values come from summaries of
+trials in the store, so that reading a hundred thousand trials takes less than a second.
 """
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
+
+from pydantic import TypeAdapter
 
 from httpbench.analysis.environments import Mismatch, differences, load_hosts, resources
+from httpbench.errors import StoreError
 from httpbench.model import Environment, Load, Scaling, TrialPlan, VerdictKind, Workload
 from httpbench.stats.change_points import RUNS_MAX, change_points
 from httpbench.stats.interval import ConfidenceInterval
@@ -27,12 +30,15 @@ FIGURES: Mapping[str, Callable[[TrialFigures], float | None]] = {
     "p99": lambda trial: trial.latency_us_p99,
     "time": lambda trial: trial.wall_s,
 }
-"""Functions that read a metric from the summary of a trial, by metric."""
+"""Functions that return a metric of a trial, by name of the metric."""
+
+_OBJECT: TypeAdapter[dict[str, Any]] = TypeAdapter(dict[str, Any])
+_WORKLOADS = TypeAdapter(dict[str, Workload])
 
 CommitsBetween = Callable[[Path, str, str], Sequence[str]]
 """Function that lists the commits in a folder after one commit, up to and including another commit.
 
-Each commit is one line, newest first. The list is empty if the commits are unknown.
+The list has one line per commit, newest first. It is empty if the commits are unknown.
 """
 
 
@@ -60,7 +66,7 @@ class LevelChange:
     index: int
     """Index of the first point after the change."""
     ratio: float
-    """Level after the change divided by the level before it."""
+    """Level after the change divided by the level before the change."""
     interval: ConfidenceInterval | None
     """95% confidence interval of the ratio."""
     commit_before: str | None
@@ -68,7 +74,8 @@ class LevelChange:
     commit_after: str | None
     """Commit of the first run after the change."""
     commits: tuple[str, ...] = ()
-    """Commits after ``commit_before`` up to ``commit_after``, one line each, newest first. Empty: unknown, or the commit didn't change."""
+    """Commits after ``commit_before`` up to ``commit_after``, one line each, newest first. Empty: the commits are unknown, or the commit
+    didn't change."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +104,7 @@ class Series:
     environment: Environment
     """Environment of the newest run."""
     differs: tuple[Mismatch, ...]
-    """Differences from the environment of the newest series of this cell. Empty: this is the newest series."""
+    """Differences from the environment of this cell's newest series. Empty: this is the newest series."""
     points: tuple[Point, ...]
     """The runs of the series. There is at least one."""
     changes: tuple[LevelChange, ...]
@@ -120,11 +127,15 @@ class Series:
 def histories(store: Store, target: str, commits_between: CommitsBetween | None = None) -> list[Series]:
     """Return the series of every metric of a target over the newest runs. For each cell, the newest environment comes first.
 
-    ``commits_between`` is called once for each change between two commits. Without ``commits_between``, changes list no commits. This
-    function itself reads only the store, so the caller decides whether git runs on this machine.
+    ``commits_between`` is called once for each change between two commits. Without this argument, the changes don't list commits. The
+    function itself reads only the store, so the caller decides whether git is run.
     """
     found: dict[tuple[object, ...], list[list[_Measured]]] = {}
-    for measured in _measured(store.figures(target, RUNS_MAX)):
+    try:
+        measured_cells = list(_measured(store.figures(target, RUNS_MAX)))
+    except ValueError:
+        raise StoreError(f"{store.path}: a run of {target} was stored by another version of httpbench") from None
+    for measured in measured_cells:
         alike = found.setdefault(measured.key, [])
         group = next((group for group in alike if not _differences(group[0], measured)), None)
         if group is None:
@@ -152,7 +163,7 @@ class _Measured:
 
     @property
     def key(self) -> tuple[object, ...]:
-        """Key of this cell's series, without the environment. It includes the workload's definition, which can change between runs."""
+        """Key of this cell's series, except for the environment. It includes the workload's definition, which can change between runs."""
         limits = self.run.target.isolation
         return (*self.plan.cell, self.workload.model_dump_json() if self.workload else None, limits and (limits.cpus, limits.memory_bytes))
 
@@ -174,11 +185,11 @@ def _measured(runs: Sequence[RunFigures]) -> Iterator[_Measured]:
 
 
 def _plan(text: str) -> TrialPlan:
-    return TrialPlan.model_validate({**json.loads(text), "number": 0, "round": 0})
+    return TrialPlan.model_validate({**_OBJECT.validate_json(text), "number": 0, "round": 0})
 
 
 def _workloads(text: str) -> dict[str, Workload]:
-    return {name: Workload.model_validate(workload) for name, workload in json.loads(text).items()}
+    return _WORKLOADS.validate_json(text)
 
 
 def _differences(base: _Measured, head: _Measured) -> list[Mismatch]:
@@ -216,7 +227,7 @@ def _series(newest: _Measured, group: Sequence[_Measured], figure: str, commits_
 
 
 def _values(measured: _Measured, figure: str) -> list[float]:
-    """Return the values of all rounds. A load with a rate has no ``rps``, because the rate fixes throughput."""
+    """Return the values of all rounds. For a load with a rate, ``rps`` has no values, because the rate fixes throughput."""
     if figure == "rps" and measured.plan.load.rate_rps is not None:
         return []
     return [value for trial in measured.trials if (value := FIGURES[figure](trial)) is not None and value > 0]

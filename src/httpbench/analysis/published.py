@@ -1,6 +1,6 @@
-"""Published results next to our own: each target's best throughput on both sides, and the rank correlation between the two sides.
+"""A comparison of published results with our own: each target's best throughput in both, and the rank correlation between them.
 
-Machines, loads and load generators differ, so each side is relative to its own fastest target.
+Machines, loads and load generators differ, so reports show both results relative to the fastest target of the same run.
 """
 
 from __future__ import annotations
@@ -14,25 +14,25 @@ from httpbench.stats.summary import cells, summarize
 
 @dataclass(frozen=True, slots=True)
 class PublishedPair:
-    """One target in both runs."""
+    """The results of one target in both runs."""
 
     name: str
-    """The published name."""
+    """Name of the target in the published results."""
     theirs_rps: float
     ours_rps: float
 
 
 @dataclass(frozen=True, slots=True)
 class Beside:
-    """The targets that both runs measured under one workload."""
+    """The targets that both runs measured with one workload."""
 
     workload: str
     pairs: tuple[PublishedPair, ...]
-    """The pairs, by published throughput in descending order."""
+    """The pairs, in descending order of published throughput."""
 
     @property
     def correlation(self) -> float | None:
-        """Rank correlation between published results and our own. ``None``: too few targets."""
+        """Rank correlation between published results and our own. ``None``: too few targets, or all results of one side are equal."""
         return rank_correlation([pair.ours_rps for pair in self.pairs], [pair.theirs_rps for pair in self.pairs])
 
     @property

@@ -8,7 +8,7 @@ from httpbench.model import ClientWork, Load, Probed, Scaling, Target, Trial, Ve
 from httpbench.stats.summary import Estimate, Latency, Summary
 
 BOUNDS = (VerdictKind.GENERATOR, VerdictKind.BOTH, VerdictKind.DATABASE)
-"""Verdicts that make a result a lower bound, because something other than the target was (nearly) full."""
+"""Verdicts that make a result only a lower bound, because something other than the target was full or nearly full."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,13 +22,13 @@ class Row:
     response_bytes: int | None
     """Size of the sampled response, including its header block."""
     odd_size: bool
-    """Whether the response size is far from the sizes in the other rows."""
+    """Whether the response size differs from the median of the group by more than the tolerance."""
     log_tail: str | None
-    """End of the log of the last round that doesn't count."""
+    """Last lines of the log from the most recent round that doesn't count."""
     probed: Probed | None
     """Result of the first probe of this target in the run."""
     measured: Summary | None = None
-    """Results of the rounds that don't count, if no round counts. Tables strike them through and never compare them."""
+    """Results of the rounds that don't count, if no round counts. Tables show these results struck through and never compare them."""
     repeated: tuple[Trial, ...] = ()
     """Disturbed trials that were followed by another attempt."""
 
@@ -39,7 +39,7 @@ class Row:
 
     @property
     def as_measured(self) -> Row:
-        """This row. If no round counts, it contains the results of the rounds that don't count."""
+        """This row, with the results of the rounds that don't count if no round counts."""
         return self if self.measured is None else replace(self, summary=self.measured)
 
     @property
@@ -54,7 +54,7 @@ class Row:
 
     @property
     def is_lower_bound(self) -> bool:
-        """Whether the load generator, the backend or the database was (nearly) full, so that the target may be faster than measured."""
+        """Whether something other than the target was full or nearly full, so that the target may be faster than measured."""
         limits = (*BOUNDS, *([VerdictKind.BACKEND] if self.target.is_declared else []))
         return self.counts and self.summary.verdict.kind in limits
 
@@ -77,13 +77,13 @@ class LoadOrigin:
 
     hosts: int
     name: str | None = None
-    """Name of a single load host, reached by ssh. ``None``: the hosts are Dask workers."""
+    """Name of the load host, if httpbench reaches it over ssh. ``None``: the hosts are Dask workers."""
     cores: int = 0
-    """Number of physical cores of the single load host."""
+    """Number of physical cores of the load host. 0: the hosts are Dask workers."""
     has_backend: bool = False
-    """Whether the single load host also ran the backend of the proxies."""
+    """Whether the load host also ran the backend of the proxies."""
     slowest: str | None = None
-    """If there are several hosts: name of the one that sent its requests with the longest delay. ``None``: unknown."""
+    """Name of the Dask worker that sent its requests with the longest delay. ``None``: unknown."""
     lag_us: float = 0.0
     """99th percentile of the delay with which ``slowest`` sent its requests, in µs."""
 
@@ -112,16 +112,16 @@ class Group:
     scale: float
     rounds: int
     generator_notes: tuple[str, ...]
-    """Limitations that the load generator reported, from all trials."""
+    """Limitations that the load generator reported in any trial."""
     rows: tuple[Row, ...]
     load_origin: LoadOrigin | None = None
     """Machines that sent the load. ``None``: the target's own machine."""
     client_work: ClientWork | None = None
     """Work that the clients did. ``None``: the targets are not clients."""
     slices: int | None = None
-    """Number of slices in each trial, with targets taking turns. ``None``: each trial is one window."""
+    """Number of slices in each trial. ``None``: trials aren't measured in slices."""
     proxy_baseline: str | None = None
-    """Id of the baseline of proxies, which has no rank because it is not a proxy. ``None``: the targets are not proxies."""
+    """Id of the baseline of proxies. The baseline has no rank because it is not a proxy. ``None``: the targets are not proxies."""
 
     def row(self, target: str | None) -> Row | None:
         """Return the row of a target, or ``None`` if this table lacks it."""

@@ -1,8 +1,8 @@
-"""Targets, workloads and suites, read from TOML files into frozen models."""
+"""The catalog of targets, workloads and suites, read from files."""
 
 from __future__ import annotations
 
-from httpbench.catalog.catalog import Catalog, load
+from httpbench.catalog.catalog import Catalog, load, load_valid
 from httpbench.catalog.files import sentences
 from httpbench.catalog.proofs import read_proofs, record_proofs
 from httpbench.catalog.select import kind_of, matching, select
@@ -13,6 +13,7 @@ __all__ = [
     "Catalog",
     "kind_of",
     "load",
+    "load_valid",
     "matching",
     "read_proofs",
     "read_results",

@@ -46,6 +46,14 @@ def load(extra_targets: Sequence[Path] = ()) -> Catalog:
 
     Another project's catalog replaces the built-in targets, because it has hundreds of targets, some with the same ids as built-in ones.
     """
+    found, problems = load_valid(extra_targets)
+    if problems:
+        raise CatalogError(problems)
+    return found
+
+
+def load_valid(extra_targets: Sequence[Path] = ()) -> tuple[Catalog, list[str]]:
+    """Read all targets, workloads and suites from valid files, and return them with the problems of the invalid files."""
     folder = root()
     problems: list[str] = []
     others = [foreign for extra in extra_targets if (foreign := foreign_catalogue(extra))]
@@ -58,9 +66,7 @@ def load(extra_targets: Sequence[Path] = ()) -> Catalog:
     workloads = _unique(_named(folder / "workloads", Workload, problems), problems)
     suites = _unique(_named(folder / "suites", Suite, problems), problems)
     problems += _unknown_workloads(suites.values(), workloads)
-    if problems:
-        raise CatalogError(problems)
-    return Catalog(targets, workloads, suites)
+    return Catalog(targets, workloads, suites), problems
 
 
 def _of_other_project(named: tuple[str, Path]) -> list[Target]:
@@ -85,7 +91,7 @@ def _targets(path: Path) -> list[Target]:
 
 
 def _target(manifest: TargetFile, variant: Variant, folder: Path) -> Target:
-    """Combine the fields of the file with the fields that the variant overrides."""
+    """Build a target from the fields of the file and the variant's overrides."""
     overrides = {name: value for name, value in variant if value is not None and name != "name"}
     combined = {
         "id": target_id(manifest.kind, manifest.language, manifest.framework, variant.name),

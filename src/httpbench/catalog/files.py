@@ -1,7 +1,7 @@
-"""Read a TOML file into a model and report all its problems at once, in terms of the file.
+"""Read a TOML file into a model, and report all problems of the file at once.
 
-pydantic does the validation. This module translates pydantic's errors: a location in a model becomes a key in the file. An invalid word is
-reported with the allowed values and, if it is nearly correct, a "did you mean" suggestion.
+pydantic does the validation. This module translates pydantic's errors into sentences that name the key in the file. If a word is
+invalid, the sentence lists the allowed words and suggests a similar one.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from typing import Any, TypeVar, get_args
 from pydantic import BaseModel, ValidationError
 
 from httpbench.errors import CatalogError
+from httpbench.paths import read_small
 from httpbench.text import one_line
 
 TOML_TYPES = {
@@ -27,7 +28,10 @@ TOML_TYPES = {
     "float_type": "a number",
     "bool_type": "true or false",
 }
-"""TOML type to name in the error message, by the error type that pydantic reports for a value of the wrong type."""
+"""Names of TOML types for error messages, by the error type that pydantic reports for a value of the wrong type."""
+
+SHOWN_MAX = 80
+"""Maximum number of characters that an error message quotes from an invalid value."""
 
 Model = TypeVar("Model", bound=BaseModel)
 Location = Sequence[str | int]
@@ -36,12 +40,12 @@ Location = Sequence[str | int]
 def read(path: Path, model: type[Model]) -> Model:
     """Return the file as a model. Raises :class:`CatalogError` with one sentence per problem."""
     try:
-        data = tomllib.loads(path.read_text(encoding="utf-8"))
+        data = tomllib.loads(read_small(path, path.parent))
     except OSError as error:
         raise CatalogError([f"{path}: cannot read the file: {error.strerror}"]) from None
     except UnicodeDecodeError:
         raise CatalogError([f"{path}: not UTF-8"]) from None
-    except tomllib.TOMLDecodeError as error:
+    except (ValueError, RecursionError) as error:
         raise CatalogError([f"{path}: not TOML: {error}"]) from None
     try:
         return model.model_validate(data)
@@ -75,17 +79,25 @@ def _sentence(model: type[BaseModel], problem: dict[str, Any]) -> str:
             return f"{key}: must not be empty"
         case "enum":
             allowed = re.findall(r"'(.*?)'", problem["ctx"]["expected"])
-            given = problem["input"]
-            return f'{key}: "{given}" is not allowed; use one of {", ".join(allowed)}{did_you_mean(str(given), allowed)}'
+            given = _shown(problem["input"])
+            return f'{key}: "{given}" is not allowed; use one of {", ".join(allowed)}{did_you_mean(given, allowed)}'
         case "value_error":
             return f"{key}: {problem['ctx']['error']}" if key else str(problem["ctx"]["error"])
         case "string_pattern_mismatch":
-            return f'{key}: "{problem["input"]}" does not match {problem["ctx"]["pattern"]}'
+            return f'{key}: "{_shown(problem["input"])}" does not match {problem["ctx"]["pattern"]}'
         case kind if kind in TOML_TYPES:
-            return f'{key}: must be {TOML_TYPES[kind]}, not "{problem["input"]}"'
+            return f'{key}: must be {TOML_TYPES[kind]}, not "{_shown(problem["input"])}"'
         case _:
             message = problem["msg"].removeprefix("Input ")
-            return f'{key}: {message[0].lower()}{message[1:]}, not "{problem["input"]}"'
+            return f'{key}: {message[0].lower()}{message[1:]}, not "{_shown(problem["input"])}"'
+
+
+def _shown(value: object) -> str:
+    try:
+        text = str(value)
+    except ValueError:  # Python limits the number of digits that it converts
+        text = "a number with thousands of digits"
+    return text if len(text) <= SHOWN_MAX else f"{text[:SHOWN_MAX]}…"
 
 
 def _key(location: Location) -> str:

@@ -1,8 +1,12 @@
-"""Helpers for the readers of other projects' catalogs. A reader accepts unmodified files and lists targets with invalid files too."""
+"""Helpers for the readers of other projects' catalogs.
+
+Readers accept the files of these projects unmodified. Targets with invalid files are listed too, with their problems.
+"""
 
 from __future__ import annotations
 
 import json
+import os
 import re
 from collections.abc import Mapping
 from pathlib import Path
@@ -10,7 +14,7 @@ from typing import Any
 
 from httpbench.errors import CatalogError
 from httpbench.model import Build, Entry, Kind, Scaling, Target, Tuning
-from httpbench.paths import id_part, target_id
+from httpbench.paths import id_part, read_small, small_file, target_id
 from httpbench.text import one_line
 
 Raw = Mapping[str, Any]
@@ -20,10 +24,10 @@ BUILD_LIMIT_S = 3600.0
 _FROM = re.compile(r"^\s*FROM\s+\S", re.MULTILINE | re.IGNORECASE)
 
 
-def read_text(path: Path) -> str:
-    """Return the text of a file without a byte order mark. Raises :class:`CatalogError` if it can't be read."""
+def read_text(path: Path, folder: Path) -> str:
+    """Return the text of a file in a target's folder. Raises :class:`CatalogError` if it can't be read."""
     try:
-        return path.read_text(encoding="utf-8-sig")
+        return read_small(path, folder)
     except OSError as error:
         raise CatalogError([f"{path.name} cannot be read: {error.strerror}"]) from None
     except UnicodeDecodeError:
@@ -31,10 +35,10 @@ def read_text(path: Path) -> str:
 
 
 def read_json(path: Path) -> Raw:
-    """Return the object in a JSON file. Raises :class:`CatalogError` if it can't be read."""
-    text = read_text(path)
+    """Return the object stored in a JSON file in a target's folder. Raises :class:`CatalogError` if it can't be read."""
+    text = read_text(path, path.parent)
     try:
-        data = json.loads(text)
+        data = json_data(text)
     except (ValueError, RecursionError) as error:
         raise CatalogError([f"{path.name} is not JSON: {one_line(str(error))}"]) from None
     if not isinstance(data, dict):
@@ -42,12 +46,34 @@ def read_json(path: Path) -> Raw:
     return data
 
 
-def dockerfile_problems(path: Path) -> list[str]:
-    """Return the problems of a Dockerfile that can be found without docker."""
-    if not path.is_file():
-        return [f"{path.name}: not in its folder"]
+def json_data(text: str) -> Any:
+    """Parse JSON. Raises :class:`ValueError` or :class:`RecursionError` if it's invalid or contains half of a surrogate pair.
+
+    Such a half has no encoding in UTF-8, so it can't be stored.
+    """
+    data = json.loads(text)
+    if "\\ud" in text.lower():
+        json.dumps(data, ensure_ascii=False).encode()
+    return data
+
+
+def file_problems(folder: Path, name: str) -> list[str]:
+    """Return the problems of a file in a target's folder that can be found without reading it."""
+    if not os.path.lexists(folder / name):
+        return [f"{name}: not in its folder"]
     try:
-        return [] if _FROM.search(read_text(path)) else [f"{path.name}: has no FROM"]
+        small_file(folder / name, folder)
+    except OSError as error:
+        return [f"{name} cannot be read: {error.strerror}"]
+    return []
+
+
+def dockerfile_problems(folder: Path, name: str) -> list[str]:
+    """Return the problems of a Dockerfile that can be found without docker."""
+    if problems := file_problems(folder, name):
+        return problems
+    try:
+        return [] if _FROM.search(read_text(folder / name, folder)) else [f"{name}: has no FROM"]
     except CatalogError as error:
         return error.problems
 
@@ -58,7 +84,7 @@ def wrong_entry(catalog: str, name: str, problems: list[str]) -> Entry:
 
 
 def foreign_target(entry: Entry, language: str, framework: str, variant: str | None = None, **known: Any) -> Target:
-    """Return a server of another catalog, with the names from that catalog. ``known`` contains further fields of :class:`Target`."""
+    """Return a server from another project's catalog. ``known`` contains further fields of :class:`Target`."""
     language, framework = id_part(language), id_part(framework)
     variant = None if variant is None else id_part(variant)
     unknown = {
@@ -81,6 +107,6 @@ def foreign_target(entry: Entry, language: str, framework: str, variant: str | N
 
 
 def no_clone(folder: Path, contains: str, catalog: str, repository: str) -> CatalogError:
-    """Return the error for a folder that doesn't have the layout of a catalog."""
+    """Return the error for a folder that isn't a clone of the catalog's repository."""
     wrong = f"contains no {contains}" if folder.is_dir() else "is not a folder"
     return CatalogError([f"{folder}: {wrong}; {catalog}:DIR requires a clone of github.com/{repository}"])

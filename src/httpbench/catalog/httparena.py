@@ -6,6 +6,7 @@ support are left out. The clone's data set, static files and certificates are mo
 
 from __future__ import annotations
 
+import os
 from enum import StrEnum
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,8 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from httpbench.catalog.files import sentences
 from httpbench.catalog.foreign import dockerfile_problems, foreign_target, no_clone, read_json, wrong_entry
 from httpbench.errors import CatalogError
-from httpbench.model import ContainerRecipe, Entry, Target, Tuning
+from httpbench.model import USUAL_CAPABILITIES, ContainerRecipe, Entry, Target, Tuning
+from httpbench.paths import inside
 
 NAME = "httparena"
 CONFIGURATION, DOCKERFILE, SCRIPT = "meta.json", "Dockerfile", "build.sh"
@@ -27,10 +29,10 @@ PATHS = {
     "pipelined": (f"{NAME}-pipelined", "/pipeline"),
     "json": (f"{NAME}-json", "/json/50?m=6"),
 }
-"""Name of the workload in httpbench and request path in HttpArena, by supported test. The paths are the same for all frameworks."""
+"""httpbench's workload name and HttpArena's request path for each supported test. All frameworks use the same paths."""
 
 MOUNTS = {"/data/dataset.json": "data/dataset.json", "/data/static": "data/static", "/certs": "certs"}
-"""Paths in the clone, keyed by the paths at which they are mounted inside the container."""
+"""Files and folders to mount: the path in the clone, by the path inside the container."""
 
 
 class _Type(StrEnum):
@@ -66,13 +68,34 @@ def read(folder: Path) -> list[Target]:
     configurations = sorted(folder.glob(f"frameworks/*/{CONFIGURATION}"))
     if not configurations:
         raise no_clone(folder, f"frameworks/FRAMEWORK/{CONFIGURATION}", NAME, "MDA2AV/HttpArena")
-    mounts = {inside: str(path) for inside, name in MOUNTS.items() if (path := folder.absolute() / name).exists()}
-    return [_target(path.absolute(), mounts) for path in configurations]
+    mounts, problems = _mounts(folder.absolute())
+    return [_target(path.absolute(), mounts, problems) for path in configurations]
 
 
-def _target(path: Path, mounts: dict[str, str]) -> Target:
+def _mounts(clone: Path) -> tuple[dict[str, str], list[str]]:
+    """Return the paths to mount, by the paths inside the container, and the problems of paths that must not be mounted.
+
+    A path that leads out of the clone would expose other files to the container. A mounted socket could let the container control the host.
+    """
+    mounts, problems = {}, []
+    for mounted_at, name in MOUNTS.items():
+        if not os.path.lexists(clone / name):
+            continue
+        try:
+            real = inside(clone / name, clone)
+        except OSError as error:
+            problems.append(f"{name} cannot be mounted: {error.strerror}")
+            continue
+        if real.is_dir() or real.is_file():
+            mounts[mounted_at] = str(real)
+        else:
+            problems.append(f"{name} cannot be mounted: it is neither a regular file nor a folder")
+    return mounts, problems
+
+
+def _target(path: Path, mounts: dict[str, str], problems_of_mounts: list[str]) -> Target:
     folder, language = path.parent, UNKNOWN_LANGUAGE
-    problems = dockerfile_problems(folder / DOCKERFILE)
+    problems = [*dockerfile_problems(folder, DOCKERFILE), *problems_of_mounts]
     known: dict[str, Any] = {}
     try:
         raw = read_json(path)
@@ -80,7 +103,7 @@ def _target(path: Path, mounts: dict[str, str]) -> Target:
             language = given
         meta = _Meta.model_validate(raw)
     except CatalogError as error:
-        problems = error.problems
+        problems = [*error.problems, *problems]
     except ValidationError as error:
         problems = [*sentences(_Meta, error), *problems]
     if problems:
@@ -101,7 +124,7 @@ def _target(path: Path, mounts: dict[str, str]) -> Target:
             "paths": dict(PATHS[test] for test in PATHS if test in meta.tests),
             "mounts": mounts,
         }
-    recipe = ContainerRecipe(dockerfile=DOCKERFILE, port=PORT, fixed_port=True)
+    recipe = ContainerRecipe(dockerfile=DOCKERFILE, port=PORT, fixed_port=True, capabilities=USUAL_CAPABILITIES)
     return foreign_target(entry, language, folder.name, folder=str(folder), container=recipe, **known)
 
 

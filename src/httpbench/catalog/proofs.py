@@ -56,5 +56,5 @@ def _entry(proof: Proof) -> str:
 
 
 def _text(value: str) -> str:
-    """Format a basic TOML string, which has the same escapes as JSON."""
+    """Format text as a basic TOML string, with JSON's escapes, which are also valid in TOML."""
     return json.dumps(value, ensure_ascii=False)

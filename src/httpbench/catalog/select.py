@@ -1,10 +1,10 @@
 """Select targets by the words and options of a command.
 
-A word selects the targets that match it by one of these rules. The first rule by which any target matches applies:
+A word selects targets by the first of these rules that matches any target:
 
 1. The target's id is exactly the word.
-2. The parts of the word are consecutive parts of the id: ``epoll``, ``c/epoll`` or ``epoll/level``. The word can therefore be a language or
-   a framework.
+2. The word is one or more consecutive parts of the id, such as ``epoll``, ``c/epoll`` or ``epoll/level``. The word can therefore be a
+   language or a framework.
 3. The word is the target's category.
 4. The id contains the word anywhere.
 """
@@ -73,7 +73,7 @@ def matching(targets: Sequence[Target], word: str) -> list[Target]:
 
 
 def _has_parts(target: Target, wanted: str) -> bool:
-    """Return whether ``wanted`` is one or more whole, consecutive parts of the id, with or without the prefix for the kind."""
+    """Return whether ``wanted`` consists of whole, consecutive parts of the id, with or without the prefix for the kind."""
     return any(f"/{wanted}/" in f"/{name}/" for name in (target.id, target.id.removeprefix(f"{target.kind}:")))
 
 

@@ -1,8 +1,8 @@
 """Read a clone of TechEmpower's FrameworkBenchmarks, which has a ``benchmark_config.json`` in each ``frameworks/LANGUAGE/FRAMEWORK``.
 
-Each test of a configuration becomes a target, ``language/framework`` or ``language/framework/test``, that runs in a container from the
-Dockerfile in the configuration's folder. If a configuration has problems, its targets list them, so one bad file doesn't hide hundreds of
-good ones.
+Each test of a configuration becomes a target, ``language/framework`` or ``language/framework/test``, that runs in a container built from
+the Dockerfile in the configuration's folder. Problems of a configuration are stored in its targets, so that one bad file doesn't hide
+hundreds of good ones.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from typing import Annotated, Any
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, field_validator
 
 from httpbench.catalog.files import sentences
-from httpbench.catalog.foreign import Raw, foreign_target, no_clone, read_json, read_text, wrong_entry
+from httpbench.catalog.foreign import Raw, file_problems, foreign_target, no_clone, read_json, read_text, wrong_entry
 from httpbench.errors import CatalogError
-from httpbench.model import Approach, Category, ContainerRecipe, Database, Entry, Orm, Target, Tuning
+from httpbench.model import USUAL_CAPABILITIES, Approach, Category, ContainerRecipe, Database, Entry, Orm, Target, Tuning
 from httpbench.model.frozen import RequestPath
 from httpbench.model.workload import ASKS_DATABASE
 from httpbench.text import one_line
@@ -32,7 +32,7 @@ TUNING = {Approach.REALISTIC: Tuning.TUNED, Approach.STRIPPED: Tuning.ENGINE}
 
 
 def _said(value: object) -> Any:
-    """Return the value of a field, or ``None`` if it is empty or the word "none" in any case."""
+    """Return the value of a field, or ``None`` if the value is empty or "none" (in any case)."""
     bare = value.strip() if isinstance(value, str) else value
     return None if isinstance(bare, str) and bare.lower() in ("", "none") else bare
 
@@ -63,7 +63,7 @@ class _Test(BaseModel):
     notes: Text = None
     versus: Text = None
     tags: tuple[str, ...] = ()
-    dockerfile: str | None = Field(default=None, pattern=r"^[^/-][^:]*$")
+    dockerfile: str = Field(pattern=r"^[^/-][^:]*$")
     docker_cmd: str | None = None
     plaintext_url: RequestPath | None = None
     json_url: RequestPath | None = None
@@ -112,7 +112,7 @@ def _targets(path: Path) -> list[Target]:
 
 
 def _project(path: Path) -> tuple[str, dict[str, Raw]]:
-    """Return the framework's name and its raw tests. Raises :class:`CatalogError` if the file has a different structure."""
+    """Return the framework's name and its raw tests. Raises :class:`CatalogError` if the structure of the file is invalid."""
     data = _data(path)
     project, listed = data.get("framework"), data.get("tests")
     problems = []
@@ -136,8 +136,8 @@ def _data(path: Path) -> Raw:
     if path.name == CONFIGURATION:
         return read_json(path)
     try:
-        return _as_json(tomllib.loads(read_text(path)))
-    except tomllib.TOMLDecodeError as error:
+        return _as_json(tomllib.loads(read_text(path, path.parent)))
+    except (ValueError, RecursionError) as error:
         raise CatalogError([f"{path.name} is not TOML: {one_line(str(error))}"]) from None
 
 
@@ -156,14 +156,16 @@ def _with_urls(test: object) -> object:
 
 
 def _read(path: Path, project: str, name: str, raw: Raw) -> tuple[_Test | None, Entry]:
-    """Parse a test, and return it with its catalog entry. If it is malformed, return ``None`` and an entry that lists all problems."""
+    """Return a parsed test and its catalog entry. If the test is malformed, return ``None`` and an entry that lists its problems."""
     full = project if name == DEFAULT_TEST else f"{project}-{name}"
     problems = list(_beyond_the_model(path.parent, full, raw))
     given = dict(raw)
     # The TOML file states neither the language nor the port. The language is the name of a folder, and the port is in the Dockerfile.
     if path.name == OLDER_CONFIGURATION:
-        told = {"language": path.parent.parent.name, "port": _exposed(path.parent / _dockerfile(full, raw))}
+        told = {"language": path.parent.parent.name, "port": _exposed(path.parent, _dockerfile(full, raw))}
         given = {**{name: value for name, value in told.items() if value is not None}, **raw}
+    if given.get("dockerfile") is None:
+        given["dockerfile"] = _dockerfile(full, raw)
     try:
         test = _Test.model_validate(given)
     except ValidationError as error:
@@ -192,9 +194,7 @@ def _beyond_the_model(folder: Path, full: str, raw: Raw) -> Iterator[str]:
         yield f'os: "{words["os"]}" is not supported; only Linux is'
     if not any(name.endswith("_url") for name in raw):
         yield "no path for any test"
-    dockerfile = _dockerfile(full, raw)
-    if not (folder / dockerfile).is_file():
-        yield f"{dockerfile}: not in its folder"
+    yield from file_problems(folder, _dockerfile(full, raw))  # doesn't read the Dockerfiles: reading hundreds of them would take too long
 
 
 def _dockerfile(full: str, raw: Raw) -> str:
@@ -202,11 +202,11 @@ def _dockerfile(full: str, raw: Raw) -> str:
     return named if isinstance(named, str) else f"{full}.dockerfile"
 
 
-def _exposed(dockerfile: Path) -> str | None:
+def _exposed(folder: Path, dockerfile: str) -> str | None:
     """Return the first port that a Dockerfile exposes."""
     try:
-        found = re.search(r"^\s*EXPOSE\s+(\d+)", dockerfile.read_text(encoding="utf-8"), re.MULTILINE | re.IGNORECASE)
-    except (OSError, UnicodeDecodeError):
+        found = re.search(r"^\s*EXPOSE\s+(\d+)", read_text(folder / dockerfile, folder), re.MULTILINE | re.IGNORECASE)
+    except CatalogError:
         return None
     return found[1] if found else None
 
@@ -228,7 +228,8 @@ def _target(folder: Path, name: str, test: _Test | None, entry: Entry) -> Target
 
 
 def _recipe(test: _Test, entry: Entry) -> ContainerRecipe:
-    """Return the recipe with which TechEmpower's own program builds the image."""
+    """Return the recipe of the image, with the build arguments that TechEmpower's own program sets."""
     arguments = {"BENCHMARK_ENV": "httpbench", "TFB_TEST_NAME": entry.name, "TFB_TEST_DATABASE": test.database or "none"}
-    dockerfile = test.dockerfile or f"{entry.name}.dockerfile"
-    return ContainerRecipe(dockerfile=dockerfile, build_args=arguments, port=test.port, fixed_port=True)
+    return ContainerRecipe(
+        dockerfile=test.dockerfile, build_args=arguments, port=test.port, fixed_port=True, capabilities=USUAL_CAPABILITIES
+    )

@@ -1,13 +1,12 @@
 """Read the results that TechEmpower publishes (``results.json``) as a run.
 
-Each combination of framework, test and level (number of connections or rows) was measured once. It becomes one trial in a single round,
-so there are no intervals and no verdicts. The latencies are those that wrk printed (mean, standard deviation, maximum). CPU time and
-memory are unknown.
+Each combination of framework, test and level (number of connections or rows) was measured once. The run has one
+round with one trial for each combination, so there are no intervals and no verdicts. The latencies are those that wrk printed (mean,
+standard deviation, maximum). CPU time and memory are unknown.
 """
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
@@ -17,11 +16,12 @@ from typing import Any
 from pydantic import AliasPath, BaseModel, ConfigDict, Field, ValidationError
 
 from httpbench.catalog.files import sentences
-from httpbench.catalog.foreign import foreign_target
+from httpbench.catalog.foreign import foreign_target, json_data
 from httpbench.catalog.techempower import NAME
 from httpbench.catalog.workload_names import find
 from httpbench.errors import CatalogError, SelectionError
 from httpbench.model import (
+    WARMUP_S_MAX,
     Build,
     Cores,
     Distribution,
@@ -47,7 +47,7 @@ ONE_REQUEST = ("json", "db", "fortune")
 PIPELINED, PIPELINE = "plaintext", 16
 US = {"us": 1.0, "ms": 1e3, "s": 1e6, "m": 6e7, "h": 3.6e9}
 ERRORS = {"5xx": "unexpected_status", "timeout": "timeout", "connect": "connect_other", "read": "reset", "write": "reset"}
-"""Our kind of error for each of wrk's error counters. wrk counts every status other than 2xx and 3xx as ``5xx``."""
+"""httpbench's kind of error for each of wrk's error counters. The counter ``5xx`` includes every status other than 2xx and 3xx."""
 NO_CORES = Cores(target=(), generator=(), harness=(), shared=False)
 PUBLISHED = Verdict(kind=VerdictKind.UNKNOWN)
 ENVIRONMENT_MAX = 200
@@ -83,18 +83,18 @@ class _Results(_Known):
     pipelined: Levels = Field(default=(), alias="pipelineConcurrencyLevels")
     queries: Levels = Field(default=(), alias="queryIntervals")
     cached: Levels = Field(default=(), alias="cachedQueryIntervals")
-    duration_s: int = Field(alias="duration", ge=1)
+    duration_s: int = Field(alias="duration", ge=1, le=WARMUP_S_MAX)
     raw: dict[str, Any] = Field(alias="rawData")
     metadata: tuple[_Metadata, ...] = Field(default=(), alias="testMetadata")
 
     @property
     def rows(self) -> dict[str, Levels]:
-        """The numbers of rows per request at which the database tests were measured, by test."""
+        """Numbers of rows per request in the database tests, by test."""
         return {"query": self.queries, "update": self.queries, "cached-query": self.cached}
 
     @property
     def levels(self) -> dict[str, Levels]:
-        """The levels at which each test was measured: numbers of connections, or numbers of rows per request."""
+        """Levels of each test: numbers of connections, or numbers of rows per request."""
         return {**dict.fromkeys(ONE_REQUEST, self.concurrency), PIPELINED: self.pipelined, **self.rows}
 
 
@@ -143,7 +143,7 @@ def read_results(path: Path, workloads: Mapping[str, Workload], command: Sequenc
 
 def _results(path: Path) -> _Results:
     try:
-        return _Results.model_validate(json.loads(path.read_text(encoding="utf-8-sig")))
+        return _Results.model_validate(json_data(path.read_text(encoding="utf-8-sig")))
     except OSError as error:
         raise CatalogError([f"{path}: cannot read the file: {error.strerror}"]) from None
     except ValidationError as error:
@@ -184,7 +184,7 @@ def _measured(results: _Results, path: Path) -> Iterator[tuple[str, str, int, Ma
 
 
 def _asked(results: _Results, test: str, number: int, path: Path) -> tuple[str, Load]:
-    """Return the name of the workload, and the load, for one level of a test."""
+    """Return the workload's name and the load for one level of a test."""
     levels, has_rows = results.levels[test], test in results.rows
     if number >= len(levels):
         raise _wrong(path, f"{test} has more results than levels")
@@ -195,7 +195,7 @@ def _asked(results: _Results, test: str, number: int, path: Path) -> tuple[str, 
 
 
 def _measurement(raw: Mapping[str, Any], duration_s: float) -> Measurement:
-    """Return the measurement of one level. As in TechEmpower's own tables, throughput is computed from the nominal duration."""
+    """Return the measurement of one level. As in TechEmpower's own tables, throughput is based on the nominal duration."""
     total = _count(raw, "totalRequests")
     ok = max(total - _count(raw, "5xx"), 0)
     errors: dict[str, int] = {}
@@ -234,7 +234,7 @@ def _target(one: _Metadata) -> Target:
 
 
 def _environment(results: _Results) -> Environment:
-    """Return the environment. The file describes the machine in one line of text; the rest is unknown."""
+    """Return the environment. Most of it is unknown, because the file describes the machine only in one line of text."""
     return Environment(
         hostname="published",
         cpu_model=one_line(results.environment or "unknown")[:ENVIRONMENT_MAX],

@@ -1,7 +1,7 @@
 """Read a clone of the-benchmarker/web-frameworks, which has a ``config.yaml`` in each ``LANGUAGE/FRAMEWORK`` folder.
 
-The clone contains no Dockerfiles until its own ``rake config`` writes one for each engine, ``.Dockerfile.ENGINE``. Each of these
-Dockerfiles becomes a target, ``language/framework/engine``, that runs in a container and listens on port 3000. A framework without a
+A new clone contains no Dockerfiles. Running ``rake config`` in the clone writes one for each engine, named ``.Dockerfile.ENGINE``. Each of
+these Dockerfiles becomes a target, ``language/framework/engine``, that runs in a container and listens on port 3000. A framework without a
 Dockerfile is listed with the reason why it can't run.
 """
 
@@ -10,14 +10,14 @@ from __future__ import annotations
 from pathlib import Path
 
 from httpbench.catalog.foreign import dockerfile_problems, foreign_target, no_clone
-from httpbench.model import ContainerRecipe, Entry, Target
+from httpbench.model import USUAL_CAPABILITIES, ContainerRecipe, Entry, Target
 from httpbench.paths import engine_of, id_part
 
 NAME = "web-frameworks"
 CONFIGURATION = "config.yaml"
 PORT = 3000
 PATHS = {f"{NAME}-index": "/", f"{NAME}-user": "/user/0", f"{NAME}-create": "/user"}
-"""Paths that every framework serves, by workload name."""
+"""Request paths of all frameworks, by workload name."""
 
 
 def read(folder: Path) -> list[Target]:
@@ -41,7 +41,7 @@ def _target(framework: Path, dockerfile: Path | None) -> Target:
         display_name=f"{framework.name} ({variant})" if variant else framework.name,
         webserver=variant,
         unsupported=None if dockerfile else "it has no Dockerfile; run `rake config` in the clone to create it",
-        problems=tuple(dockerfile_problems(dockerfile)) if dockerfile else (),
+        problems=tuple(dockerfile_problems(framework, dockerfile.name)) if dockerfile else (),
     )
     return foreign_target(
         entry,
@@ -49,6 +49,8 @@ def _target(framework: Path, dockerfile: Path | None) -> Target:
         name,
         variant,
         folder=str(framework),
-        container=ContainerRecipe(dockerfile=dockerfile.name if dockerfile else "Dockerfile", port=PORT, fixed_port=True),
+        container=ContainerRecipe(
+            dockerfile=dockerfile.name if dockerfile else "Dockerfile", port=PORT, fixed_port=True, capabilities=USUAL_CAPABILITIES
+        ),
         paths=PATHS,
     )

@@ -1,6 +1,6 @@
 """Find a workload by name.
 
-The name can be that of a workload file, the same name with another number of rows (``query-5``), or a mix (``json:3,db:1``).
+A name is the name of a workload file, such a name with another number of rows (``query-5``), or a mix (``json:3,db:1``).
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def _with_other_rows(known: Mapping[str, Workload], name: str) -> Workload | Non
 
 
 def _families(known: Mapping[str, Workload]) -> str:
-    """List the forms of workload names that contain a number of rows, such as ``query-N``."""
+    """List the patterns of workload names that contain a number of rows, such as ``query-N``."""
     names = sorted({workload.asked for workload in known.values() if workload.expect.rows})
     return f"{', '.join(f'{name}-N' for name in names)} with N from 1 to {ROWS_MAX}"
 

@@ -1,4 +1,4 @@
-"""The exit codes of the command."""
+"""The exit codes of ``httpbench``."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from httpbench.errors import HttpbenchError, UsageError
 
 
 class ExitCode(IntEnum):
-    """An exit code. ``docs/cli.md`` lists all exit codes."""
+    """An exit code and its meaning. ``docs/cli.md`` documents the same list."""
 
     meaning: str
 

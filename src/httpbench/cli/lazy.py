@@ -1,7 +1,7 @@
 """A group of verbs, each imported only when it is used.
 
-Help and completion ask a group for every verb, which would import all verbs. This group takes the first sentence of each verb's help from
-a table, and imports only the verb that runs.
+Help and completion look up every verb of a group, so an ordinary group would import all verbs. This group reads the first sentence of each
+verb's help from a table, and imports only the verb that runs.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ import click
 
 
 class LazyGroup(click.Group):
-    """A group of verbs in a fixed order. Each verb is the only command in the module of the same name in ``package``."""
+    """A group of verbs in a fixed order. Each verb is the only command in the module of ``package`` that has the verb's name."""
 
     def __init__(self, *args: Any, package: str, verbs: Mapping[str, str], **options: Any):
         super().__init__(*args, **options)
         self._package = package
-        self.commands = {name: click.Command(name, help=summary) for name, summary in verbs.items()}  # for help and completion only
+        self.commands = {name: click.Command(name, help=summary) for name, summary in verbs.items()}  # placeholders for help and completion
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(self.commands)

@@ -1,4 +1,4 @@
-"""The command ``httpbench``: its verbs, and its error reports.
+"""The command ``httpbench``: the list of its verbs, and the handling of errors.
 
 Data goes to standard output, everything else to standard error.
 """
@@ -54,7 +54,7 @@ VERBS = {
     "probe": "Find out whether servers route, parse or respond to anything.",
     "report": "Show a stored run again.",
     "compare": "Show what changed from one run to another.",
-    "history": "Show a target over many runs, and when it changed.",
+    "history": "Show a target's results over many runs, and when they changed.",
     "runs": "List stored runs, delete some, or store published results.",
     "serve": "Show all stored runs in a browser, including runs in progress.",
     "doctor": "Show the environment, and what will disturb a measurement.",
@@ -63,7 +63,10 @@ VERBS = {
     "noise": "Measure this machine's noise floor: one server against itself.",
     "completion": "Install tab completion for your shell.",
 }
-"""The first sentence of each verb's help, in the order in which a user needs the verbs. A test compares this table with the help."""
+"""The first sentence of each verb's help. Verbs are in the order in which users usually need them.
+
+A test compares this table with the help.
+"""
 
 
 @click.group(
@@ -87,8 +90,8 @@ def cli(context: click.Context) -> None:
 def run_command_line() -> None:
     """Run the command line and end the process with its exit code."""
     for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):  # a closed stream is None
-            stream.reconfigure(errors="replace")  # a terminal that can't show "µ" shows a question mark
+        if isinstance(stream, io.TextIOWrapper):  # Python sets a closed stream to None
+            stream.reconfigure(errors="replace")  # print "?" for characters that the terminal can't encode, such as "µ"
     sys.excepthook = console.fault
     if isinstance(sys.stderr, io.TextIOWrapper):
         raw = io.BufferedWriter(_StandardError(STDERR, "w", closefd=False))
@@ -98,7 +101,7 @@ def run_command_line() -> None:
 
 
 class _StandardError(io.FileIO):
-    """A standard error stream that drops messages once its terminal is gone, because a lost terminal must not make a trial fail."""
+    """Standard error that discards messages after its terminal was closed. Otherwise, closing the terminal could make a trial fail."""
 
     def write(self, data: ReadableBuffer, /) -> int:
         try:
@@ -138,9 +141,9 @@ def _exit_code() -> int:
 
 
 def _require_utf8() -> None:
-    """Raise :class:`UsageError` if an argument or the current folder is not UTF-8. httpbench can neither store nor show such text."""
+    """Raise :class:`UsageError` if an argument or the current folder is not UTF-8. httpbench can't store or print such text."""
     texts = {f"argument {number}": word for number, word in enumerate(sys.argv[1:], 1)}
-    with contextlib.suppress(OSError):  # the folder might be gone
+    with contextlib.suppress(OSError):  # the folder may have been deleted
         texts["the name of the current folder"] = str(Path.cwd())
     for what, text in texts.items():
         try:
@@ -155,6 +158,9 @@ def _discard_output(stream: int) -> None:
 
 
 def _search_system_folders() -> None:
-    """Add system folders to PATH. Debian installs servers such as nginx in them, but an ordinary user's PATH lacks them."""
+    """Add system folders to PATH.
+
+    Debian installs servers such as nginx in these folders, but a user's PATH usually doesn't contain them.
+    """
     folders = os.environ.get("PATH", os.defpath).split(os.pathsep)
     os.environ["PATH"] = os.pathsep.join([*folders, *(folder for folder in SYSTEM_FOLDERS if folder not in folders)])

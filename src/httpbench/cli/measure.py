@@ -60,7 +60,7 @@ def make_spec(
         workloads: The workloads of the matrix, by name.
         source: The source of the load.
         share: Options for the targets' cores. ``None``: each target gets its usual share.
-        partition: The function that divides the cores of this machine.
+        partition: The function that divides this machine's cores among the programs.
         seed: Seed of the trial order. ``None``: random.
     """
     topology = host.read_topology()
@@ -83,14 +83,17 @@ def measure(spec: RunSpec, source: LoadSource, record: RecordOptions, files: Exp
     files.check()
     outcome = build_and_run(spec, record, source)
     report(outcome, record.db, files, view)
-    judged = gated(outcome.run, outcome.trials)  # an interrupted run has no gates
+    judged = gated(outcome.run, outcome.trials)  # empty if the run was interrupted
     for gate in judged:
         files.tables.print(gate_sentence(gate), soft_wrap=True)
     return exit_code(outcome, [gate.passage for gate in judged])
 
 
 def build_and_run(spec: RunSpec, options: StoreOptions, source: LoadSource = THIS_MACHINE) -> Outcome:
-    """Build the targets that need it, then run and store every trial. If the run is impossible, raise before the first build."""
+    """Build targets where necessary, then run and store every trial.
+
+    If the run is impossible, raise an error before the first build.
+    """
     refuse_impossible(spec)
     with source.placed(spec) as placed:
         require_programs(placed)
@@ -112,9 +115,9 @@ def refuse_impossible(spec: RunSpec) -> None:
 
 
 def report(outcome: Outcome, db: Path, files: Exports, view: View | None = None) -> None:
-    """Show and export the results, even of an interrupted run.
+    """Show and export the results, even if the run was interrupted.
 
-    If the run could not be stored, raise the store's error at the end, unless the run was interrupted.
+    If the results could not be stored, raise the store's error after the export. An interrupted run doesn't raise it.
     """
     run, trials = outcome.run, outcome.trials
     interrupted = run.status is RunStatus.INTERRUPTED
@@ -122,7 +125,7 @@ def report(outcome: Outcome, db: Path, files: Exports, view: View | None = None)
     if trials:
         try:
             output.print(render_terminal(run, trials, width=output.width, view=view))
-        finally:  # export even if the terminal is gone
+        finally:  # export even if printing failed because the terminal was closed
             files.write(run, trials)
     if interrupted:
         planned = "" if run.search else f" of {len(run.plan)}"
@@ -135,7 +138,7 @@ def report(outcome: Outcome, db: Path, files: Exports, view: View | None = None)
 
 
 def exit_code(outcome: Outcome, passages: Sequence[Passage] = ()) -> ExitCode:
-    """Return the exit code of a run and its gates."""
+    """Return the exit code for a run and the results of its gates."""
     if outcome.run.status is RunStatus.INTERRUPTED:
         return ExitCode.INTERRUPTED
     if Passage.BREACHED in passages:
@@ -145,10 +148,10 @@ def exit_code(outcome: Outcome, passages: Sequence[Passage] = ()) -> ExitCode:
 
 
 def _is_fine(run: Run, trials: Sequence[Trial]) -> bool:
-    """Return whether each target has a result and no trial failed or is invalid.
+    """Return whether every cell has a result, and no trial failed or is invalid.
 
-    A disturbed round is fine if another round of the same cell counts. A search also tries rates that are too high, so a search
-    is fine if it found a rate that holds.
+    A disturbed round is acceptable if another round of the same cell counts. A search only needs to find a rate that holds, because
+    some of the rates that it tries are always too high.
     """
     if run.search:
         return saturation(run.search, trials).rate_rps is not None

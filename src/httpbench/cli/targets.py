@@ -1,4 +1,4 @@
-"""Helpers for verbs that start targets: their workloads, the servers behind them, and the container engines they require."""
+"""Helpers for verbs that start targets: workloads, backends, databases and container engines."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from httpbench.catalog import Catalog
 from httpbench.cli.terminal import console
 from httpbench.errors import ContainerError, SelectionError
+from httpbench.host.scratch import sweep
 from httpbench.model import Engine, Kind, Target, Workload
 from httpbench.report.words.numbers import plural
 from httpbench.run import KINDS, databases_of, engines_left, engines_of, remove_leftovers, require_engine
@@ -31,18 +32,19 @@ def check_kind(workload: Workload, kind: Kind) -> None:
 
 
 def with_backends(known: Catalog, targets: Sequence[Target], workloads: Mapping[Kind, Workload]) -> list[Target]:
-    """Return the targets and the backends and databases that they require for these workloads, without duplicates."""
+    """Return the targets, followed by the backends and databases that these workloads require, without duplicates."""
     backends = [known.targets[name] for target in targets if (name := workloads[target.kind].backend)]
     databases = databases_of((target, workloads[target.kind]) for target in targets)
     return list({target.id: target for target in (*targets, *backends, *databases)}.values())
 
 
 def prepare_engines(targets: Iterable[Target]) -> None:
-    """Check that the container engines of the targets respond, and remove containers that a killed run left behind.
+    """Check that the container engines of the targets respond, and remove containers and folders that a killed run left behind.
 
-    An engine that no target requires is checked only if a killed run might have left a container in it, because such a container might
-    use the measured CPUs. Raise :class:`~httpbench.errors.RequirementError` if a required engine is missing or does not respond.
+    Other engines are checked only if a killed run may have left a container running there, because that container could use the measured
+    CPUs. Raise :class:`~httpbench.errors.RequirementError` if a required engine is missing or does not respond.
     """
+    sweep()
     for engine in engines_of(targets):
         require_engine(engine)
         _remove(engine)

@@ -48,7 +48,7 @@ def _servers(ready: Sequence[Target]) -> list[str]:
 
 
 def _next(servers: Sequence[str]) -> list[tuple[str, str]]:
-    """Return useful commands and their purposes. The commands name targets that are ready, if enough targets are."""
+    """Return useful commands with their purposes. The commands use targets that are ready, if there are enough of them."""
     compare = f"httpbench bench {' '.join(servers)}" if len(servers) == 2 else "httpbench bench --suite quick --skip-missing"
     return [
         ("httpbench run './old {port}' './new {port}'", "compare servers of your own"),

@@ -1,4 +1,4 @@
-"""Load generators on other hosts. A run starts all load generators through the same interface, wherever they run."""
+"""Load generators on other hosts. A run uses the same interface to start load generators here and on other hosts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Find the address at which load hosts reach this machine, and measure round trips between them."""
+"""Find the address of this machine that load hosts can reach, and measure round trips from them to this machine."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def is_here(url: str) -> bool:
 
 
 def is_loopback(url: str) -> bool:
-    """Return whether the host of a URL is a loopback address or name, without a lookup."""
+    """Return whether the host of a URL is a loopback address or a loopback name. Names aren't resolved."""
     name = _host_of(url)
     try:
         return ipaddress.ip_address(name).is_loopback
@@ -74,7 +74,7 @@ def address_for(load_hosts: Mapping[str, str], given: str | None) -> str:
         given: The value of ``--host``, or ``None``.
 
     Raises:
-        UsageError: ``given`` is not a usable address, or the routes to the load hosts leave from different addresses.
+        UsageError: ``given`` is not a usable address, or the routes to the load hosts have different source addresses.
     """
     if given is not None:
         return _checked(given)
@@ -143,7 +143,7 @@ def _checked(given: str) -> str:
 
 @contextmanager
 def _echo_server(address: str, port: int | None) -> Iterator[int]:
-    """Run a server that echoes the bytes of one connection; yield its port."""
+    """Run a server that echoes the bytes of one connection, and yield its port."""
     family = socket.AF_INET6 if ":" in address else socket.AF_INET
     try:
         server = socket.create_server((address, port or 0), family=family)

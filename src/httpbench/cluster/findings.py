@@ -1,10 +1,9 @@
-"""Find everything on a load host, and on the network to it, that can disturb a measurement."""
+"""Check a load host, and its network connection to this machine, for anything that can disturb a measurement."""
 
 from __future__ import annotations
 
 import dataclasses
 import re
-import tempfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
@@ -15,6 +14,7 @@ from httpbench.host.finding import Finding, judged, worst_first
 from httpbench.host.kernel_files import read_int
 from httpbench.host.knobs import all_knobs
 from httpbench.host.mirror import mirrored
+from httpbench.host.scratch import scratch_folder
 from httpbench.model import RoundTrips
 
 JITTER_SHARE_MAX, JITTER_US_MIN = 0.25, 50.0
@@ -23,10 +23,10 @@ OFFLOADS = ("tcp-segmentation-offload", "generic-receive-offload")
 
 
 def findings_of(load_host: SshLoadHost) -> list[Finding]:
-    """Return all findings, the worst first, prefixed with the name of the load host. This changes nothing on the load host."""
+    """Return all findings, worst first. Their names begin with the name of the load host. Nothing on the load host is changed."""
     name = load_host.host.name
-    with tempfile.TemporaryDirectory(prefix="httpbench-") as folder:
-        root = mirrored(load_host.seen["files"], Path(folder))
+    with scratch_folder() as folder:
+        root = mirrored(load_host.seen["files"], folder)
         topology = host.read_topology(root, load_host.host.cpus)
         own = [
             doctor.siblings(root, topology),
@@ -51,7 +51,7 @@ def _round_trips(trips: RoundTrips) -> Iterator[Finding]:
 
 
 def _link(load_host: SshLoadHost, root: Path) -> Iterator[Finding]:
-    """Yield findings on the network interfaces at both ends of the route, if both are known."""
+    """Yield findings on the network interfaces at both ends of the route, if both interfaces are known."""
     (route,) = load_host.seen["printed"]
     addresses, own = host.capture(("ip", "-o", "address")), re.escape(load_host.host.address)
     match_there = re.search(r"\bdev (\S+)", route["stdout"])
@@ -74,7 +74,7 @@ def _link(load_host: SshLoadHost, root: Path) -> Iterator[Finding]:
 
 
 def _offloads(load_host: SshLoadHost, there: str, here: str) -> Iterator[Finding]:
-    """Yield a finding on whether the kernel, rather than the network devices, segments packets, if a host has ``ethtool``."""
+    """Yield a finding on the segmentation offloads of the network devices, if at least one of the hosts has ``ethtool``."""
     printed = host.capture(("ethtool", "-k", here))
     task = {"do": "look", "files": [], "programs": [], "commands": [["ethtool", "-k", there]]}
     (printed_there,) = load_host.connection.ask(task)["printed"]

@@ -1,6 +1,7 @@
 """Find the load generators on a load host and their versions, and install the native one.
 
-The native load generator is copied as a single file without shared libraries, which runs on any Linux system of its architecture.
+If possible, the copied file of the native load generator is statically linked, so that it runs on any Linux system with the same
+architecture.
 """
 
 from __future__ import annotations
@@ -59,7 +60,7 @@ def names_of(generators: Iterable[LoadGenerator]) -> list[str]:
 
 
 def require_backend(host: str, backend: Target, seen: Mapping[str, Any]) -> None:
-    """Raise :class:`UsageError` if the backend of proxies must be built, or requires a program that the load host lacks."""
+    """Raise :class:`UsageError` if the backend must be built, or requires a program that the load host lacks."""
     if backend.build.commands:
         raise UsageError(f"{backend.id} requires a build, so it runs on this machine only", hint="use --backend-host here")
     for one in backend.requires:
@@ -69,7 +70,7 @@ def require_backend(host: str, backend: Target, seen: Mapping[str, Any]) -> None
 
 
 def _own(connection: SshConnection, seen: Mapping[str, Any], install: Callable[[str], None] | None, *, required: bool) -> Found | None:
-    """Find the native load generator on the load host (same build in its cache, or same version in its PATH), or install it there."""
+    """Find the native load generator in the load host's cache (same build) or ``PATH`` (same version), or install it there."""
     if not required and programs.locate(PROGRAM) is None:
         return None
     here = Path(programs.require(PROGRAM))
@@ -110,7 +111,7 @@ def _digest(data: bytes) -> str:
 
 
 def _other(connection: SshConnection, seen: Mapping[str, Any], generator: LoadGenerator) -> Found:
-    """Find a load generator other than the native one in the PATH of the load host."""
+    """Find a load generator other than the native one in the load host's ``PATH``."""
     name = generator.requirement.program or generator.name
     path = seen["programs"].get(name)
     if path is None:
@@ -133,7 +134,7 @@ def _printed(connection: SshConnection, argv: tuple[str, ...]) -> str:
 
 
 def portable(program: Path, machine: str, say: Callable[[str], None]) -> Path:
-    """Return the file to copy to a host with a given architecture.
+    """Return the file to copy to a load host with a given architecture.
 
     In a checkout, this function builds the file. An installed package includes it. In all other cases, the file is ``program`` itself,
     which requires the C library of this machine.
@@ -174,6 +175,6 @@ def _built(program: Path, machine: str, say: Callable[[str], None]) -> Path | No
 
 
 def _packaged(program: Path, machine: str) -> Path | None:
-    """Return the file in the wheel that ``program`` was installed from, or ``None`` if there is none."""
+    """Return the build for ``machine`` that was installed from the same wheel as ``program``, or ``None`` if there is none."""
     found = root() / "programs" / f"{PROGRAM}-{machine}"
     return found if program.parent == Path(sys.executable).parent and found.is_file() else None

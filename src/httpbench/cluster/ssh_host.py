@@ -1,8 +1,7 @@
-"""A load host reached by ssh: the checks before a run, and the place where the run starts its load generators."""
+"""A load host reached by ssh. This module checks the host before a run, and starts load generators and backends on it."""
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -14,6 +13,7 @@ from httpbench.cluster.address import address_for, round_trips
 from httpbench.cluster.remote_programs import NATIVE, found_there, names_of, require_backend
 from httpbench.errors import UsageError
 from httpbench.host.mirror import FILES, mirrored
+from httpbench.host.scratch import scratch_folder
 from httpbench.isolate.remote_tree import RemoteCommand, RemoteTree
 from httpbench.isolate.ssh import SshConnection
 from httpbench.load import Job, LoadGenerator
@@ -23,9 +23,9 @@ from httpbench.sample.remote import AGENT_MODULES, seen_there
 SCRATCH = "/scratch-of-the-backend"
 """Placeholder for the scratch folder of a backend on the load host."""
 WITH_ITS_LOG = 'PATH="$PATH:/usr/local/sbin:/usr/sbin:/sbin" exec "$@" 2>&1'
-"""Script that runs a backend. It adds folders that only root has in ``PATH``, and redirects both output streams to one log."""
+"""Script that runs a backend. It adds folders that usually only root has in ``PATH``, and redirects both output streams to one log."""
 OUTPUT = ".out"
-"""Suffix of the files in a scratch folder that contain the output of load generators."""
+"""Suffix of files with the output of load generators. These files in the scratch folder aren't copied to the load host."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,7 @@ class SshLoadHost:
     own_address: str
     """Address at which this machine reaches the load host."""
     backend_cores: int = 0
-    """Number of physical cores for a backend on the load host. 0: the backend runs on this machine."""
+    """Number of physical cores for a backend on the load host, or 0 if no backend runs there."""
 
     is_here: ClassVar[bool] = False
 
@@ -97,7 +97,10 @@ class RemoteServer:
         self.log, self.stop = tree.stdout, tree.stop
 
     def death(self) -> str | None:
-        """Return how the server ended, or ``None`` if it still runs. Raise :class:`~httpbench.errors.LostHostError` if its host is lost."""
+        """Return how the server ended, or ``None`` if it is still running.
+
+        Raises :class:`~httpbench.errors.LostHostError` if the connection to its host is lost.
+        """
         exits = self._tree.exits()
         return str(exits[0]) if exits else None
 
@@ -106,10 +109,10 @@ class RemoteServer:
 
 
 class RemoteSampler:
-    """A sampler of a server on a load host, whose agent takes the samples."""
+    """A sampler for a server on a load host. The agent on that host takes the samples."""
 
     current = None
-    """``None``, because the current usage isn't known on this machine."""
+    """``None``, because this machine doesn't know the current usage."""
 
     def __init__(self, tree: RemoteTree, cpus: Sequence[int]):
         self._tree, self._cpus = tree, cpus
@@ -181,10 +184,13 @@ def connected(
 def described(
     name: str, address: str, trips: RoundTrips, seen: Mapping[str, Any], found: Mapping[str, LoadGenerator], *, with_backend: bool
 ) -> tuple[LoadHost, int]:
-    """Return the load host as stored with the run, and the number of its cores for a backend: half of them, rounded down, or 0."""
+    """Return the load host as stored with the run, and the number of its cores for a backend.
+
+    A backend gets half of the cores, rounded down. Without a backend, the number is 0.
+    """
     cpus: tuple[int, ...] = tuple(seen["cpus"])
-    with tempfile.TemporaryDirectory(prefix="httpbench-") as folder:
-        root = mirrored(seen["files"], Path(folder))
+    with scratch_folder() as folder:
+        root = mirrored(seen["files"], folder)
         topology = host.read_topology(root, cpus)
         environment = host.read_environment(root, {}, root, topology)
     # The copied kernel files don't contain these three properties. Without this update, the properties would describe this machine.

@@ -1,4 +1,7 @@
-"""Check the contract of a server or a proxy, clause by clause. The clauses for clients are in ``run``, because they run the client."""
+"""Check the contract of a server or a proxy, clause by clause.
+
+The clauses for clients are in ``run``, because checking them requires running the client.
+"""
 
 from __future__ import annotations
 

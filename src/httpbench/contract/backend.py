@@ -1,7 +1,7 @@
 """A backend for checking the contract of a proxy. The first line of each connection tells the backend what to do.
 
 A check must control both ends of a proxy, for example to close one direction and continue in the other, to reset connections, to stay
-silent, or to compare the bytes that arrived. The backend runs in its own thread on one event loop. It is only for checks, never for load.
+silent, or to compare the bytes that arrived. The backend runs in its own thread on one event loop. It is meant for checks, not for load.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ HELLO = "Hello from behind the proxy!"
 HELLO_WORKLOAD = Workload(name="hello", description="A response through a proxy that is verified", expect=Expectation(body=HELLO))
 """Workload whose correct response shows that a proxy has started."""
 
-RESET_ON_CLOSE = struct.pack("ii", 1, 0)  # SO_LINGER with a time of zero: closing sends a reset
+RESET_ON_CLOSE = struct.pack("ii", 1, 0)  # SO_LINGER with a timeout of zero, so that closing the connection sends a reset
 CHUNK_BYTES = 65_536
 STARTED_LIMIT_S = 10.0
 
 
 def pattern(size: int, seed: int = 1) -> bytes:
-    """Return pseudorandom bytes, which are the same for the same seed."""
+    """Return pseudorandom bytes. The same size and seed always result in the same bytes."""
     return random.Random(seed).randbytes(size)
 
 
@@ -36,9 +36,11 @@ def digest(data: bytes) -> str:
 
 
 class ScriptedBackend:
-    """A backend that obeys commands. It is a context manager that listens on ``port`` until the block ends.
+    """A context manager that runs a backend, which executes the commands that its connections receive.
 
-    The first line of a connection is a command and a word:
+    It listens on ``port`` until the block ends.
+
+    The first line of each connection consists of a command and a word:
 
     - ``GET …``: responds with ``HELLO`` to this request and to all later requests
     - ``echo x``: sends back all bytes that arrive, until the other side finishes sending
@@ -87,7 +89,7 @@ class ScriptedBackend:
             command, _, word = line.partition(" ")
             await self._obey(command, word, reader, writer)
         except (OSError, asyncio.CancelledError):
-            pass  # the proxy closed the connection, or this backend is stopping; the check detects a close on its own side
+            pass  # the proxy closed the connection, or this backend is stopping; the check detects the closed connection on its side
         finally:
             writer.close()
 

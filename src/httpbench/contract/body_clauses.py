@@ -1,7 +1,7 @@
 """Send a request with a body, and then the workload's request on the same connection.
 
 The server must respond to both, or close the connection. A server that doesn't read a body mistakes it for the next request. If a proxy
-sends the requests of several clients over one connection, the sender of the body can then insert requests in the name of other clients
+sends the requests of several clients over one connection, the sender of the body can then insert requests on behalf of other clients
 (request smuggling: RFC 9112, section 11.2). The server may give any response to the request with the body.
 """
 
@@ -11,7 +11,7 @@ import time
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from httpbench.http.exchange import ExchangeError
+from httpbench.http.response import ExchangeError
 from httpbench.http.server import Server
 
 PLAIN = b"name=value"
@@ -29,11 +29,11 @@ class WithBody(NamedTuple):
     words: str
     method: str
     segments: tuple[bytes, ...]
-    """The parts of the request, sent with a pause between them: head and body as one part, or the head and then the body."""
+    """Parts of the request: either the whole request, or the head and the body, which are sent with a pause between them."""
 
 
 def reads_bodies(server: Server) -> str | None:
-    """Check the response to a request that is sent after the response to a request with a body."""
+    """Check the response to a request that is sent on the same connection after the response to a request with a body."""
     return _first_problem(server, pipelined=False)
 
 

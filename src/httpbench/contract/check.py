@@ -1,4 +1,4 @@
-"""The result of checking one clause of a contract, including whether a declared limit excuses a failure."""
+"""The result of checking one clause of a contract, including the limit that can excuse a failure."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Clause = tuple[str, Callable[[Server], str | None], tuple[Limit, ...]]
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """The result for one clause: its name, the problem (``None``: the clause holds), and the limit that excuses the problem."""
+    """The result of checking one clause. The problem is ``None`` if the clause holds. A declared ``limit`` excuses the problem."""
 
     name: str
     problem: str | tuple[Reason, ...] | None
@@ -23,9 +23,10 @@ class Check:
 
     @property
     def passed(self) -> bool:
-        """Whether the clause holds and no limit is declared, or the clause fails and a limit that excuses the failure is declared.
+        """Whether the result agrees with the target's declared limits.
 
-        Some limits don't show in every check. If such a limit is declared, the check passes in either case.
+        The clause must hold if no limit is declared, and fail if a limit that excuses the failure is declared. If the declared limit
+        doesn't show in every check, the clause may hold or fail.
         """
         if self.declared and self.limit is not None and not self.limit.shows_always:
             return True

@@ -1,6 +1,6 @@
 """Check the contract of a TCP proxy, clause by clause (:data:`CLAUSES`), from both ends of the proxy.
 
-A proxy promises that all bytes that enter at one end leave at the other, in order. The checks therefore compare every byte, in situations
+A proxy must deliver all bytes that enter at one end to the other end, in order. The checks therefore compare every byte, in situations
 in which proxies tend to fail: both directions at once, one direction that ends before the other, a reader that is slower than the sender,
 resets, and many connections.
 """
@@ -26,13 +26,13 @@ SLOW_BYTES = 8 << 20
 SLOW_PAUSE_S = 0.002
 SLOW_START_S = 0.3
 CONNECTIONS = 1000
-AT_ONCE = 32  # number of connections to set up at the same time; more could overflow accept queues, some of which hold only fifty
-MANY_LIMIT_S = 90.0  # some proxies allocate megabytes for each connection, which takes time
+AT_ONCE = 32  # number of connections to set up at the same time; more could overflow accept queues, which can be as short as fifty
+MANY_LIMIT_S = 90.0  # long, because some proxies allocate megabytes for each connection, which takes time
 LIMIT_S = 10.0
 """Maximum time without any bytes while a clause is checked, in seconds. A working proxy is silent for less than a second."""
 SURPLUS_WAIT_S = 0.05
 OWN_FILES = 2 * CONNECTIONS + 512
-"""Number of open files that the check requires. Both ends of each connection belong to this process."""
+"""Number of open files that the check requires. This process opens both the client's and the backend's end of each connection."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +118,7 @@ def waits_for_a_slow_reader(proxy: Proxy) -> str | None:
 def passes_on_a_reset_of_the_client(proxy: Proxy) -> str | None:
     proxy.backend.ended.pop("client", None)
     connection = proxy.connect("hold client")
-    echoed = _echoes(proxy)  # when this echo returns, the backend has also received the first line of the held connection
+    echoed = _echoes(proxy)  # once this echo has returned, the backend has also received the first line of the held connection
     connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, RESET_ON_CLOSE)
     connection.close()
     if _eventually(lambda: proxy.backend.ended.get("client")) is None:

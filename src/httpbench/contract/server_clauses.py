@@ -1,8 +1,8 @@
 """Check the contract of a server, clause by clause (:data:`CLAUSES`).
 
-Each check is a function that returns a problem or ``None``. Declared limits are checked too: declaring a limit that doesn't apply is as
-wrong as not declaring one that does. Clauses that require the target's process or a load (responses derived from requests, many
-connections, SIGTERM) are in ``run/server/verify.py``.
+Each check is a function that returns a problem or ``None``. A clause also fails if the target declares a limit that doesn't
+apply. Clauses that require the target's process or a load (responses derived from requests, many connections, SIGTERM) are in
+``run/server/verify.py``.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from email.utils import parsedate_to_datetime
 from httpbench.contract.body_clauses import reads_bodies, reads_bodies_in_a_pipeline
 from httpbench.contract.check import Check, Clause
 from httpbench.contract.world_clauses import world_clauses
-from httpbench.http.exchange import ExchangeError
+from httpbench.http.response import ExchangeError
 from httpbench.http.server import Server, pipelining_problem, splitting_problem
 from httpbench.model import Limit, Target, Workload
 
@@ -100,7 +100,7 @@ def refuses_unknown_path(server: Server) -> str | None:
 
 
 def clauses_for(target: Target, workload: Workload) -> tuple[Clause, ...]:
-    """Return the clauses for a target under a workload. For another project's targets, only that project's own rules apply."""
+    """Return the clauses for a target under a workload. For targets of another project, only that project's rules apply."""
     own = CLAUSES if target.entry is None else tuple(clause for clause in CLAUSES if clause[1] in _published(workload))
     return own + world_clauses(target, workload)
 
@@ -125,4 +125,4 @@ CLAUSES: tuple[Clause, ...] = (
     ("responds to HEAD without a body", responds_to_head, (Limit.NO_METHOD, Limit.NO_HEAD)),
     ("responds 404 to an unknown path", refuses_unknown_path, (Limit.NO_ROUTER,)),
 )
-"""The clauses of httpbench's own servers."""
+"""The clauses for httpbench's own servers."""

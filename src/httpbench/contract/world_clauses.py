@@ -1,7 +1,8 @@
-"""The clauses about TechEmpower's World table, which are checked using only the server's own responses.
+"""The clauses about TechEmpower's World table. They are checked using only the server's responses.
 
-Rows written through one path must come back through another path. This check needs no access to the database, but it detects a server that
-responds from a cache or writes nothing. A single response can't reveal such a server, so the check compares rows from several responses.
+Rows that a server writes in response to requests for one path must be readable through another path. This check needs no access to the
+database, but detects a server that responds from a cache or writes nothing. A single response can't reveal such a server, so the check
+compares rows from several responses.
 """
 
 from __future__ import annotations
@@ -14,7 +15,8 @@ from dataclasses import replace
 from itertools import pairwise
 
 from httpbench.contract.check import Clause
-from httpbench.http.exchange import Connection, ExchangeError
+from httpbench.http.exchange import Connection
+from httpbench.http.response import ExchangeError
 from httpbench.http.rules import ROWS, lower_keys
 from httpbench.http.server import Server
 from httpbench.model import Expectation, Rule, Target, Workload
@@ -27,9 +29,9 @@ UPDATES, UPDATED_ROWS = 25, 20
 READ_ROWS = 500
 """Number of rows per request of the "query" test. This is the maximum that the test's rules allow."""
 COMPARED = 10
-"""Minimum number of updated rows that the check must read again. Fewer rows would prove little."""
+"""Minimum number of updated rows that the check must read again. Fewer rows wouldn't be sufficient evidence."""
 READS_MAX = 1000
-"""Maximum number of requests to send to read updated rows again. With one row per request, one request in twenty returns such a row."""
+"""Maximum number of requests for reading updated rows again. With one row per request, about one in twenty returns an updated row."""
 REREAD_ROWS, REREAD_UPDATES = 1000, 100
 """Number of rows to read before and after the updates, and number of update requests. The updates cover 18% of the table. If the server
 reads its rows from the database each time, about 17 rows are expected to differ between the two readings."""
@@ -37,7 +39,7 @@ PER_CONNECTION = 50
 """Number of requests per connection. Many servers close a connection after a hundred requests."""
 
 Row = tuple[int, int]
-"""Id and random number."""
+"""Id and random number of a row."""
 
 
 def world_clauses(target: Target, workload: Workload) -> tuple[Clause, ...]:
@@ -61,14 +63,14 @@ def draws_at_random(server: Server) -> str | None:
 
 
 def reads_anew(update: Server, read: Server) -> str | None:
-    """Read rows, update part of the table, and read until a row has changed. The check doesn't trust the rows that updates return."""
+    """Read rows, update part of the table, and read again until a row has changed. The check ignores the rows that updates return."""
     before = dict(_rows_of(read, REREAD_ROWS))
     updated = sum(len(rows) for rows in _responses(update, REREAD_UPDATES))
     return rereading_problem(before, _rows_of(read, REREAD_ROWS), updated)
 
 
 def returns_what_was_written(update: Server, read: Server) -> str | None:
-    """Update rows, then read rows until enough of the updated ones have come back, and compare them."""
+    """Update rows, then read rows until enough updated ones have come back, and compare these with the written ones."""
     written = written_rows(_responses(update, UPDATES))
     back: list[Row] = []
     for rows in _responses(read, READS_MAX):
@@ -146,7 +148,7 @@ def drawing_problem(ids: Sequence[int]) -> str | None:
 
 
 def written_rows(responses: Iterable[Sequence[Row]]) -> dict[int, int]:
-    """Return the random number that each updated row must have after these consecutive updates, by the row's id.
+    """Return the random number that each updated row must have after these consecutive updates, by row id.
 
     If a response contains a row twice with different numbers, the row may have either number and is left out.
     """
@@ -191,7 +193,7 @@ def rereading_problem(before: Mapping[int, int], after: Iterable[Row], updated: 
 
 
 def _repeats_max(draws: int) -> int:
-    """Return the maximum number of repeated ids among this many draws. Servers that draw ids at random practically never exceed it.
+    """Return the maximum number of repeated ids in this number of draws. A server that draws ids at random practically never exceeds it.
 
     The maximum is the expected number of repeats, plus six standard deviations, plus six.
     """

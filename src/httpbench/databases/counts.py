@@ -12,8 +12,10 @@ FORTUNES = 12
 UPDATE, CACHED = "update", "cached-query"
 
 WRITTEN_SHARE_MIN = 0.95
-"""Minimum ratio of rows written to rows in responses. The ratio is below 1, because a row may be drawn twice or keep its value by
-chance."""
+"""Minimum ratio of rows written to rows in responses.
+
+The minimum is below 1, because a request may update a row twice, or the new random value may equal the old one.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +42,7 @@ def counting_problem(workload: Workload, responses: int, counted: DatabaseRun) -
     """Return a reason if the database did less work than the responses require, or ``None`` if it did enough or reported no counts."""
     read, written = counted.rows_read, counted.rows_written
     if read is not None and workload.expect.rule is Rule.FORTUNES:
-        read += counted.rows_scanned or 0  # a page requires the whole table
+        read += counted.rows_scanned or 0  # each page contains the whole table, so its rows are scanned
     rows = rows_of(workload)
     if not requires_rows(workload) or not responses:
         return None
@@ -54,7 +56,7 @@ def counting_problem(workload: Workload, responses: int, counted: DatabaseRun) -
 
 
 def _read_by_updates(written: int, scanned: int | None) -> int:
-    """Return the minimum number of rows that the database read by key only to carry out updates. If updates scan the table, it is 0."""
+    """Return the minimum number of rows that the updates themselves read by key, or 0 if they may scan the table instead."""
     return 0 if scanned is None or scanned >= written else int(WRITTEN_SHARE_MIN * written)
 
 

@@ -1,4 +1,4 @@
-"""The database systems. All differences between them are in this module and in the scripts of their folders.
+"""The database systems. All differences between them are in this module and in the scripts in their folders.
 
 ``initialise.sh DATA`` creates a data folder with the tables, ``serve.sh DATA ADDRESS PORT`` serves it, and ``ask.sh DATA PORT SQL`` prints
 the rows of a query. Processes and containers run the same scripts.
@@ -51,7 +51,7 @@ class System:
 
     @property
     def target(self) -> Target:
-        """The system's data folder with the tables, as a target that is built once, before the first trial."""
+        """A target whose build creates the data folder with the tables. It is built once, before the first trial."""
         return Target(
             id=f"database/{self.name}",
             kind=Kind.SERVER,

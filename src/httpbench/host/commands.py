@@ -14,8 +14,8 @@ from httpbench.host import inherited
 def capture(argv: Sequence[str], timeout_s: float = 10.0) -> subprocess.CompletedProcess[str] | None:
     """Run a command in the C locale without input. Return ``None`` if it can't start or doesn't end in time.
 
-    The command gets its own session, so that its child processes can be killed with it. A surviving child of a wrapper script would hold
-    our pipe open.
+    The command gets its own session, so that its child processes can be killed with it. If a child of a wrapper script survived, it would
+    keep our pipe open.
     """
     try:
         process = subprocess.Popen(

@@ -1,9 +1,9 @@
 """The control groups of a process, for both versions of the kernel's interface.
 
-With version 1, a process has one group per controller; with version 2, it has a single group. ``/proc/PID/cgroup`` lists them as paths
-below the root of their hierarchy, and ``/proc/self/mountinfo`` lists the mount point of each hierarchy and the folder of the hierarchy that
-is mounted there. After a group is removed, its files are missing. Every group between a process and the root can limit the process, so
-limits are read from all of them.
+With version 1, a process has one group per controller; with version 2, it has a single group. ``/proc/PID/cgroup`` lists the groups as
+paths relative to the root of their hierarchy. ``/proc/self/mountinfo`` lists the mount point of each hierarchy, and which folder of the
+hierarchy is mounted there. The files of a removed group are missing. Every ancestor of a group can limit the group's processes, so limits
+are read from all visible ancestors.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ UNLIMITED_BYTES = 1 << 62  # version 1 writes "no limit" as a number close to 2â
 
 @dataclass(frozen=True, slots=True)
 class ControlGroups:
-    """The groups of one process, by controller. With version 2, every controller has the same group. Unmounted controllers are missing."""
+    """The groups of one process, by controller. With version 2, all controllers share one group. Unmounted controllers are missing."""
 
     folders: Mapping[str, Path]
     mounts: Mapping[str, Path]
@@ -41,7 +41,7 @@ class ControlGroups:
         return [int(word) for word in (read_text(self.folder("cpu", "memory", "cpuacct") / "cgroup.procs") or "").split()]
 
     def cpu_s(self) -> float | None:
-        """Return the CPU time of all processes that were ever in the group, in seconds."""
+        """Return the CPU time, in seconds, that processes in the group have used since its creation."""
         if self.version == 2:
             usage_us = self._counts().get("usage_usec")
             return None if usage_us is None else usage_us / 1e6
@@ -49,7 +49,7 @@ class ControlGroups:
         return None if usage_ns is None else usage_ns / 1e9
 
     def periods(self) -> int | None:
-        """Return how many periods of the CPU limit started while a process of the group was ready to run."""
+        """Return the number of periods of the CPU limit in which a process of the group was ready to run."""
         return self._counts().get("nr_periods")
 
     def throttled_periods(self) -> int | None:
@@ -57,7 +57,7 @@ class ControlGroups:
         return self._counts().get("nr_throttled")
 
     def throttled_s(self) -> float | None:
-        """Return how long the CPU limit has stopped the group, in seconds, or ``None`` without a limit."""
+        """Return how long the group was throttled by its CPU limit, in seconds, or ``None`` if the kernel doesn't report it."""
         counts = self._counts()
         if "throttled_usec" in counts:
             return counts["throttled_usec"] / 1e6
@@ -78,7 +78,7 @@ class ControlGroups:
         return read_int(self.folder("memory") / ("memory.peak" if self.version == 2 else "memory.max_usage_in_bytes"))
 
     def cpuset(self) -> tuple[int, ...]:
-        """Return the logical CPUs that the group's processes may use. Empty: unknown."""
+        """Return the logical CPUs that the group's processes may use, or an empty tuple if they are unknown."""
         names = ("cpuset.cpus.effective",) if self.version == 2 else ("cpuset.effective_cpus", "cpuset.cpus")
         return next((cpus for name in names if (cpus := cpu_list(read_text(self.folder("cpuset") / name) or ""))), ())
 
@@ -97,7 +97,7 @@ class ControlGroups:
         return next((file for file in files if os.access(file, os.W_OK)), None)
 
     def freezes(self, other: ControlGroups) -> bool:
-        """Return whether freezing this group also freezes ``other``, because both are the same group or ``other`` is below this group."""
+        """Return whether freezing this group also freezes ``other``: it is the same group, or one below it."""
         own, folder = self.folder("freezer"), other.folder("freezer")
         return own == folder or own in folder.parents
 

@@ -1,4 +1,4 @@
-"""Find everything on this machine that can disturb a measurement, and how to fix it.
+"""Check this machine for anything that can disturb a measurement, and suggest fixes.
 
 The checks change nothing. They spend most of their time watching other processes.
 """
@@ -43,7 +43,7 @@ IO_URING_SETUP = 425
 
 
 def examine(topology: Topology | None = None, root: Path = Path("/"), pause_s: float = PAUSE_S) -> list[Finding]:
-    """Return all findings, the worst first. Features that this machine lacks, such as a governor, have no finding."""
+    """Return all findings, worst first. A feature that this machine lacks, such as a governor, has no finding."""
     cores = read_topology(root) if topology is None else topology
     return worst_first(
         (
@@ -188,7 +188,7 @@ def _swap(root: Path) -> Finding:
 
 
 def _processes(root: Path) -> dict[int, _Process]:
-    """Return every process with the CPU time that it has used, in ticks."""
+    """Return all processes by id, with the CPU time that each has used, in ticks."""
     found = {}
     for folder in (root / "proc").iterdir():
         if folder.name.isdigit() and (text := read_text(folder / "stat")):

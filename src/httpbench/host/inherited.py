@@ -1,12 +1,17 @@
-"""The environment variables that programs inherit from the harness: only those that help to find a toolchain.
+"""The environment variables that programs inherit from the harness: only those that help to find toolchains and the user's files.
 
-Everything else (tokens, credentials, addresses of internal services) stays with the harness. A target declares additional variables in
-``env``, and ``httpbench run --env`` passes them to a command. docs/reliability.md lists the names.
+Programs don't get any other variables, which may contain tokens, credentials or addresses of internal services. A target declares
+additional variables in ``env``, and ``httpbench run --env`` passes them to a command. docs/reliability.md lists the names.
 """
 
 from __future__ import annotations
 
 import os
+import sys
+from pathlib import Path
+
+PACKAGES = Path(__file__).resolve().parents[2]
+"""Folder of the package httpbench."""
 
 EVERYWHERE = (
     *("HOME", "LOGNAME", "PATH", "SHELL", "TMPDIR", "TZ", "USER"),
@@ -33,6 +38,12 @@ CACHES = (
 COMPILERS = ("CC", "CFLAGS", "CPATH", "CXX", "CXXFLAGS", "LDFLAGS", "LIBRARY_PATH", "PKG_CONFIG_PATH")
 BUILDS = (*PROXIES, *CERTIFICATES, *REGISTRIES, *CACHES, *COMPILERS)
 """Variables that configure package registries, caches and compilers for a build. The address of a registry may contain a password."""
+
+
+def own_program(module: str, *words: str) -> tuple[str, ...]:
+    """Return the command line that runs ``main`` of one of our modules. It sets the import path, because PYTHONPATH isn't inherited."""
+    start = f"import sys; sys.path.insert(0, sys.argv.pop(1)); from {module} import main; main()"
+    return (sys.executable, "-c", start, str(PACKAGES), *words)
 
 
 def for_targets() -> dict[str, str]:

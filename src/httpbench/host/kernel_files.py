@@ -1,4 +1,4 @@
-"""Small functions that read kernel files. They return ``None`` for a missing fact rather than raising an error."""
+"""Small functions that read kernel files. They return ``None`` if a file is missing or unreadable."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Copy another host's kernel files to a folder, which the functions of this package can then read as their root."""
+"""Copy another host's kernel files to a folder that the functions of this package can use as their root."""
 
 from __future__ import annotations
 

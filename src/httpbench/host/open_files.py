@@ -12,7 +12,7 @@ from httpbench.host.kernel_files import read_int
 ENOUGH = 65_536
 """Limit for programs that httpbench starts. It is enough for both ends of 10,000 connections.
 
-It isn't higher, because some runtimes start slowly if the limit is in the millions.
+A higher limit has a cost: some runtimes start slowly if the limit is in the millions.
 """
 
 KERNEL_MAX = 1 << 20
@@ -27,7 +27,7 @@ def hard_limit(root: Path = Path("/")) -> int:
 
 
 def limit_of_programs() -> int:
-    """Return how many files each program that httpbench starts may open."""
+    """Return the limit on open files for each program that httpbench starts."""
     return min(hard_limit(), ENOUGH)
 
 

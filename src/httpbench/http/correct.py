@@ -3,25 +3,32 @@
 from __future__ import annotations
 
 import hashlib
+import re
+import ssl
 import time
 from collections.abc import Callable
 
 from httpbench.errors import StartError
-from httpbench.http.exchange import ExchangeError, NoResponseError, Response, exchange
+from httpbench.http.exchange import exchange
+from httpbench.http.response import ExchangeError, NoResponseError, Response
 from httpbench.http.rules import rule_problems
+from httpbench.http.transport import PLAIN, Transport
 from httpbench.model import Expectation, SampledResponse, Workload
 from httpbench.text import one_line
 
 SHOWN = 60
 """Maximum number of bytes that a message quotes from a body."""
 
+OPENSSL_PLACES = re.compile(r"^\[.*?\]\s*|\s*\(_ssl\.c:\d+\)$")
+"""Parts of OpenSSL's messages that name files and libraries."""
+
 RETRY_S = 0.005
-ATTEMPT_S = 1.0  # each attempt waits twice as long as the one before, because some servers take many seconds for their first response
-WRONG_FOR_S = 1.0  # a starting server may respond 503 for a moment, but a server that is wrong for this long stays wrong
+ATTEMPT_S = 1.0  # doubles after each attempt without a response, because the first response of some servers takes many seconds
+WRONG_FOR_S = 1.0  # a starting server may send 503 for a moment, but incorrect responses for this long mean that it is broken
 
 
 def problems(response: Response, surplus: bytes, expect: Expectation) -> list[str]:
-    """Return all problems of a response, each as a clause; empty if it is correct. ``surplus`` contains the bytes after the response."""
+    """Return all problems of a response, each as a clause. ``surplus`` contains the bytes after the response."""
     found = []
     if expect.status is None and not 200 <= response.status < 300:
         found.append(f"status {response.status} instead of a success (2xx)")
@@ -42,21 +49,23 @@ def problems(response: Response, surplus: bytes, expect: Expectation) -> list[st
     return found
 
 
-def check(host: str, port: int, workload: Workload) -> list[str]:
+def check(host: str, port: int, workload: Workload, transport: Transport = PLAIN) -> list[str]:
     """Send one request and return all problems of the response, each as a clause."""
     try:
-        return problems(*exchange(host, port, workload.request), workload.expect)
+        return problems(*exchange(host, port, workload.request, transport=transport), workload.expect)
     except ExchangeError as error:
         return [str(error)]
     except OSError as error:
         return [f"could not be reached: {error.strerror or error}"]
 
 
-def wait_until_correct(host: str, port: int, workload: Workload, timeout_s: float, alive: Callable[[], bool]) -> SampledResponse:
+def wait_until_correct(
+    host: str, port: int, workload: Workload, timeout_s: float, alive: Callable[[], bool], transport: Transport = PLAIN
+) -> SampledResponse:
     """Wait until the server responds correctly to the workload's request, and return that response.
 
-    Some servers lose a request that arrives exactly while they are starting. Silence therefore doesn't end the wait: the request is
-    repeated on another connection. Raises :class:`StartError` if the server ends, doesn't respond in time, or keeps responding incorrectly.
+    Some servers lose a request that arrives while they are starting. If there is no response, the request is therefore sent again on
+    another connection. Raises :class:`StartError` if the server exits, doesn't respond in time, or keeps responding incorrectly.
     """
     deadline = time.monotonic() + timeout_s
     attempt_s = ATTEMPT_S
@@ -66,7 +75,13 @@ def wait_until_correct(host: str, port: int, workload: Workload, timeout_s: floa
         if not alive():
             raise StartError("ended before it responded")
         try:
-            response, surplus = exchange(host, port, workload.request, max(min(attempt_s, deadline - time.monotonic()), 0.001))
+            limit_s = max(min(attempt_s, deadline - time.monotonic()), 0.001)
+            response, surplus = exchange(host, port, workload.request, limit_s, transport)
+        except ssl.SSLCertVerificationError as error:
+            hint = "trust its authority with --cacert FILE, or accept any certificate with -k"
+            raise StartError(f"its certificate is not trusted: {error.verify_message}", hint=hint) from None
+        except ssl.SSLError as error:
+            problem = f"failed the TLS handshake: {one_line(OPENSSL_PLACES.sub('', str(error)).replace('_', ' ').lower())}"
         except OSError as error:
             if not isinstance(error, ConnectionRefusedError):
                 problem = f"could not be reached: {error.strerror or error}"

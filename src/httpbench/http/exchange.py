@@ -1,7 +1,7 @@
-"""Perform one HTTP/1.1 exchange, and check it strictly, byte for byte.
+"""Perform one HTTP/1.1 exchange and check the response strictly.
 
 A check must notice problems that a library tolerates: bytes after the body, a wrong Content-Length, a malformed header. This module
-therefore uses raw sockets. It is for single requests, never for load.
+therefore uses raw sockets. It is meant for single requests, not for load.
 """
 
 from __future__ import annotations
@@ -14,12 +14,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Self
 
+from httpbench.http.response import BODY_LIMIT_BYTES, TOO_LARGE, ExchangeError, NoResponseError, Response
+from httpbench.http.transport import PLAIN, Transport
 from httpbench.model import Request
-from httpbench.text import one_line
 
 HEAD_LIMIT_BYTES = 65_536
-BODY_LIMIT_BYTES = 64 << 20
-TOO_LARGE = f"sent a body of more than {BODY_LIMIT_BYTES >> 20} MiB, which is the limit"
 INTERIM_MAX = 16
 """Maximum number of 1xx responses before the final response. A server that sends more might never finish."""
 SURPLUS_WAIT_S = 0.02  # on loopback, surplus bytes come with the response or immediately after it
@@ -28,46 +27,6 @@ NUMBER = re.compile(r"[0-9]{1,18}")
 STATUS = re.compile(r"[1-9][0-9]{2}")
 CHUNK_SIZE = re.compile(rb"([0-9a-fA-F]{1,15})[ \t]*(;|$)")
 BEFORE = "before it responded"
-
-
-class ExchangeError(Exception):
-    """The response is missing or isn't valid HTTP/1.1. The message is a clause such as `closed the connection before it responded`."""
-
-    def __init__(self, message: str):
-        super().__init__(one_line(message))  # the message may quote the response
-
-
-class NoResponseError(ExchangeError):
-    """The server sent nothing in time, and the connection is still open."""
-
-
-@dataclass(frozen=True, slots=True)
-class Response:
-    status: int
-    headers: tuple[tuple[str, str], ...]
-    body: bytes
-    size_bytes: int
-    """Size of headers and body in bytes, including framing."""
-    reason: str = ""
-    """Reason phrase of the status line."""
-
-    def header(self, name: str) -> str | None:
-        """Return the first header with that name, ignoring case."""
-        return next((value for key, value in self.headers if key.lower() == name.lower()), None)
-
-    @property
-    def media_type(self) -> str | None:
-        """The Content-Type in lower case, without parameters."""
-        return (self.header("content-type") or "").partition(";")[0].strip().lower() or None
-
-
-def parsed(head: str, body: str) -> Response:
-    """Build a response from its head and its body without framing. Another program has received and checked the response."""
-    first, *lines = head.split("\r\n")
-    fields = [line.partition(":") for line in lines if line]
-    _, status, reason = f"{first} ".split(" ", 2)
-    headers = tuple((name, value.strip()) for name, _, value in fields)
-    return Response(int(status), headers, body.encode(), len(head) + len(body), reason.strip())
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,14 +65,13 @@ def encode(request: Request, host: str, *, extra: Sequence[tuple[str, str]] = ()
 class Connection:
     """A connection to a server under test."""
 
-    def __init__(self, host: str, port: int, timeout_s: float = 2.0):
-        """Connect. Raises ``OSError`` if nothing listens."""
+    def __init__(self, host: str, port: int, timeout_s: float = 2.0, transport: Transport = PLAIN):
+        """Connect to the server. Raises ``OSError`` if nothing listens on the port, or if the handshake of TLS fails."""
         self._timeout_s = timeout_s
         self._buffer = bytearray()
         self.ended = False
         """Whether the server is known to have closed the connection."""
-        self._socket = socket.create_connection((host, port), timeout=timeout_s)
-        self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self._socket = transport.connect(host, port, timeout_s)
 
     def send(self, data: bytes) -> None:
         try:
@@ -125,9 +83,8 @@ class Connection:
     def receive(self, method: str = "GET") -> Response:
         """Return the next final response to a request with this method. Raises :class:`ExchangeError`.
 
-        Interim responses (such as 100 and 103) are ignored (RFC 9110, section 15.2).
-
-        A 101 response is final, because the connection stops using HTTP after it.
+        Interim responses, such as 100 and 103, are ignored (RFC 9110, section 15.2). A 101 response counts as final, because the connection
+        stops using HTTP after it.
         """
         deadline = time.monotonic() + self._timeout_s
         for _ in range(INTERIM_MAX):
@@ -145,7 +102,7 @@ class Connection:
         return replace(head, body=body, size_bytes=head.size_bytes + framed)
 
     def surplus(self, wait_s: float = SURPLUS_WAIT_S) -> bytes:
-        """Return the bytes that arrived after the last response."""
+        """Wait briefly, and return the bytes that arrived after the last response."""
         self._socket.settimeout(wait_s)
         with contextlib.suppress(OSError):
             self._buffer += self._socket.recv(4096)
@@ -163,8 +120,8 @@ class Connection:
     def everything(self, quiet_s: float, first_s: float, method: str) -> Received:
         """Return everything that arrives until the server closes the connection or falls silent.
 
-        Silence means that no byte arrives for ``first_s`` seconds at the beginning, or for ``quiet_s`` seconds later. ``method`` is the
-        method of all requests so far.
+        The server is silent if no byte arrives within the first ``first_s`` seconds, or for ``quiet_s`` seconds after the last byte.
+        ``method`` is the method of all requests so far.
         """
         deadline = time.monotonic() + self._timeout_s
         with contextlib.suppress(ExchangeError):
@@ -286,9 +243,16 @@ class Connection:
         self._buffer += data
 
 
-def exchange(host: str, port: int, request: Request, timeout_s: float = 2.0) -> tuple[Response, bytes]:
-    """Send one request on a new connection. Returns the response, and the bytes that arrived after it."""
-    with Connection(host, port, timeout_s) as connection:
+def exchange(host: str, port: int, request: Request, timeout_s: float = 2.0, transport: Transport = PLAIN) -> tuple[Response, bytes]:
+    """Send one request on a new connection. Returns the response, and the bytes that arrived after it.
+
+    Raises :class:`ExchangeError` if the response isn't valid HTTP, and ``OSError`` if there is no connection.
+    """
+    if transport.http2:
+        from httpbench.http import http2  # importing h2 takes 20 ms
+
+        return http2.exchange(host, port, request, timeout_s, transport), b""
+    with Connection(host, port, timeout_s, transport) as connection:
         connection.send(encode(request, f"{host}:{port}"))
         response = connection.receive(request.method)
         return response, connection.surplus()

@@ -1,6 +1,6 @@
 """Check the page of TechEmpower's test `fortunes`.
 
-A framework reads twelve rows, adds one row, sorts all rows by message, and escapes special characters of HTML. Attributes, whitespace
+A framework reads twelve rows, adds one row, sorts all rows by message, and escapes HTML's special characters. Attributes, whitespace
 between elements and the form of escapes may vary. The check compares all rows, so it detects rows that are missing, unsorted or not
 escaped.
 """
@@ -23,7 +23,7 @@ MESSAGES = {
     11: '<script>alert("This should not be displayed in a browser alert box.");</script>',
     12: "フレームワークのベンチマーク",
 }
-"""Messages in TechEmpower's table Fortune, by id."""
+"""Messages in TechEmpower's Fortune table, by id."""
 
 ADDED = (0, "Additional fortune added at request time.")
 SCRIPT_ID = 11
@@ -61,7 +61,7 @@ class _Page(HTMLParser):
         self.rows: list[list[str]] = []
         """Texts of the cells of each row."""
         self.unexpected: list[str] = []
-        """Elements that don't belong in a page of fortunes."""
+        """Elements and text that don't belong in a page of fortunes."""
         self.has_script_in_cell = False
         self._within: str | None = None
         self._is_ignored = False

@@ -11,12 +11,14 @@ import time
 from collections.abc import Sequence
 
 from httpbench.http.correct import problems
-from httpbench.http.exchange import ExchangeError, Response, exchange
+from httpbench.http.exchange import exchange
+from httpbench.http.response import ExchangeError, Response
+from httpbench.http.transport import PLAIN, Transport
 from httpbench.model import Learned, Workload
 
 RESPONSES = 3
 PAUSE_S = 0.55
-"""Pause between the requests, in seconds. The three requests take more than a second, so bodies that contain the time in seconds differ."""
+"""Pause between requests, in seconds. Three requests then take more than a second, so bodies that contain the time in seconds differ."""
 BODY_MAX_BYTES = 65_536
 """Maximum length of a body that is compared byte by byte. For a longer body, size and SHA-256 are compared."""
 
@@ -24,7 +26,7 @@ BODY_MAX_BYTES = 65_536
 def is_learned(workload: Workload) -> bool:
     """Return whether the correct response must be learned because the workload doesn't define it completely.
 
-    Either any successful status is correct, or a rule accepts several bodies although each server always sends the same one.
+    This is the case if any successful status is correct, or if a rule accepts several bodies but each server always sends the same one.
     """
     expect = workload.expect
     if expect.body is not None or expect.body_sha256 is not None or expect.body_bytes is not None:
@@ -32,7 +34,9 @@ def is_learned(workload: Workload) -> bool:
     return expect.status is None or (expect.rule is not None and expect.rule.has_one_body)
 
 
-def learn(host: str, port: int, workload: Workload, before: Learned | None = None) -> tuple[Workload, Learned] | None:
+def learn(
+    host: str, port: int, workload: Workload, before: Learned | None = None, transport: Transport = PLAIN
+) -> tuple[Workload, Learned] | None:
     """Learn the common properties of three responses.
 
     Returns the workload with these properties, and the properties themselves. Returns ``None`` if a request fails, a response isn't correct
@@ -44,7 +48,7 @@ def learn(host: str, port: int, workload: Workload, before: Learned | None = Non
         if number and before is None:
             time.sleep(PAUSE_S)
         try:
-            response, surplus = exchange(host, port, workload.request)
+            response, surplus = exchange(host, port, workload.request, transport=transport)
         except (ExchangeError, OSError):
             return None
         if problems(response, surplus, workload.expect):
@@ -58,7 +62,7 @@ def learn(host: str, port: int, workload: Workload, before: Learned | None = Non
 
 
 def with_status(workload: Workload, status: int) -> Workload:
-    """Return the workload with this expected status. A workload that already expects a status is returned unchanged."""
+    """Return the workload with this expected status, or the workload itself if it already expects a status."""
     if workload.expect.status is not None:
         return workload
     return workload.model_copy(update={"expect": workload.expect.model_copy(update={"status": status})})

@@ -1,8 +1,8 @@
 """Check bodies against published rules: those of TechEmpower's tests, and those of HttpArena's JSON test.
 
 Each function returns the problems of one body, each as a phrase that fits into a sentence. This module is stricter than TechEmpower's own
-program, because it also
-reports problems for which that program only prints a warning. Both accept keys and the message in upper or lower case.
+program, because it also reports problems for which that program only prints a warning. Both accept keys and the message in upper or lower
+case.
 
 Sources: github.com/TechEmpower/FrameworkBenchmarks/wiki, "Framework Tests Overview"; github.com/MDA2AV/HttpArena, scripts/validate.sh.
 """
@@ -13,8 +13,8 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-from httpbench.http.exchange import Response
 from httpbench.http.fortunes import page_problems
+from httpbench.http.response import Response
 from httpbench.model import Expectation, Rule
 from httpbench.text import one_line
 
@@ -122,7 +122,7 @@ def _of_json(body: bytes, problems: Callable[[object], list[str]]) -> list[str]:
 
 
 def _charset_problems(response: Response) -> list[str]:
-    """Return a problem if the response doesn't declare the encoding of its page, which contains characters beyond ASCII."""
+    """Return a problem if the response doesn't declare UTF-8, which the page needs for its non-ASCII characters."""
     content_type = (response.header("content-type") or "").lower().replace(" ", "").replace('"', "")
     return [] if "charset=utf-8" in content_type else ["Content-Type without charset=utf-8"]
 

@@ -1,4 +1,4 @@
-"""The server under test, with its address, request and correct response, and checks that send requests in unusual ways."""
+"""The server under test, and checks that send requests in unusual ways."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ import time
 from dataclasses import dataclass
 
 from httpbench.http.correct import problems
-from httpbench.http.exchange import Connection, ExchangeError, Received, Response, encode, exchange
+from httpbench.http.exchange import Connection, Received, encode, exchange
+from httpbench.http.response import ExchangeError, Response
 from httpbench.model import Workload
 
 PIPELINED = 16
@@ -16,7 +17,7 @@ BYTE_PAUSE_S = 0.0002
 """Pause after each byte, in seconds, so that even a server that polls reads each byte separately."""
 
 QUIET_S = 0.02
-"""Minimum pause on loopback that counts as silence, in seconds."""
+"""Minimum time without bytes on loopback that counts as silence, in seconds."""
 
 CONTROL_LIMIT_S = 0.25
 """Timeout of the control request in :meth:`Server.all_on`, in seconds. A server that handles one connection at a time doesn't respond to
@@ -45,14 +46,13 @@ class Server:
         return max(min(self.timeout_s, self.deadline - time.monotonic()), QUIET_S)
 
     def connect(self) -> Connection:
-        """Open a connection. Raises ``OSError`` if nothing listens."""
+        """Open a connection. Raises ``OSError`` if nothing listens on the port."""
         return Connection(self.host, self.port, self.patience_s)
 
     def request_bytes(self, *extra: tuple[str, str], padding: int = 0, **changes: str) -> bytes:
         """Return the workload's request, encoded with additional headers and changed fields.
 
-        ``padding`` is the number of bytes by which the request gets longer. It must be 0, or at least the length of a padding header
-        without a value.
+        ``padding`` is the number of bytes to add to the request. It must be 0, or at least the length of an empty padding header.
         """
         request = self.workload.request.model_copy(update=changes)
         empty = len(f"{PADDING}: \r\n")
@@ -83,9 +83,9 @@ class Server:
     def all_on(self, connection: Connection, method: str | None = None, *, expected: bool = False) -> Received:
         """Return everything that the server sends on a connection before it closes the connection or falls silent.
 
-        If a response is ``expected``, the server has the full timeout to start it. Otherwise, sending nothing may be correct. On a busy
-        machine, however, a short silence can also mean that the server is slow. A control request on another connection therefore measures
-        how long a response takes, and the silence must last twice that time.
+        If a response is ``expected``, the server can use the full timeout to start sending it. Otherwise, silence may be correct, but on a
+        busy machine, it can also mean that the server is slow. A control request on another connection therefore measures how long a
+        response takes, and the server counts as silent after twice that time.
         """
         begin = time.monotonic()
         with (

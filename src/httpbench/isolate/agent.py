@@ -1,14 +1,13 @@
 """The agent: a program that httpbench runs on a load host over ssh. It starts a load generator there and samples its CPU time and memory.
 
 It is a separate program (standard library only, Python 3.10 or newer) that ssh passes to the host's ``python3`` without installing it. The
-load generator runs below a :mod:`~httpbench.isolate.guard`. The agent and the load generator end when the agent's standard input closes
-because ssh or the harness has ended. They also end when the harness has been silent for ``silence_s`` seconds, for example because the
-network is cut.
+load generator runs below a :mod:`~httpbench.isolate.guard`. When ssh or the harness ends, the agent's standard input closes, and the agent
+and the load generator end. They also end if the harness has been silent for ``silence_s`` seconds, for example because the network failed.
 
 The protocol is one JSON object per line in both directions. The harness first sends ``{"agent": SOURCE, "modules": {NAME: SOURCE}, "task":
-TASK}``. The task's ``do`` is one of these: ``look`` reads files and runs short commands, ``connect`` measures round trips to an address,
-``install`` writes a program, ``port`` finds a free port, and ``run`` starts a program. Every task except ``run`` prints one line, ``seen``,
-and ends. ``run`` prints the lines that it gets from the guard.
+TASK}``. The task's ``do`` selects what the agent does: ``look`` reads files and runs short commands, and ``connect`` measures round trips
+to an address. ``install`` writes a program, ``port`` finds a free port, and ``run`` starts a program. Every task except ``run`` prints one
+line, ``seen``, and ends. ``run`` prints the lines that it gets from the guard.
 
 During ``run``, the harness sends these lines:
 
@@ -77,7 +76,7 @@ def look(task: dict[str, Any]) -> dict[str, Any]:
 
 
 def open_files() -> int:
-    """Return how many files a process can open."""
+    """Return the maximum number of files that a process can open."""
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     return int(text_of("/proc/sys/fs/nr_open") or "0") if hard == resource.RLIM_INFINITY else hard
 
@@ -229,7 +228,7 @@ class Session:
 
     def _step(self) -> bool:
         """Handle incoming lines and take the next sample. Return false when standard input has closed."""
-        signal.setitimer(signal.ITIMER_REAL, 2 * self._silence_s)  # ends an agent that blocks on a write because the network is cut
+        signal.setitimer(signal.ITIMER_REAL, 2 * self._silence_s)  # ends the agent if a write blocks because the network failed
         guard = self._guard.stdout.fileno()  # type: ignore[union-attr]
         ready, _, _ = select.select([0, *([] if self._has_ended else [guard])], [], [], SAMPLE_S)
         for source in ready:

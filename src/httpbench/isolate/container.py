@@ -1,8 +1,9 @@
-"""A container that stays in the foreground and is always removed.
+"""A container that runs in the foreground and is always removed.
 
 The engine's client (such as ``docker run``) stays in the foreground, and the guard watches it. A container therefore ends like a process:
 SIGTERM to the client reaches the program in the container, and the client exits with the program's exit code. httpbench then removes the
-container by name, so nothing is left behind. If the harness was killed, a later run finds the container by its mark and label.
+container by name. If the harness is killed, the guard removes it. If the guard is killed, too, a later run finds the container by its mark
+and label.
 """
 
 from __future__ import annotations
@@ -18,20 +19,17 @@ from typing import Self
 from httpbench.errors import ContainerError, HttpbenchError, StartError
 from httpbench.host.control_groups import ControlGroups, groups_of
 from httpbench.isolate import engine as command_line
-from httpbench.isolate import freezer, guard, limits, marks
+from httpbench.isolate import freezer, guard, limits, marks, removal
 from httpbench.isolate.freezer import Freezable, Freezer
 from httpbench.isolate.launch import Launch, size_text
 from httpbench.isolate.tree import Command, ProcessTree, Stopped, tail
 from httpbench.model import ContainerRun
 
 CREATE_LIMIT_S = 60.0
-END_LIMIT_S = 5.0  # maximum time from the end of the program in the container to the end of the engine's client
-REMOVE_LIMIT_S = 30.0  # long enough for a daemon to restart
+END_LIMIT_S = 5.0  # maximum time between the end of the program in the container and the end of the engine's client
 ENGINE_FAILED = (125, 126, 127)  # exit codes of the client if the program in the container never started
-ABSENT_CHECKS = 3  # several, because the daemon may still be creating a container for a client that was killed
 SETTLE_S = 0.2  # the client ends a moment after its container
 POLL_S = 0.02
-RETRY_S = 0.5
 STATE = "{{.State.Pid}} {{.Image}} {{.State.OOMKilled}} {{.NetworkSettings.IPAddress}}"
 
 
@@ -75,11 +73,12 @@ class Container(Freezable):
         """Process ids of the container's init process and of the program that it started."""
         self.image_id = ""
         self.address: str | None = None
-        """The container's own address in the engine's network, or ``None`` in the host's network."""
+        """Address of the container in the engine's network, or ``None`` if the container uses the host's network."""
         name, *words = launch.labeled_command()
         argv = (command_line.program(launch.isolation.engine), *words)
         marks.mark(launch.isolation.engine, launch.name)
-        self.tree = ProcessTree([Command(argv, Path("/"), {**command_line.environment(), **launch.passed_env})], stdout=log, stderr=log)
+        client = Command(argv, Path("/"), {**command_line.environment(), **launch.passed_env})
+        self.tree = ProcessTree([client], stdout=log, stderr=log, last=removal.command(launch.isolation.engine, launch.name))
         try:
             self.pid = self._running_pid(name)
             self.groups = self._groups(name)
@@ -88,7 +87,7 @@ class Container(Freezable):
             raise
 
     def death(self) -> str | None:
-        """Return how the container ended, including whether memory ran out, or ``None`` if it still runs."""
+        """Return how the container ended, including whether memory ran out, or ``None`` if it is still running."""
         if self._is_frozen and any(map(freezer.has_ended, self._main_pids)):
             self.thaw()  # a frozen init process can't report that its program has ended
             self.tree.wait(END_LIMIT_S)
@@ -131,8 +130,9 @@ class Container(Freezable):
             self.thaw()  # with control groups version 1, not every engine can remove a frozen container
         self.tree.kill()
         if not self._removed:
-            self._remove()
+            removal.remove(self.launch.isolation.engine, self.launch.name, removal.CHECKS if self._may_appear else 1)
             self._removed = True
+            self.tree.release()
             marks.unmark(self.launch.name)
 
     def __enter__(self) -> Self:
@@ -150,7 +150,7 @@ class Container(Freezable):
         return freezer.of_container(self.groups, watching) or EngineFreezer(self.launch, self.tree)
 
     def _running_pid(self, engine: str) -> int:
-        """Wait until the container's first program runs, and return its process id."""
+        """Wait until the container's init process is running, and return its process id."""
         deadline = time.monotonic() + CREATE_LIMIT_S
         while time.monotonic() < deadline:
             if exits := self.tree.exits():
@@ -192,21 +192,3 @@ class Container(Freezable):
     def _state(self) -> list[str]:
         engine, name = self.launch.isolation.engine, self.launch.name
         return command_line.ask(engine, "inspect", "--type", "container", "--format", STATE, name).split()
-
-    def _remove(self) -> None:
-        """Remove the container by name. Wait if the daemon is restarting or still creating the container."""
-        engine, name = self.launch.isolation.engine, self.launch.name
-        deadline = time.monotonic() + REMOVE_LIMIT_S
-        checks = ABSENT_CHECKS if self._may_appear else 1
-        while checks:
-            try:
-                if command_line.ask(engine, "ps", "--all", "--quiet", "--filter", f"name=^{name}$"):
-                    command_line.ask(engine, "rm", "--force", "--volumes", name)
-                    return
-                checks -= 1
-            except ContainerError as error:
-                if time.monotonic() > deadline:
-                    hint = f"once it runs again: {engine} rm --force --volumes {name}"
-                    raise ContainerError(f"{error.message}: container {name} may still exist", hint=hint) from None
-            if checks:
-                time.sleep(RETRY_S)

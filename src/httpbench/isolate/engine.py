@@ -32,7 +32,7 @@ FORBIDDEN = re.compile(r"permission denied.*(daemon|socket|api)")
 
 
 def requirement(engine: Engine) -> Requirement:
-    """Return the requirement that the engine's command is installed."""
+    """Return the engine's command as a requirement."""
     return Requirement(program=str(engine), apt=(PACKAGES[engine],))
 
 

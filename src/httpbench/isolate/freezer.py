@@ -1,12 +1,12 @@
-"""Freeze processes, so that none of them runs while another target is measured.
+"""Freeze the processes of targets while another target is measured.
 
-The first choice is the freezer of a control group. A single write to a file freezes all processes of the group, including those that are
-being forked and those of other users. Neither parents nor signal handlers notice. If this user may not change the group, httpbench sends
-SIGSTOP to every process and later SIGCONT. These signals require no special rights, but parents get SIGCHLD. With both methods, an
-interrupted ``epoll_wait`` fails with EINTR after the thaw.
+The first choice is the freezer of a control group. A single write to a file freezes all processes of the group, including processes that
+are being forked and processes of other users. Their parents and signal handlers don't notice it. If this user may not change the group,
+httpbench sends SIGSTOP to every process and later SIGCONT. These signals require no special rights, but the processes' parents get SIGCHLD.
+With both methods, an interrupted ``epoll_wait`` fails with EINTR after the thaw.
 
-httpbench uses the freezer of control groups version 1 only for containers, which the engine has already put into a group. It doesn't put
-other programs into such a group, because SIGKILL doesn't end a process in a frozen group of version 1.
+With version 1 of control groups, httpbench uses the freezer only for containers, which the engine has already put into a group. It doesn't
+put other programs into a group, because SIGKILL doesn't end a process in a frozen group of version 1.
 """
 
 from __future__ import annotations
@@ -44,13 +44,13 @@ class Freezer(Protocol):
     """A way to freeze processes."""
 
     def freeze(self) -> None:
-        """Freeze the processes and wait until none of them runs.
+        """Freeze the processes, and wait until none of them is running.
 
-        If a process still runs after ``LIMIT_S`` seconds, thaws all processes and raises :class:`FreezeError`.
+        If a process is still running after ``LIMIT_S`` seconds, thaws all processes and raises :class:`FreezeError`.
         """
 
     def thaw(self) -> None:
-        """Let the processes run again."""
+        """Resume the processes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +93,8 @@ class GroupFreezer:
 class SignalFreezer:
     """A freezer that sends SIGSTOP and SIGCONT to every process below a root.
 
-    Parents stop before their children and continue after them, so that a parent that waits with WUNTRACED never finds a stopped child.
+    Parents are stopped before their children and continued after them. A parent that waits with WUNTRACED therefore never sees a stopped
+    child.
     """
 
     root_pid: int
@@ -101,7 +102,7 @@ class SignalFreezer:
     _stopped: dict[int, None] = field(default_factory=dict)
     """The processes to which this freezer sent SIGSTOP, in order. Processes that were already stopped aren't included or continued."""
     _proved: set[int] = field(default_factory=set)
-    """The processes that were found stopped, so that none of their threads can run program code."""
+    """The processes that have been found stopped. None of their threads can run program code."""
     _held_since: dict[int, float] = field(default_factory=dict)
 
     def freeze(self) -> None:
@@ -131,7 +132,7 @@ class SignalFreezer:
         self._held_since.clear()
 
     def _scan(self) -> tuple[set[int], list[int]]:
-        """Send SIGSTOP to every process that hasn't received it. Return all processes, and those that hadn't stopped before this scan."""
+        """Send SIGSTOP to every process that hasn't received it. Return all processes, and those that were still running when checked."""
         children = guard.lister()
         found: dict[int, None] = dict.fromkeys(children(self.root_pid) or ())
         pending, running = list(found), []
@@ -149,7 +150,7 @@ class SignalFreezer:
     def _stop(self, pid: int) -> None:
         if pid in self._stopped:
             return
-        self._stopped[pid] = None  # noted before the signal, so that the process is continued even after a Ctrl-C in between
+        self._stopped[pid] = None  # recorded first, so that the process is continued even if Ctrl-C arrives before the signal
         try:
             os.kill(pid, signal.SIGSTOP)
         except ProcessLookupError:
@@ -180,8 +181,8 @@ class Freezable(ABC):
     def freeze(self) -> None:
         """Freeze all processes of the program, so that none can run until :meth:`thaw`.
 
-        Does nothing to a program that is already frozen or has ended. If a process can't be frozen within two seconds, thaws all processes
-        and raises :class:`FreezeError`.
+        Does nothing if the program is already frozen or has ended. If a process can't be frozen within two seconds, thaws all processes and
+        raises :class:`FreezeError`.
         """
         if self._is_frozen or self._has_ended():
             return
@@ -194,14 +195,14 @@ class Freezable(ABC):
             raise
 
     def thaw(self) -> None:
-        """Let all processes run again. Does nothing to a program that isn't frozen."""
+        """Resume all processes of the program. Does nothing if the program isn't frozen."""
         if self._is_frozen and self._freezer is not None:
             self._freezer.thaw()
             self._is_frozen = False
 
     @abstractmethod
     def death(self) -> str | None:
-        """Return how the program ended, or ``None`` if it still runs."""
+        """Return how the program ended, or ``None`` if it is still running."""
 
     @abstractmethod
     def _has_ended(self) -> bool: ...
@@ -225,7 +226,7 @@ def _states(pid: int) -> set[bytes]:
 def _fields(pid: int, task: int | str) -> list[bytes] | None:
     """Return the fields of a thread's ``stat`` after its name, or ``None`` if the thread is gone."""
     try:
-        file = os.open(f"/proc/{pid}/task/{task}/stat", os.O_RDONLY)  # opening a file object takes a fifth longer
+        file = os.open(f"/proc/{pid}/task/{task}/stat", os.O_RDONLY)  # a file object would take a fifth longer to open
     except OSError:
         return None
     try:

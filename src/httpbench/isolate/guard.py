@@ -1,10 +1,10 @@
-"""The guard: a small process between the harness and everything it starts, so that nothing outlives the harness.
+"""The guard: a small process between the harness and the programs that it starts, so that no program outlives the harness.
 
 The guard is a separate program (``python -I -S guard.py``, standard library only). Each target, load generator and build has its own guard.
-It is the *child subreaper* of everything below it: a daemon that detaches itself, or a worker whose parent died, becomes the guard's child
-and can't escape. When the harness ends or is killed, the guard's standard input closes. The guard then kills all its descendants and ends.
-A parent-death signal wouldn't be enough: it reaches only direct children, and the kernel also sends it when the *thread* that started them
-ends.
+The guard is the *child subreaper* of all processes below it: a daemon that detaches itself, or a worker whose parent died, becomes the
+guard's child and can't escape. When the harness ends or is killed, the guard's standard input closes. The guard then kills all its
+descendants and ends. A parent-death signal wouldn't be enough: it reaches only direct children, and the kernel also sends it when the
+*thread* that started them ends.
 
 The guard itself can be killed, for example when memory runs out. Its parent is therefore a *keeper*: a process of the same program that
 only waits. If the guard dies, its processes become children of the keeper, which is a subreaper too and kills them. If the keeper dies, a
@@ -13,18 +13,22 @@ processes (see ``adopted.py``). Processes survive only if the harness is killed 
 
 If this user may change httpbench's control group (version 2), the guard creates a subgroup for the commands. ``cgroup.kill`` kills all
 processes of the subgroup in one step, including set-uid programs, and ``cgroup.freeze`` freezes them (see ``freezer.py``). The keeper and
-the guard hold a lock on the subgroup's folder. If nobody holds the lock, both were killed. The next guard then kills the processes in the
-subgroup and removes it.
+the guard hold a lock on the subgroup's folder. If no process holds the lock, both were killed. The next guard then kills the processes in
+the subgroup and removes the subgroup.
 
 The protocol is one JSON object per line in both directions. The guard first reads ``{"commands": [{"argv", "cwd", "env", "cpus", "stdin"}],
 "stdout": PATH, "stderr": PATH|null, "open_files": N}``. If ``stderr`` is ``null``, the commands inherit the guard's standard error. If both
 paths are the same, the file is a log; when it grows large, only its end is kept. ``stdin`` is the path of a command's input, by default
-``/dev/null``. Later, the guard reads ``{"stop": GRACE_S}``. It prints ``started`` (with its own process id and the commands' group) or
-``failed``, then ``exited`` for each command that ends, and ``stopped`` as the last line.
+``/dev/null``. Later, the guard reads ``{"stop": GRACE_S}`` or ``{"kill": true}``. If it reads an end of file instead, the harness was
+killed, and the guard stops everything within ``orphan_grace_s`` of the first line. The guard prints ``started`` (with its own process id
+and the commands' group) or ``failed``, then ``exited`` for each command that ends, and at the end ``stopped`` or ``killed``.
+
+If the first line has a command ``last``, the guard runs it after everything has ended, unless it reads ``{"done": true}`` first. The
+harness sends this once it has cleaned up by itself.
 
 The guard sends SIGTERM to a shell's whole process group, because shells don't pass signals on.
 
-A guard takes about 15 ms to start and 10 MB of memory, most of which it shares with its keeper. It checks the log's size four times a
+A guard starts within about 15 ms and uses 10 MB of memory, most of which it shares with its keeper. It checks the log's size four times a
 second.
 """
 
@@ -55,8 +59,9 @@ CLONE_INTO_CGROUP = 0x200000000
 SYS_CLONE3 = 435
 GROUP_PREFIX = "httpbench-guard-"
 CGROUP_MOUNTS = ("/sys/fs/cgroup", "/sys/fs/cgroup/unified")
-KILL_LIMIT_S = 5.0  # how long SIGKILL may take before it is reported as failed
+KILL_LIMIT_S = 5.0  # time after which a process that survives SIGKILL is reported
 ABANDONED_LIMIT_S = 1.0
+LAST_LIMIT_S, LAST_POLL_S = 60.0, 0.1
 
 libc = ctypes.CDLL(None, use_errno=True)
 
@@ -87,7 +92,7 @@ def children_of(pid: int) -> list[int]:
         return found
     for task in tasks:
         try:
-            with open(f"/proc/{pid}/task/{task}/children", "rb", 0) as file:  # without a buffer, opening takes half the time
+            with open(f"/proc/{pid}/task/{task}/children", "rb", 0) as file:  # without a buffer, opening the file takes half the time
                 found += map(int, file.read().split())
         except OSError:
             continue
@@ -122,7 +127,35 @@ def send_signal(pid: int, number: int) -> None:
     try:
         os.kill(pid, number)
     except (ProcessLookupError, PermissionError):
-        pass  # the process is gone, or it is a set-uid program; if that survives, `stop` reports it
+        pass  # the process is gone, or it is a set-uid program, which `stop` reports if it survives
+
+
+def kill(pids: list[int]) -> None:
+    """Send SIGKILL to each of these processes that is still below this one, and to all others below it.
+
+    A process can end at any time, and its id can then belong to a program that isn't ours. A pidfd always refers to the same process,
+    which is ours if it's still below this one after the pidfd was opened.
+    """
+    opened: dict[int, int] = {}
+    try:
+        for pid in pids:
+            try:
+                opened[pid] = os.pidfd_open(pid)
+            except ProcessLookupError:
+                pass
+            except OSError:
+                break  # the kernel is older than 5.3, or the limit of open files is reached
+        for pid in descendants():
+            if pid in opened:
+                try:
+                    signal.pidfd_send_signal(opened[pid], signal.SIGKILL)
+                except (ProcessLookupError, PermissionError):
+                    pass  # as in `send_signal`
+            else:
+                send_signal(pid, signal.SIGKILL)
+    finally:
+        for descriptor in opened.values():
+            os.close(descriptor)
 
 
 def make_group() -> str | None:
@@ -215,8 +248,7 @@ def end_all(group: str | None, reap: Callable[[], object]) -> list[str]:
             killed.setdefault(pid, name_of(pid))
         if group:
             write_to(group, "cgroup.kill", "1")
-        for pid in left:
-            send_signal(pid, signal.SIGKILL)
+        kill(left)
         time.sleep(0.002)
         reap()
     return list(killed.values())
@@ -304,7 +336,7 @@ class Guard:
         if self.spec["stderr"] == self.spec["stdout"]:
             self.log = stdout
         for command in self.spec["commands"]:
-            reader, writer = os.pipe()  # the pipe closes on exec, so the end of file without data means that the command runs
+            reader, writer = os.pipe()  # the pipe closes on exec, so an end of file without data means that the command is running
             pid = fork_into(self.group)
             if pid == 0:
                 become(command, self.spec["open_files"], stdout, stderr, writer)
@@ -332,14 +364,31 @@ class Guard:
         os.write(self.log, end[end.find(b"\n") + 1 :])
         self.log_bytes_dropped += size - len(end)
 
+    def run_last(self) -> None:
+        """Run the command that cleans up after a killed harness, such as by removing a container. Kill it if it takes too long."""
+        if not (last := self.spec.get("last")):
+            return
+        nothing = os.open(os.devnull, os.O_RDWR)
+        if (pid := os.fork()) == 0:
+            become(last, self.spec["open_files"], nothing, nothing, nothing)
+        deadline = time.monotonic() + LAST_LIMIT_S
+        while time.monotonic() < deadline:
+            if any(ended == pid for ended, _ in reaped()):
+                return
+            select.select([self.wakeup], [], [], LAST_POLL_S)
+        self.kill_all()
+
     def kill_all(self) -> list[str]:
         return end_all(self.group, self.reap)
 
-    def stop(self, grace_s: float) -> None:
-        """Send SIGTERM to each command, wait for the whole tree to end, then send SIGKILL to the processes that are left."""
+    def stop(self, grace_s: float, *, whole_groups: bool = False) -> None:
+        """Send SIGTERM to each command, wait for the whole tree to end, then send SIGKILL to the processes that are still running.
+
+        With ``whole_groups``, all processes of the commands' process groups get the SIGTERM.
+        """
         for pid, command in zip(self.pids, self.spec["commands"], strict=True):
             if pid in self.running:
-                send_signal(-pid if is_shell(command) else pid, signal.SIGTERM)
+                send_signal(-pid if whole_groups or is_shell(command) else pid, signal.SIGTERM)
         deadline = time.monotonic() + grace_s
         while descendants() and time.monotonic() < deadline:
             select.select([self.wakeup], [], [], 0.005)
@@ -373,16 +422,35 @@ class Guard:
             if 0 in ready:
                 data = os.read(0, 4096)
                 if not data:
-                    self.kill_all()
+                    self.stop(self.spec.get("orphan_grace_s", 0), whole_groups=True)
+                    self.run_last()
                     return
                 pending += data
                 if b"\n" in pending:
-                    self.stop(json.loads(pending)["stop"])
+                    line, rest = pending.split(b"\n", 1)
+                    message = json.loads(line)
+                    if message.get("kill"):
+                        self.kill_all()
+                        self.say(event="killed")
+                    else:
+                        self.stop(message["stop"])
+                    if self.spec.get("last") and not is_done(rest):
+                        self.run_last()
                     return
 
 
+def is_done(received: bytes) -> bool:
+    """Return whether the harness reports that it has cleaned up, rather than ending without a word."""
+    while b"\n" not in received:
+        data = os.read(0, 4096)
+        if not data:
+            return False
+        received += data
+    return bool(json.loads(received).get("done"))
+
+
 def keep(guard: int, group: str | None) -> int:
-    """Wait for the guard and, if it was killed, end the processes that it guarded. Returns the guard's exit code."""
+    """Wait for the guard to end and, if it was killed, kill the processes that it guarded. Returns the guard's exit code."""
     nothing = os.open(os.devnull, os.O_RDWR)
     for descriptor in (0, 1, 2):
         os.dup2(nothing, descriptor)  # only the guard keeps its pipes open, so the harness notices at once if the guard ends
@@ -428,10 +496,10 @@ def guard(keeper: int, group: str | None) -> None:
         os.set_blocking(descriptor, False)
     signal.set_wakeup_fd(wakeup_writer, warn_on_full_buffer=False)
     signal.signal(signal.SIGCHLD, lambda *_: None)
-    spec = sys.stdin.buffer.readline()
-    if not spec:
-        return  # the harness ended before it sent the commands
-    guard = Guard(json.loads(spec), wakeup, keeper, group)
+    spec = json.loads(sys.stdin.buffer.readline() or "{}")
+    if "commands" not in spec:
+        return  # the harness ended, or gave up, before it sent the commands
+    guard = Guard(spec, wakeup, keeper, group)
     try:
         problem = guard.start()
     except OSError as error:

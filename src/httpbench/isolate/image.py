@@ -26,6 +26,11 @@ def image_id(engine: Engine, image: str) -> str | None:
         raise
 
 
+def label_of(engine: Engine, image: str, label: str) -> str:
+    """Return the value of a label of an image, or an empty string if the image lacks the label. Raises :class:`ContainerError`."""
+    return command_line.ask(engine, "image", "inspect", "--format", f'{{{{index .Config.Labels "{label}"}}}}', image)
+
+
 def familiar(image: str) -> str:
     """Return the name of an image as docker prints it: with a tag, and without the default registry."""
     name = image.removeprefix("localhost/").removeprefix("docker.io/").removeprefix("library/")

@@ -1,4 +1,4 @@
-"""Labels on httpbench's containers and images, for finding and removing those that a killed harness left behind."""
+"""Labels on httpbench's containers and images. With them, httpbench finds and removes those that a killed harness left behind."""
 
 from __future__ import annotations
 
@@ -11,17 +11,19 @@ from httpbench.isolate import engine as command_line
 from httpbench.model import Engine
 
 OWNER, RUN, TARGET = "httpbench.owner", "httpbench.run", "httpbench.target"
-"""Names of the labels for the harness (its process id, namespace and boot), the run, and the target of an image."""
+"""Names of the labels for the harness (its machine, boot, namespace, process id and start), the run, and the target of an image."""
 
 
 def owner_label() -> str:
     """Return the value of the owner label for this process."""
     own = owner.this_process()
-    return f"{own.boot_id}/{_namespace()}/{own.pid}/{own.start_ticks}"
+    return f"{owner.machine_id()}/{own.boot_id}/{_namespace()}/{own.pid}/{own.start_ticks}"
 
 
 def leftovers(engine: Engine) -> dict[str, int]:
-    """Return the containers that outlived their harness: the process id of each one's init process (0 if it doesn't run), by container id.
+    """Return the containers that outlived their harness.
+
+    The result maps the id of each container to the process id of its init process, which is 0 if the container isn't running.
 
     Raises :class:`ContainerError` if the engine doesn't respond.
     """
@@ -39,13 +41,16 @@ def leftovers(engine: Engine) -> dict[str, int]:
 def is_gone(label: str) -> bool:
     """Return whether the harness that a label identifies has ended.
 
-    We can't see processes in another PID namespace, so a harness there counts as running.
+    We can't see processes in another PID namespace or on another machine that uses the same engine, so a harness in such a place counts as
+    running.
     """
     try:
-        boot_id, namespace, pid, start_ticks = label.split("/")
+        machine_id, boot_id, namespace, pid, start_ticks = label.split("/")
         known = Owner(boot_id, int(pid), int(start_ticks))
     except ValueError:
         return False  # httpbench didn't write this label
+    if machine_id != owner.machine_id():
+        return False
     if boot_id == owner.this_process().boot_id and namespace != _namespace():
         return False
     return not owner.is_alive(known)

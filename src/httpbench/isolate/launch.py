@@ -1,4 +1,4 @@
-"""The command line that starts a container, in a form that users can paste."""
+"""The command line that starts a container, in a form that users can paste into a shell."""
 
 from __future__ import annotations
 
@@ -12,6 +12,12 @@ from httpbench.model import Isolation
 
 SCRATCH = "/scratch"
 """Path of an empty in-memory folder inside the container."""
+
+PIDS_MAX = 32_768
+"""Maximum number of processes and threads in a container.
+
+It stops a fork bomb, and is enough for one thread per connection in TechEmpower's largest test, which has 16,384 connections.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,8 +34,10 @@ class Launch:
     passed_env: Mapping[str, str] = field(default_factory=dict)
     """Environment variables whose values must not appear in the command line."""
     mounts: Mapping[str, str] = field(default_factory=dict)
-    """Files and folders of this machine that the container can read, by absolute path inside the container."""
+    """Files and folders on this machine that the container can read, by absolute path inside the container."""
     run_id: str | None = None
+    capabilities: tuple[str, ...] = ()
+    """Linux capabilities of the container, such as ``SETUID``."""
     hosts: Mapping[str, str] = field(default_factory=dict)
     """Additional host names inside the container, with their addresses."""
     name: str = field(default_factory=lambda: f"httpbench-{secrets.token_hex(4)}")
@@ -49,6 +57,8 @@ class Launch:
             *("--cpuset-cpus", ",".join(map(str, self.cpuset))),
             *("--network", str(own.network), "--ulimit", f"nofile={files}:{files}"),
             *("--tmpfs", f"{SCRATCH}:mode=1777,exec", "--log-driver", "none", "--no-healthcheck"),
+            *("--cap-drop", "ALL", *(word for name in self.capabilities for word in ("--cap-add", name))),
+            *("--security-opt", "no-new-privileges", "--pids-limit", str(PIDS_MAX)),
             *(word for inside, path in self.mounts.items() for word in ("--mount", mount_text(path, inside))),
             *(word for name, address in self.hosts.items() for word in ("--add-host", f"{name}:{address}")),
             *(word for name, value in self.env.items() for word in ("--env", f"{name}={value}")),

@@ -1,9 +1,9 @@
 """Check the limits of a container by reading its control groups and by burning CPU time inside them.
 
-The burning programs belong to httpbench and start outside the container. They enter its groups by writing their process ids to
-``cgroup.procs``. This works for any image, with or without a shell, but requires root. The burn compares the groups' CPU time with the wall
-time between two renewals of the quota. The kernel grants a quota per period, so a window with arbitrary edges could contain the quota of
-one period too many.
+The programs that burn CPU time belong to httpbench and start outside the container. They enter the container's groups by writing their
+process ids to ``cgroup.procs``. This works for any image, with or without a shell, but requires root. The check divides the groups' CPU
+time by the wall time between two renewals of the quota. The kernel grants the quota at the start of each period, so a window with arbitrary
+edges could contain one quota too many.
 """
 
 from __future__ import annotations
@@ -24,21 +24,22 @@ from httpbench.model import Isolation
 BURNER = Path(__file__).with_name("burner.py")
 PERIODS = 3
 PLAIN_WINDOW_S = 0.3
-"""Length of the window, in seconds, if the kernel reports no periods: there is no CPU limit, or it is too high to have an effect."""
+"""Length of the window, in seconds, if the kernel reports no periods because the CPU limit is missing or too high to have an effect."""
 FIRST_PERIOD_S = 0.25  # maximum wait for the first period: two of docker's periods of 0.1 s each, plus a margin
 POLL_S = 0.0005
 ATTEMPTS = 3
 TOLERANCE = 1.05
 """Maximum ratio of a burn's CPU usage to the limit.
 
-This maximum is above 1 because the kernel grants the quota in small slices, and because polling finds the ends of the window only roughly.
+This maximum is above 1 because the kernel grants the quota in small slices, and because polling finds the edges of the window only
+approximately.
 """
 LIFE_S = 3.0  # time after which a burner ends by itself
 CPUS_TOLERANCE = 0.01  # engines round the quota to 10 µs of a 100 ms period
 
 
 def prove(isolation: Isolation, cpuset: Sequence[int], groups: ControlGroups) -> float | None:
-    """Check the limits of a container. Return the CPU time per second that a burn inside these limits used, in cores.
+    """Check the limits of a container. Return the CPU usage of a burn inside these limits, in cores.
 
     Without root, the limits are read but not tested, and the result is ``None``.
 
@@ -70,9 +71,10 @@ def _list(cpus: Sequence[int] | None) -> str:
 
 
 def burned_cpus(groups: ControlGroups, cpus: float) -> float | None:
-    """Burn CPU time inside the groups, and return the CPU time per second, in cores, or ``None`` if this user may not test the limit.
+    """Burn CPU time inside the groups. Return the CPU usage in cores, or ``None`` if this user isn't allowed to test the limit.
 
-    The result is the lowest of up to three attempts: if the harness is delayed, it reads the counters late and computes too high a value.
+    The result is the lowest value of up to three attempts. If the harness is delayed, it reads the counters late, which makes the value too
+    high.
     """
     entrances = groups.entrances("cpu", "cpuacct", "cpuset")
     argv = [sys.executable, "-I", "-S", str(BURNER), str(math.ceil(cpus) + 1), str(LIFE_S), *map(str, entrances)]
@@ -94,7 +96,7 @@ def burned_cpus(groups: ControlGroups, cpus: float) -> float | None:
 
 
 def _used(groups: ControlGroups) -> float | None:
-    """Return the groups' CPU time divided by the wall time, between two renewals of the quota, in cores."""
+    """Return the CPU usage of the groups between two renewals of the quota, in cores."""
     renews = _await_period(groups, 1, FIRST_PERIOD_S)
     begin, before = time.monotonic(), groups.cpu_s()
     if renews:

@@ -1,7 +1,7 @@
-"""Marks are files in the user's state folder. Each mark names a container that may exist, and the harness that starts this container.
+"""Marks of containers. Each mark is a file in the user's state folder that names a container that may exist, and its harness.
 
-A mark is written before its container starts and deleted after the container is removed. A mark without a living harness means that a
-container may have been left behind. If every mark has a living harness, httpbench doesn't need to query any engine.
+httpbench writes a mark before it starts the container, and deletes the mark after it has removed the container. A mark without a living
+harness means that a container may have been left behind. If every mark has a living harness, httpbench doesn't need to query any engine.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from pathlib import Path
 from httpbench.errors import UsageError
 from httpbench.isolate.labels import is_gone, owner_label
 from httpbench.model import Engine
-from httpbench.paths import user_folder
+from httpbench.paths import read_unlinked, user_folder, write_unlinked
 
 
 def mark(engine: Engine, name: str) -> None:
@@ -21,7 +21,7 @@ def mark(engine: Engine, name: str) -> None:
     with contextlib.suppress(OSError, UsageError):
         folder = _folder()
         folder.mkdir(parents=True, exist_ok=True)
-        (folder / name).write_text(f"{engine} {owner_label()}")
+        write_unlinked(folder / name, f"{engine} {owner_label()}")
 
 
 def unmark(name: str) -> None:
@@ -31,7 +31,7 @@ def unmark(name: str) -> None:
 
 
 def engines_left() -> list[Engine]:
-    """Return the engines in which a dead harness may have left containers, each once."""
+    """Return the engines in which a dead harness may have left containers, without duplicates."""
     return list(dict.fromkeys(engine for _, engine in _left()))
 
 
@@ -50,7 +50,7 @@ def _left() -> Iterator[tuple[Path, Engine]]:
         return
     for path in paths:
         with contextlib.suppress(OSError, ValueError):  # another harness has deleted the mark, or the file isn't a mark
-            engine, _, label = path.read_text().partition(" ")
+            engine, _, label = read_unlinked(path).partition(" ")
             if is_gone(label):
                 yield path, Engine(engine)
 

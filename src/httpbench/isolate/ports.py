@@ -1,7 +1,7 @@
 """Choose and check ports for servers.
 
-Ports are chosen below the kernel's ephemeral range. Within that range, the kernel could assign a port that we found free to an outgoing
-connection before the server listens on it.
+Ports are chosen below the kernel's ephemeral range. Within that range, the kernel could assign a free port to an outgoing connection before
+the server listens on the port.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """A load generator on another host, with the same interface as a local :class:`~httpbench.isolate.tree.ProcessTree`.
 
-The agent on that host runs the load generator below a guard, and ends everything when the harness is gone or silent. Both sides
-send heartbeats several times a second, because the connection isn't closed when the network fails or a host is suspended.
+The agent on that host runs the load generator below a guard, and ends both when the harness is gone or silent. Both sides send heartbeats
+several times a second, because the connection stays open if the network fails or a host is suspended.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ SILENCE_S = 2.0
 SILENCE_STEP_S = 0.2
 """Maximum time that one check adds to the length of the silence, in seconds.
 
-Without it, a host would count as lost after a suspension of the harness.
+Without this maximum, the harness would consider a host lost if the harness itself was suspended.
 """
 START_LIMIT_S = 20.0
 REPLY_LIMIT_S = 20.0
@@ -100,7 +100,7 @@ class RemoteTree:
         return self._agent.stdout.fileno()
 
     def exits(self) -> list[Exit]:
-        """Return the exit of the command as a list, which is empty while the command runs.
+        """Return a list with the exit of the command. The list is empty while the command is running.
 
         Raises :class:`LostHostError` if the other host is gone or silent.
         """
@@ -118,7 +118,7 @@ class RemoteTree:
         self._send({"mark": True})
 
     def close(self) -> dict[str, Any]:
-        """End the measured window and return the agent's report on it."""
+        """End the measured window, and return the agent's report about it."""
         report: dict[str, Any] | None = self._ask("close", "closed")["report"]
         if report is None:
             raise self._lost("did not watch the load generator")
@@ -170,7 +170,7 @@ class RemoteTree:
         return self._replies[reply]
 
     def _read(self, timeout_s: float) -> bool:
-        """Process incoming lines. Return false if no data came in time. Raises :class:`LostHostError` at the end of the connection."""
+        """Process incoming lines. Return false if no data came in time. Raises :class:`LostHostError` if the connection has closed."""
         ready, _, _ = select.select([self.events], [], [], max(timeout_s, 0))
         if not ready:
             return False
@@ -199,7 +199,7 @@ class RemoteTree:
         number = 0
         while not self._ended.wait(BEAT_S):
             number += 1
-            with contextlib.suppress(LostHostError):  # the thread that reads reports the loss
+            with contextlib.suppress(LostHostError):  # the reading thread reports the loss
                 self._send({"beat": number})
 
     def _send(self, message: Mapping[str, Any]) -> None:
@@ -212,9 +212,9 @@ class RemoteTree:
                 raise self._lost("ended") from None
 
     def _lost(self, how: str) -> LostHostError:
-        """Return the error with the cause of the loss that was found first.
+        """Return the error for a lost connection. It contains the first cause that was found.
 
-        Also drop the connection, so that the next load generator gets a new one.
+        Unless the heartbeat thread calls this method, it also drops the connection, so that the next load generator gets a new one.
         """
         if self._loss is None:
             self._loss = LostHostError(f"the connection to load host {self._connection.host} was lost: it {how}")

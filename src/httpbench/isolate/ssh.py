@@ -19,9 +19,10 @@ import tempfile
 import time
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from httpbench.errors import LostHostError, UsageError
+from httpbench.host.scratch import ScratchFolder
 
 COMMAND = "HTTPBENCH_SSH"
 AGENT = Path(__file__).with_name("agent.py")
@@ -30,7 +31,7 @@ HELD_OPEN = f"echo {READY}; exec cat >/dev/null"
 LOGIN_LIMIT_S = 120.0
 """Time limit for connecting, in seconds. It leaves the user enough time to type a password."""
 AGAIN_LIMIT_S, RETRY_S = 15.0, 1.0
-"""Time limit for reconnecting and pause between attempts, in seconds. They give a cut network time to come back."""
+"""Time limit for reconnecting and pause between attempts, in seconds. They leave the network some time to recover."""
 END_LIMIT_S = 3.0
 SOCKET_FOLDER_MAX = 60
 """Maximum length of the temporary folder's path. The kernel allows 107 bytes for a socket's path, and ssh appends a suffix."""
@@ -46,6 +47,9 @@ OPTIONS = (
 )
 """Options that override the user's ssh configuration."""
 
+BATCH = ("-o", "BatchMode=yes")
+"""Options with which ssh asks for nothing."""
+
 REFUSALS = (
     (r"host identification has changed", "the host key of {host} has changed", "find out why before you connect to it again"),
     (
@@ -60,28 +64,37 @@ REFUSALS = (
     ),
     (r"could not resolve|name or service not known", "unknown host {host}", "write it as for ssh, such as user@host"),
 )
-"""Patterns of ssh's output, each with the error to show and its hint."""
+"""Patterns in ssh's output, each with the error to show and a hint."""
 
 
 class SshConnection:
     """A connection to a host. Use it as a context manager, which ends everything that the connection started when the block ends."""
 
-    def __init__(self, host: str):
-        """Prepare a connection to ``host``, written as for ssh. Raises :class:`UsageError` if it isn't a valid host."""
+    def __init__(self, host: str, config: str | None = None):
+        """Prepare a connection to ``host``, which is in the form that ssh accepts. Raises :class:`UsageError` if it isn't a valid host.
+
+        ``config`` is the path of an ssh configuration file that replaces the user's own.
+        """
         if not host or host.startswith("-") or re.search(r"\s", host):
             raise UsageError(f'"{host}" is not a host', hint="write it as for ssh, such as user@host")
         self.host = host
         self._ssh = shlex.split(os.environ.get(COMMAND) or "ssh")
         if not self._ssh or shutil.which(self._ssh[0]) is None:
             raise UsageError(f"{self._ssh[0] if self._ssh else COMMAND} is not installed", hint="apt-get install openssh-client")
+        if config is not None:
+            self._ssh += ["-F", str(Path(config).expanduser())]
         usual = tempfile.gettempdir()
-        self._folder = Path(tempfile.mkdtemp(prefix="httpbench-ssh-", dir=usual if len(usual) <= SOCKET_FOLDER_MAX else "/tmp"))
+        self._scratch = ScratchFolder("ssh-", usual if len(usual) <= SOCKET_FOLDER_MAX else "/tmp")
+        self._folder = self._scratch.path
         self._master: subprocess.Popen[bytes] | None = None
         self.is_gone = False
 
-    def open(self) -> None:
-        """Connect. ssh may ask for a password or a passphrase. Raises :class:`UsageError` with ssh's message if the connection fails."""
-        if said := self._connect(LOGIN_LIMIT_S):
+    def open(self, *, prompts: bool = True) -> None:
+        """Connect. Raises :class:`UsageError` with ssh's message if the connection fails.
+
+        With ``prompts``, ssh may ask for a password or a passphrase.
+        """
+        if said := self._connect(LOGIN_LIMIT_S, *(() if prompts else BATCH)):
             usual = f"ssh cannot connect to {self.host}: {_last_line(said)}", f"make `ssh {self.host} true` work first"
             message, hint = _refusal(said, self.host) or usual
             raise UsageError(message, hint=hint)
@@ -92,7 +105,7 @@ class SshConnection:
             return
         self.drop()
         deadline = time.monotonic() + AGAIN_LIMIT_S
-        while problem := self._connect(max(deadline - time.monotonic(), RETRY_S), "-o", "BatchMode=yes"):
+        while problem := self._connect(max(deadline - time.monotonic(), RETRY_S), *BATCH):
             if time.monotonic() + RETRY_S > deadline or _refusal(problem, self.host):
                 self.is_gone = True
                 raise LostHostError(f"ssh cannot connect to load host {self.host} again: {_last_line(problem)}")
@@ -102,15 +115,19 @@ class SshConnection:
         """End a connection that doesn't respond. :meth:`require` opens a new one."""
         self._end(0)
 
-    def start(self, message: Mapping[str, Any]) -> subprocess.Popen[bytes]:
-        """Start the agent on the host with a task. The connection must be open."""
-        agent = subprocess.Popen(
-            [*self._words("-o", "BatchMode=yes", "-o", "ControlMaster=no"), f"python3 -I -S -c {shlex.quote(START)}"],
+    def launch(self, command: str, stderr: int | IO[bytes] = subprocess.PIPE) -> subprocess.Popen[bytes]:
+        """Start a shell command on the host, with pipes for its standard input and output. The connection must be open."""
+        return subprocess.Popen(
+            [*self._words(*BATCH, "-o", "ControlMaster=no"), command],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
+            stderr=stderr,
             start_new_session=True,
         )
+
+    def start(self, message: Mapping[str, Any]) -> subprocess.Popen[bytes]:
+        """Start the agent on the host with a task. The connection must be open."""
+        agent = self.launch(f"python3 -I -S -c {shlex.quote(START)}")
         assert agent.stdin is not None
         with contextlib.suppress(BrokenPipeError):  # ssh has ended; its exit code will tell the caller why
             agent.stdin.write(json.dumps({"agent": AGENT.read_text(encoding="utf-8"), **message}).encode() + b"\n")
@@ -118,7 +135,7 @@ class SshConnection:
         return agent
 
     def ask(self, task: Mapping[str, Any], limit_s: float = 60.0) -> dict[str, Any]:
-        """Give the agent a task that prints one line, and return that line.
+        """Send the agent a task, and return the line that it prints.
 
         Raises :class:`LostHostError`, or :class:`UsageError` if the agent refuses.
         """
@@ -147,7 +164,7 @@ class SshConnection:
     def close(self) -> None:
         """End the connection and everything that runs over it."""
         self._end(END_LIMIT_S)
-        shutil.rmtree(self._folder, ignore_errors=True)
+        self._scratch.close()
 
     def __enter__(self) -> SshConnection:
         return self
@@ -197,7 +214,7 @@ class SshConnection:
 
 
 def end(process: subprocess.Popen[bytes], limit_s: float) -> int:
-    """Close the pipes of a process, wait for at most ``limit_s`` seconds, and kill it if it still runs. Returns its exit code."""
+    """Close the pipes of a process, wait for at most ``limit_s`` seconds, and kill it if it is still running. Returns its exit code."""
     for pipe in (process.stdin, process.stdout, process.stderr):
         if pipe is not None:
             with contextlib.suppress(OSError):

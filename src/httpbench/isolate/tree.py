@@ -1,4 +1,4 @@
-"""Start commands under a guard and stop them, leaving nothing behind.
+"""Start commands below a guard, and stop them together with all processes that they have started.
 
 One :class:`ProcessTree` contains one or more commands that belong together (a server with its workers, or one copy per core) and every
 process that they start. :mod:`httpbench.isolate.guard` explains why no process can escape.
@@ -53,7 +53,7 @@ class Command:
 
 @dataclass(frozen=True, slots=True)
 class Exit:
-    """The end of a command, with the command's index in the tree and its exit code: the negative signal number if a signal killed it."""
+    """The end of a command: its index in the tree and its exit code, which is the negative signal number if a signal killed it."""
 
     index: int
     code: int
@@ -72,7 +72,7 @@ class Stopped:
     """The result of stopping a tree."""
 
     ignored_sigterm: tuple[str, ...]
-    """Commands that still ran at the end of the grace period and were killed."""
+    """Commands that were still running at the end of the grace period, and were then killed."""
     left_behind: tuple[str, ...]
     """Other processes of the tree that had to be killed."""
     cpu_s: float
@@ -104,10 +104,20 @@ class ProcessTree(Freezable):
     _keepers: ClassVar[set[int]] = set()
     """Process ids of the keepers of all running trees."""
 
-    def __init__(self, commands: Sequence[Command], *, stdout: Path, stderr: Path | None = None):
+    def __init__(
+        self,
+        commands: Sequence[Command],
+        *,
+        stdout: Path,
+        stderr: Path | None = None,
+        orphan_grace_s: float = 0.0,
+        last: Command | None = None,
+    ):
         """Start the commands, and append their output to the files.
 
-        If ``stderr`` is ``None``, standard error goes to a pipe, which the attribute :attr:`stderr` identifies.
+        If ``stderr`` is ``None``, standard error goes to a pipe, which the attribute :attr:`stderr` identifies. If this process is killed,
+        the guard sends SIGTERM to the commands, kills them after ``orphan_grace_s`` seconds, and runs ``last``, without output. A tree with
+        ``last`` must be released (:meth:`release`).
 
         Raises :class:`StartError` if a command can't be executed.
         """
@@ -115,6 +125,8 @@ class ProcessTree(Freezable):
         self._pending = b""
         self._stopped: Stopped | None = None
         self._guard_pid: int | None = None
+        self._needs_release = last is not None
+        self._is_killed = False
         self._out_of_memory_before = out_of_memory_kills()
         adopt_orphans()
         self._guard = subprocess.Popen(  # the new process is the keeper, and its child is the guard
@@ -126,16 +138,9 @@ class ProcessTree(Freezable):
         )
         self._keepers.add(self._guard.pid)
         spec: dict[str, Any] = {
-            "commands": [
-                {
-                    "argv": c.argv,
-                    "cwd": str(c.cwd),
-                    "env": {**inherited.for_targets(), **c.env},
-                    "cpus": c.cpus,
-                    "stdin": None if c.stdin is None else str(c.stdin),
-                }
-                for c in commands
-            ],
+            "commands": [_described(command) for command in commands],
+            "orphan_grace_s": orphan_grace_s,
+            "last": None if last is None else _described(last),
             "stdout": str(stdout),
             "stderr": None if stderr is None else str(stderr),
             "open_files": open_files.limit_of_programs(),
@@ -161,7 +166,7 @@ class ProcessTree(Freezable):
 
     @property
     def stderr(self) -> int:
-        """File descriptor of the pipe with the commands' standard error. Use it only if no file was given for standard error."""
+        """File descriptor of the pipe with the commands' standard error. Use it only if the tree wasn't given a file for standard error."""
         assert self._guard.stderr is not None
         return self._guard.stderr.fileno()
 
@@ -221,7 +226,35 @@ class ProcessTree(Freezable):
         return self._stopped
 
     def kill(self) -> None:
-        """Kill everything at once: the guard kills all its descendants when its standard input closes."""
+        """Kill everything at once."""
+        if self._needs_release and (self._stopped or self._is_killed):
+            return  # the guard waits for the release
+        with contextlib.suppress(StopError, ValueError):  # the guard has ended, or this isn't the first call
+            self._send({"kill": True})
+            if self._needs_release and self._guard_pid is not None:
+                self._continue()
+                self._is_killed = self._is_reported("killed")
+                if self._is_killed:
+                    return
+        self._end()
+
+    def release(self) -> None:
+        """End the guard without running ``last``, because the caller has cleaned up by itself. Everything must have been killed before."""
+        with contextlib.suppress(StopError, ValueError):
+            self._send({"done": True})
+        self._end()
+
+    def _is_reported(self, event: str) -> bool:
+        """Wait for the guard to report an event. Return ``False`` if it takes too long."""
+        deadline = time.monotonic() + GUARD_END_LIMIT_S
+        while (found := self._next_event(deadline - time.monotonic())) is not None:
+            if found["event"] == event:
+                return True
+            self._note(found)
+        return False
+
+    def _end(self) -> None:
+        """End the guard by closing its standard input, and kill it if it is stuck."""
         for pipe in (self._guard.stdin, self._guard.stdout, self._guard.stderr):
             if pipe is not None:
                 with contextlib.suppress(BrokenPipeError):  # closing flushes unsent data, which fails if the guard has ended
@@ -235,7 +268,7 @@ class ProcessTree(Freezable):
                     os.kill(pid, signal.SIGKILL)
         self._keepers.discard(self._guard.pid)
         if self._guard.wait() < 0:  # the keeper was killed, and perhaps the guard too
-            end_adopted(self._keepers)
+            end_adopted(self._keepers, self._guard_pid)
 
     def __enter__(self) -> Self:
         return self
@@ -287,6 +320,17 @@ class ProcessTree(Freezable):
         line, self._pending = self._pending.split(b"\n", 1)
         event: dict[str, Any] = json.loads(line)
         return event
+
+
+def _described(command: Command) -> dict[str, Any]:
+    """Return a command as the guard reads it."""
+    return {
+        "argv": command.argv,
+        "cwd": str(command.cwd),
+        "env": {**inherited.for_targets(), **command.env},
+        "cpus": command.cpus,
+        "stdin": None if command.stdin is None else str(command.stdin),
+    }
 
 
 def out_of_memory_kills() -> int:

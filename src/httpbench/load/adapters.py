@@ -23,7 +23,7 @@ class ReportPart(BaseModel):
 
 
 def parsed(model: type[Report], document: str, name: str, log_tail: str | None = None) -> Report:
-    """Parse a JSON document with the given ``name``, such as ``wrk's result``. Raises ``LoadError`` with the first invalid key."""
+    """Parse the JSON document called ``name``, such as ``wrk's result``. Raises ``LoadError`` with the first invalid key."""
     try:
         return model.model_validate_json(document)
     except ValidationError as error:
@@ -56,5 +56,5 @@ def kind_of(message: str, kinds: Iterable[tuple[Pattern[str], str]]) -> str:
 
 
 def well_known(figures: Mapping[str, float], count: int) -> dict[str, float]:
-    """Return the figures without percentiles that have too few samples beyond them. ``count`` is the number of all samples."""
+    """Return the figures without percentiles that have too few samples beyond them. ``count`` is the total number of samples."""
     return {name: value for name, value in figures.items() if name not in ALL_PERCENTILES or is_known(ALL_PERCENTILES[name], count)}

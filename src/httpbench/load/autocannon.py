@@ -3,10 +3,10 @@
 autocannon prints its result as JSON. According to its source code, it has these pitfalls:
 
 - It records whole milliseconds, rounded down. All times below 1 ms count as 0 ms, so we leave out values below 1 ms.
-- Its minimum ignores 0 ms. With up to 100,000 responses, its lowest percentile is the fastest response. If that isn't 0 ms, the minimum is
-  correct, and we keep it.
-- A closed connection leaves its requests in a queue. autocannon doesn't count these requests as errors, and uses their send times for later
-  responses. We count the requests as sent but never answered, and leave out the latencies.
+- Its minimum ignores times of 0 ms. We keep the minimum only if there are no such times. With up to 100,000 responses, the lowest
+  percentile shows this, because it is the time of the fastest response.
+- When a connection is closed, its requests stay in a queue. autocannon doesn't count these requests as errors, and uses their send times
+  for later responses. We count these requests as errors, and leave out all latencies.
 - ``-R`` sends the requests of each second in one burst. It corrects latencies as if each connection had a request due every millisecond,
   no matter which rate was requested.
 - ``-D`` reconnects after a number of responses, and doesn't count the last response of each connection.
@@ -188,7 +188,8 @@ def _count(result: _Result, status: int) -> int:
 def _errors(result: _Result, job: Job, completed: int) -> dict[str, int]:
     """Return all errors by kind, including zero counts.
 
-    autocannon counts a failed connection as one error, even if it loses several requests. We count its other requests as ``closed_early``.
+    autocannon counts a failed connection as one error, even if several requests are lost. We count the other lost requests as
+    ``closed_early``.
     """
     failed, wrong = result.errors - result.timeouts, completed - _count(result, job.status)
     in_flight = job.load.connections * job.load.pipeline

@@ -1,19 +1,19 @@
-"""The interface of adapters for load generators. An adapter returns the command line for a load, or refuses it, and parses the output.
+"""The interface of adapters for load generators. An adapter refuses a load or returns its command line, and parses the output.
 
 Adapters start no processes. They turn a ``Job`` into a command line, and the ``Output`` of a finished process into a ``Measurement``. This
-makes adapters testable with recorded outputs, and lets the caller decide on which host and which cores the generator runs. A drawback: a
-generator that is killed yields no measurement, because its output is parsed only after it has ended.
+makes adapters testable with recorded outputs, and lets the caller decide on which host and which cores the generator runs. One drawback is
+that a killed generator yields no measurement, because its output is parsed only after it has ended.
 """
 
 from __future__ import annotations
 
 from abc import abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 
 from httpbench.load.tool import Tool
-from httpbench.model import Load, Measurement, Workload
+from httpbench.model import Load, Measurement, Trust, Workload
 
 LOG_TAIL_LINES = 20
 
@@ -33,7 +33,10 @@ class Job:
     interval_s: float | None = None
     """Length of reported intervals, in seconds, or ``None`` for a length that suits the load. Only the native generator uses this."""
     in_slices: bool = False
-    """Whether the generator waits for orders on its standard input. Each order starts a slice. Only the native generator can do this."""
+    """Whether the generator measures in slices, which orders on its standard input start. Only the native generator can do this."""
+
+    trust: Trust = field(default_factory=Trust)
+    """The certificates to accept from the server if the URL's scheme is ``https``."""
 
     @property
     def threads(self) -> int:
@@ -46,18 +49,22 @@ class Job:
         return self.workload.expect.status or 200
 
     def write(self, name: str, text: str) -> Path:
-        """Write a file to ``scratch`` and return its absolute path. Unlike command lines, files need no quoting and can be long."""
+        """Write a file to ``scratch`` that only this user can read, and return its absolute path.
+
+        Unlike command lines, files need no quoting, can be long, and may contain secrets.
+        """
         path = (self.scratch / name).absolute()
+        path.touch(mode=0o600)
         path.write_bytes(text.encode())
         return path
 
 
 @dataclass(frozen=True, slots=True)
 class KeptResponse:
-    """A whole response received during the load."""
+    """A complete response that was received during the load."""
 
     workload: Workload
-    """Workload of the request. In a mix, it is one of the parts."""
+    """Workload of the request or, in a mix, of the part that the request belongs to."""
     head: str
     body: str
     """The body without transfer coding."""
@@ -123,7 +130,7 @@ class Output:
 
     @property
     def tail(self) -> str:
-        """The last lines of both streams, standard error last. They explain a failure."""
+        """The last lines of both streams, with standard error last. Error messages contain them."""
         lines = [line for stream in (self.stdout, self.stderr) for line in stream.strip().splitlines()]
         return "\n".join(lines[-LOG_TAIL_LINES:])
 
@@ -140,10 +147,12 @@ class LoadGenerator(Tool):
     """Time that the generator may take for connecting, reporting and ending, in seconds, in addition to the duration of the load."""
     counts_headers: bool = False
     """Whether the generator's count of received bytes includes headers."""
+    speaks_tls_and_http2: bool = False
+    """Whether the adapter supports HTTPS and HTTP/2."""
     mixes: bool = False
     """Whether the generator can send several kinds of requests in one load."""
     latency_meaning: str
-    """One sentence that defines the generator's latencies. Reports show it beside the latencies."""
+    """One sentence that defines the generator's latencies. Reports show it next to the latencies."""
 
     @abstractmethod
     def refuses(self, job: Job) -> str | None:
@@ -162,5 +171,5 @@ class LoadGenerator(Tool):
         """Return the result of the measured run. Raises ``LoadError`` if the run failed or its output can't be parsed."""
 
     def kept_responses(self, job: Job, output: Output) -> tuple[KeptResponse, ...]:
-        """Return whole responses received during the measured run. Most generators keep none."""
+        """Return the complete responses that the generator kept during the measured run. Most generators keep none."""
         return ()

@@ -1,4 +1,4 @@
-"""Build a ``Distribution`` from times of single requests, for load generators that print no histogram.
+"""Build a ``Distribution`` from the times of individual requests, for load generators that print no histogram.
 
 Percentiles are exact. The histogram has three significant digits; it is stored so that distributions can be merged.
 """
@@ -17,7 +17,7 @@ EXACT_BITS = 11  # a histogram with three digits has a bucket for each value bel
 
 
 def distribution(values_ns: Integers, counts: Integers | None = None) -> Distribution:
-    """Return the distribution of times in ns, given in any order. ``counts`` is how often each time occurs (default: once)."""
+    """Return the distribution of times in ns, in any order. ``counts`` contains the number of occurrences of each time (default: 1)."""
     return described(samples_of(values_ns, counts))
 
 

@@ -6,7 +6,7 @@ hey has these pitfalls:
 
 - Its requests/s include errors, so we compute throughput from the number of responses with each status.
 - It keeps the latencies and statuses of the first million responses, and merely counts the rest.
-- It ignores errors while it reads a body, so a truncated response counts as complete.
+- It ignores errors that occur while it reads a body, so a truncated response counts as complete.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from httpbench.model import Distribution, Measurement, Requests, Requirement
 
 KEPT_RESULTS = 1_000_000
 KEPT_CONNECTIONS = 500
-"""Maximum number of idle connections that hey keeps open. With more connections, hey reconnects, and its latencies include that time."""
+"""Maximum number of idle connections that hey keeps open. Beyond that, hey reconnects, and its latencies include this time."""
 
 TEMPLATE = (
     '{"total_ns":{{jsonify .Total}},"results":{{.NumRes}},"statuses":{{jsonify .StatusCodeDist}},"errors":{{jsonify .ErrorDist}},'
@@ -78,7 +78,7 @@ class Hey(LoadGenerator):
     )
 
     def version_of(self, program: str, run: Run) -> str:
-        """Ask Debian's package manager, because hey doesn't print its version. Returns ``unknown`` if hey isn't from a package."""
+        """Return the version of hey's Debian package, because hey doesn't print its version. Returns ``unknown`` if there is no package."""
         if Path(program).parent != Path("/usr/bin"):
             return "unknown"
         version = run(("dpkg-query", "--show", "--showformat", "${Version}", Path(program).name)).strip()

@@ -1,13 +1,14 @@
 """The adapter for the native load generator, ``httpbench-loadgen``.
 
-httpbench-loadgen supports closed and open loops, checks every response, and keeps whole histograms. It warms up on the connections that it
-then measures, reports each change of phase immediately, and prints one JSON document with the schema ``httpbench-loadgen/1``. The adapter
-ignores keys that a ``Measurement`` doesn't have.
+httpbench-loadgen supports closed and open loops, checks every response, and reports complete histograms. It warms up on the connections
+that it then measures, reports each change of phase immediately, and prints one JSON document with the schema ``httpbench-loadgen/1``. The
+adapter ignores keys that a ``Measurement`` doesn't have.
 """
 
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Literal, TypeVar
 
 from pydantic import Field, TypeAdapter, ValidationError
@@ -23,7 +24,7 @@ from httpbench.quantiles import decoded, percentiles_us, recorded
 PROGRAM = "httpbench-loadgen"
 SCHEMA = "httpbench-loadgen/1"
 SAMPLE_S_MIN, SAMPLES = 0.1, 100
-"""Minimum time between two whole responses that a thread keeps, in seconds, and number of kept responses in a long measurement."""
+"""Minimum time between two complete responses that a thread keeps, in seconds, and number of kept responses in a long measurement."""
 SHORT_S, SHORT_INTERVAL_S = 5.0, 0.1
 EXIT_MEASURED, EXIT_FAILED, EXIT_TERMINATED, EXIT_INTERRUPTED = 0, 1, 143, 130
 STALL_SHARE_MIN = 0.01
@@ -73,7 +74,7 @@ class _Generator(ReportPart):
     threads: tuple[_Thread, ...] = ()
     stalled_us: float = 0
     engine_fallback: str | None = None
-    """Reason why the generator used epoll instead of io_uring, or ``None`` if it didn't."""
+    """Reason why the generator fell back from io_uring to epoll, or ``None`` if it didn't."""
 
 
 class _Report(ReportPart):
@@ -119,9 +120,10 @@ class Native(LoadGenerator):
     name = "native"
     requirement = Requirement(program=PROGRAM, install="cargo build --release --package httpbench-loadgen")
     warms_up_itself = True
+    speaks_tls_and_http2 = True
     mixes = True
     latency_meaning = (
-        "Service time of correct responses, from the actual send to the last byte. A timed-out request counts with the time waited, "
+        "Service time of correct responses, from the actual send to the last byte. A timed-out request counts as the time waited, "
         "a lower bound. An open loop also has response time, from the intended send, free of coordinated omission."
     )
 
@@ -131,6 +133,8 @@ class Native(LoadGenerator):
     def refuses(self, job: Job) -> str | None:
         if job.load.pipeline > 1 and not job.load.keepalive:
             return "requests cannot be pipelined on connections that close after each"
+        if job.load.http2 and not job.load.keepalive:
+            return "HTTP/2 connections cannot be closed after each request"
         if job.load.step_s is not None and interval_ms(job.load) is None:
             return f"steps of {job.load.step_s:g} s cannot be divided into intervals: use a multiple of 0.1 s"
         return None
@@ -148,6 +152,10 @@ class Native(LoadGenerator):
             options.append("--no-keepalive")
         elif load.pipeline > 1:
             options += ["--pipeline", str(load.pipeline)]
+        if load.http2:
+            options.append("--http2")
+        if load.tls:
+            options += _trust(job)
         if load.requests_per_connection is not None:
             options += ["--requests-per-connection", str(load.requests_per_connection)]
         if job.cpus:
@@ -186,7 +194,8 @@ class Native(LoadGenerator):
             generator=self.name,
             generator_version=report.version,
             bytes_received=report.bytes.received,
-            means_every_request=True,  # false for others: wrk connects while it measures, autocannon rounds down, hey keeps a million times
+            # False for other generators: wrk connects while it measures, autocannon rounds down, and hey keeps only a million times.
+            means_every_request=True,
             intervals=tuple(part.interval for part in recorded_intervals) or tuple(map(_interval, report.intervals)),
             steps=steps(job.load, recorded_intervals),
             unfinished=_unfinished(report),
@@ -194,6 +203,14 @@ class Native(LoadGenerator):
             busy_cores=sum(thread.busy for thread in report.generator.threads) if report.generator.threads else None,
             notes=_notes(job, report),
         )
+
+
+def _trust(job: Job) -> list[str]:
+    if job.trust.any_certificate:
+        return ["--insecure"]
+    if job.trust.ca_file is None:
+        return []
+    return ["--ca-file", str(job.write("ca.pem", Path(job.trust.ca_file).read_text(encoding="utf-8")))]
 
 
 def _one_request(job: Job) -> list[str]:
@@ -234,9 +251,9 @@ def _stated(part: MixPart) -> dict[str, object]:
 
 
 def _sample_s(job: Job) -> float | None:
-    """Return the time between two whole responses to keep, in seconds, or ``None`` to keep none.
+    """Return the time between two complete responses to keep, in seconds, or ``None`` to keep none.
 
-    The harness checks kept responses for what the load generator can't check: the rules of workloads, and the heads that a proxy passes on.
+    The harness checks the kept responses because the load generator can't check the rules of workloads or the heads that a proxy passes on.
     """
     is_checked_later = job.workload.has_unchecked_bodies or job.workload.backend is not None
     return max(SAMPLE_S_MIN, job.load.duration_s / SAMPLES) if is_checked_later else None
@@ -268,7 +285,7 @@ def _interval_option(job: Job) -> list[str]:
 
 
 def _recorded(load: Load, report: _Report) -> list[RecordedInterval]:
-    """Return the intervals with their histograms if the load has steps, because each step is built from its intervals."""
+    """Return the intervals with their histograms, from which the steps are computed, or an empty list if the load has no steps."""
     if load.step_s is None:
         return []
     found = []
@@ -313,7 +330,7 @@ def _of_finished(report: _Report) -> _Report:
 def _unfinished(report: _Report) -> int:
     """Return how many of the service times are only ages of unfinished requests.
 
-    In an open loop, the result is 0: ``censored`` also counts requests that were never sent, so the number is unknown.
+    In an open loop, the number is unknown and the result is 0, because ``censored`` also counts requests that were never sent.
     """
     return report.censored - report.errors.get("timeout", 0) if report.unfinished_s and report.response_time_us is None else 0
 

@@ -4,9 +4,9 @@ perf-gauge prints a text report, which we parse. It contains counts, rates, and 
 times are at least one millisecond. perf-gauge has these pitfalls:
 
 - It starts the clock of a request only after the rate limiter has released it. Its times don't include the time that a late request waited
-  before (coordinated omission), so we report them as service times even with a rate.
-- Each client gets an equal share of the rate and sends it in bursts, whose size it rounds down: 500 requests/s from 8 clients become about
-  370. As with every generator, missing the rate makes the trial invalid.
+  before that (coordinated omission), so we report them as service times even with a rate.
+- Each client gets an equal share of the rate, and sends its requests in bursts whose size is rounded down. At a rate of 500 requests/s, 8
+  clients therefore send only about 370 requests/s. As with every generator, missing the rate makes the trial invalid.
 - A request that times out ends the whole measurement and isn't counted.
 - It doesn't check bodies.
 - Its published lock file contains a crate that current compilers reject, so we build perf-gauge with newer dependencies.

@@ -1,4 +1,4 @@
-"""Find our programs that aren't written in Python, or explain how to build a missing one."""
+"""Find httpbench's compiled programs, or explain how to build a missing program."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ OVERRIDE = "HTTPBENCH_PROGRAMS"
 
 
 def locate(name: str) -> str | None:
-    """Find a program in the folder that ``OVERRIDE`` names, beside Python, in the build of a checkout or in ``PATH``.
+    """Find a program in the folder that ``OVERRIDE`` names, in Python's folder, in the build of a checkout or in ``PATH``.
 
     Returns the program's path, or ``None``.
     """

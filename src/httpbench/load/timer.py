@@ -1,6 +1,6 @@
 """Adapters for timers, which run a program once and report the times of the whole process.
 
-Like the adapters of load generators, they start no processes: they return a command line and parse the report that the timer writes.
+Like the adapters of load generators, they start no processes. They return a command line, and parse the report that the timer writes.
 """
 
 from __future__ import annotations
@@ -36,11 +36,14 @@ class Timer(Tool):
     """A program that times other programs."""
 
     meaning: str
-    """One sentence that defines the timer's times. Reports show it beside the times."""
+    """One sentence that defines the timer's times. Reports show it next to the times."""
 
     @abstractmethod
     def argv(self, command: Sequence[str], report: Path, output: Path) -> tuple[str, ...]:
-        """Return the command line that runs ``command`` once. The report goes to ``report`` and the command's output to ``output``."""
+        """Return the command line that runs ``command`` once.
+
+        The timer writes its report to the file ``report`` and the command's output to the file ``output``.
+        """
 
     @abstractmethod
     def read(self, report: str) -> Timed:
@@ -57,7 +60,7 @@ class _Report(ReportPart):
 
 
 class NativeTimer(Timer):
-    """The native timer."""
+    """The adapter for the native timer, ``httpbench-timer``."""
 
     name = "native"
     requirement = Requirement(program=PROGRAM, install="cargo build --release --package httpbench-timer")
@@ -93,7 +96,7 @@ class _HyperfineReport(ReportPart):
 class Hyperfine(Timer):
     """The adapter for hyperfine.
 
-    It times one run per invocation, so that targets can alternate and the reference server can count the requests of each run.
+    Each invocation times only one run, so that targets can alternate and the reference server can count the requests of each run.
     """
 
     name = "hyperfine"

@@ -1,4 +1,4 @@
-"""The common part of load generators and timers, which finds a program, its version, and instructions to install it."""
+"""The base class of load generators and timers. It finds a program and its version, and provides instructions to install the program."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ class Tool(ABC):
         return path
 
     def version(self) -> str:
-        """Return the version as dotted numbers, or ``unknown`` if the program prints none. Raises ``LoadError`` if it is missing."""
+        """Return the version as dotted numbers, or ``unknown`` if the program prints none. Raises ``LoadError`` if it isn't installed."""
         return self.there.version if self.there else self.version_of(self.program(), printed)
 
     def version_of(self, program: str, run: Run) -> str:
@@ -94,7 +94,7 @@ class Tool(ABC):
 
 
 def printed(argv: tuple[str, ...]) -> str:
-    """Return the output of a short command on both streams, or an empty text if the command can't start or doesn't end.
+    """Return the output of a short command on both streams, or an empty string if the command can't start or doesn't end.
 
     The exit code doesn't matter, because wrk fails after printing its version.
     """

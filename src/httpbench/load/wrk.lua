@@ -1,8 +1,8 @@
--- wrk runs this script with every measurement. It sets up the request once and prints the results as one line of JSON.
+-- wrk runs this script in every measurement. The script sets up the request once and prints the results as one line of JSON.
 --
--- It defines neither `request` nor `response`, because wrk would call these functions for every request or response. Pipelining is
--- one long request, which `init` builds from `pipeline` copies. wrk counts the copies to know how many responses to expect, and
--- records one latency per batch.
+-- The script defines neither `request` nor `response`, because wrk would call these functions for every request or response. For
+-- pipelining, `init` joins `pipeline` copies of the request into one long request. wrk counts the copies to know how many responses to
+-- expect, and records one latency per batch.
 --
 -- Arguments after the URL: pipeline depth, method, path of the file with the body ("" if there is none).
 
@@ -20,8 +20,9 @@ function init(args)
    end
 end
 
--- wrk's own accessors walk the whole table for each value. A table that spans seconds has millions of entries, so this function reads
--- the table in memory. The layout is that of wrk 4.0 to 4.2. An assertion compares two of its values with those from the accessors.
+-- wrk's own accessors walk the whole table of latencies for each value. A table that spans seconds has millions of entries, so this
+-- function reads the table directly from memory. It relies on the memory layout of wrk 4.0 to 4.2. An assertion detects other layouts: it
+-- compares the minimum and the maximum with those from the accessors.
 local function latencies(stats)
    local ffi = require("ffi")
    ffi.cdef [[ struct httpbench_stats { uint64_t count, limit, min, max, data[1]; }; ]]

@@ -6,7 +6,7 @@ these pitfalls:
 - It back-fills its histogram after the run: a response that took more than twice a connection's mean time between requests adds samples
   that were never measured. These samples distort every result and make pipelined results useless, so we remove them.
 - It counts a timeout only when the late response arrives. A server that never responds shows up as missing throughput, not as errors.
-- It distinguishes only between statuses below 400 and all others, and doesn't check bodies.
+- It distinguishes only between statuses below 400 and all other statuses, and doesn't check bodies.
 """
 
 from __future__ import annotations
@@ -91,7 +91,7 @@ class Wrk(LoadGenerator):
 
     def measurement(self, job: Job, output: Output) -> Measurement:
         result = _parse(output)
-        # A batch is late as a whole: wrk records one latency, or one timeout, for all requests pipelined together.
+        # wrk records one latency, or one timeout, for all requests of a pipelined batch.
         late = result.errors["timeout"] * job.load.pipeline
         unexpected = result.errors["status"]
         ok = max(0, result.requests - unexpected - late)
@@ -155,7 +155,7 @@ def _without_back_fill(filled: Integers, expected: int) -> Integers:
     """Undo wrk's ``stats_correct``. The argument and the result are arrays of counts, indexed by latency in µs.
 
     For a latency n ≥ 2e, where e is the expected time between requests, wrk adds n's count at n−e, n−2e, … down to just above e. Above e,
-    each filled count is therefore the sum of the original counts at n, n+e, n+2e, …, which is the original count at n plus the *filled*
+    each filled count is therefore the sum of the original counts at n, n+e, n+2e, …. This equals the original count at n plus the *filled*
     count at n+e.
     """
     counts = filled.copy()

@@ -1,18 +1,28 @@
-"""The terms of httpbench, as frozen models.
+"""Immutable models of all data that httpbench reads, plans, measures, stores and exports.
 
-Everything that httpbench reads from TOML, plans, measures, stores or exports is one of these models. Models don't use files, processes
-or terminals. The names of quantities end with their units. Latencies are in microseconds. A value that wasn't measured is ``None``, never
-zero.
+The models do no input or output. Names of quantities end with their units, and latencies are in microseconds. A value that wasn't measured
+is ``None``, unless the docstring of the field says otherwise.
 """
 
 from __future__ import annotations
 
 from httpbench.model.client_measurement import ClientMeasurement, Timing, WorkDone
-from httpbench.model.container import CPUS, MEMORY_BYTES, ContainerRecipe, ContainerRun, Engine, Isolation, NetworkMode, Runtime, size_bytes
+from httpbench.model.container import (
+    CPUS,
+    MEMORY_BYTES,
+    USUAL_CAPABILITIES,
+    ContainerRecipe,
+    ContainerRun,
+    Engine,
+    Isolation,
+    NetworkMode,
+    Runtime,
+    size_bytes,
+)
 from httpbench.model.entry import Approach, Database, Entry, Orm
 from httpbench.model.environment import Environment, LoadHost, RoundTrips
 from httpbench.model.frozen import Argv, Frozen, Id, Name
-from httpbench.model.load import STEADY_S_MIN, Arrivals, Level, Load
+from httpbench.model.load import STEADY_S_MIN, WARMUP_S_MAX, Arrivals, Level, Load
 from httpbench.model.measurement import (
     Distribution,
     HostShare,
@@ -35,7 +45,20 @@ from httpbench.model.response import SampledRequest, SampledResponse
 from httpbench.model.run import Gate, Precision, Run, RunStatus
 from httpbench.model.search import Bound, Figure, Search, ServiceLevel
 from httpbench.model.suite import Suite, SuiteLoad, Table
-from httpbench.model.target import PLACEHOLDERS, Build, Category, Kind, Limit, Requirement, Scaling, Target, TargetFile, Tuning, Variant
+from httpbench.model.target import (
+    PLACEHOLDERS,
+    Build,
+    Category,
+    Kind,
+    Limit,
+    Requirement,
+    Scaling,
+    Target,
+    TargetFile,
+    Trust,
+    Tuning,
+    Variant,
+)
 from httpbench.model.trial import Commands, DatabaseRun, Learned, Settling, Trial
 from httpbench.model.usage import STRANGERS_MAX, CoreOccupancy, LinkUse, LoadHostUse, Network, Others, Sample, SharedQuota, Stranger, Usage
 from httpbench.model.verdict import ENDINGS, Reason, ReasonKind, Verdict, VerdictKind

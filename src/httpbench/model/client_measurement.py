@@ -1,4 +1,4 @@
-"""Measurements of a client: its time, and the work that the reference server counted."""
+"""Measurements of a client: the time it took, and the work that the reference server counted."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class Timing(Frozen):
     system_s: float
     """CPU time in the kernel, in seconds."""
     rss_bytes_peak: int | None = None
-    """Peak resident memory, in bytes. Null: not reported, or hidden by the memory that the timer used before it executed the program."""
+    """Peak resident memory, in bytes. Null: not reported, or not above the peak of the timer, which the kernel includes."""
 
     @property
     def cpu_s(self) -> float:
@@ -23,14 +23,14 @@ class Timing(Frozen):
 
 
 class WorkDone(Frozen):
-    """Counts of the reference server while a client ran. They prove that all clients did the same work."""
+    """The reference server's counts while a client ran, which show that all clients did the same work."""
 
     requests: int
     """Number of requests received."""
     connections: int
     """Number of connections accepted."""
     in_flight_max: int
-    """Highest number of concurrent requests."""
+    """Maximum number of requests in flight."""
     pipelined: int
     """Number of requests that arrived before the server had sent the previous response on their connection."""
     wrong_requests: int
@@ -55,20 +55,21 @@ class ClientMeasurement(Frozen):
     whole: Timing
     """Time and memory of the whole process."""
     startup: Timing
-    """Time and memory of a run of the same program that sent no requests."""
+    """Time and memory of the same program when it sends no requests."""
     done: WorkDone
-    """Counts of the reference server in the timed run."""
+    """Counts of the reference server during the timed execution."""
     done_held: WorkDone
-    """Counts of the reference server in an untimed run with delayed responses, which reveals a client that doesn't wait for them."""
+    """Counts of the reference server during an untimed execution with delayed responses. They reveal a client that doesn't wait for
+    responses."""
 
     @property
     def requests_rps(self) -> float | None:
-        """Requests per second, excluding start-up; ``None`` if start-up took the whole time."""
+        """Requests per second, excluding start-up; ``None`` if start-up took at least as long as the whole process."""
         left_s = self.whole.wall_s - self.startup.wall_s
         return self.requests / left_s if left_s > 0 else None
 
     @property
     def cpu_us_per_request(self) -> float | None:
-        """CPU time per request, excluding start-up, in µs; ``None`` if start-up used all CPU time."""
+        """CPU time per request, excluding start-up, in µs; ``None`` if start-up used at least as much CPU time as the whole process."""
         left_s = self.whole.cpu_s - self.startup.cpu_s
-        return left_s * 1e6 / self.requests if left_s > 0 else None
+        return left_s * 1e6 / self.requests if left_s > 0 and self.requests else None

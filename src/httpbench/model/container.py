@@ -1,9 +1,10 @@
-"""Containers: how to build a target's image, the container's limits, and how it ran."""
+"""Container images and limits of targets, and records of containers that ran."""
 
 from __future__ import annotations
 
 import re
 from enum import StrEnum
+from typing import Annotated
 
 from pydantic import Field
 
@@ -14,7 +15,7 @@ MEMORY_BYTES = 512 << 20
 PORT = 8080
 
 TRIED_SHARE_MIN = 0.90
-"""Minimum share of a CPU limit that a burn must reach to show that the limit is in force."""
+"""Share of a CPU limit that a burn must reach to show that the limit is in force."""
 
 
 SMALLEST_BYTES = 6 << 20
@@ -24,9 +25,9 @@ _UNITS = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30}
 
 
 def size_bytes(text: str) -> int:
-    """Convert a size such as ``512m``, ``1g`` or ``64MiB`` to bytes, with docker's units.
+    """Convert a size such as ``512m``, ``1g`` or ``64MiB`` to bytes.
 
-    Raises ``ValueError`` if the text isn't a size, or if the size is too small for a limit.
+    As in docker, units are powers of 1024. Raises ``ValueError`` if the text isn't a size, or if the size is too small for a memory limit.
     """
     match = re.fullmatch(r"(\d+(?:\.\d+)?)([kmg]?)(?:i?b)?", text.strip().lower())
     found = int(float(match[1]) * _UNITS[match[2]]) if match else 0
@@ -41,7 +42,7 @@ class Engine(StrEnum):
 
 
 class Runtime(StrEnum):
-    """How a target runs: as a process, or in a container of an engine."""
+    """A way to run a target: as a process, or in a container."""
 
     PROCESS = "process"
     DOCKER = "docker"
@@ -49,44 +50,55 @@ class Runtime(StrEnum):
 
 
 class NetworkMode(StrEnum):
-    HOST = "host"  # the machine's own network
-    BRIDGE = "bridge"  # the engine's own network, in which the container has its own address
+    HOST = "host"  # the network of the host
+    BRIDGE = "bridge"  # a network of the engine, in which the container has its own address
+
+
+USUAL_CAPABILITIES = ("CHOWN", "DAC_OVERRIDE", "FOWNER", "KILL", "NET_BIND_SERVICE", "SETGID", "SETUID", "SYS_CHROOT")
+"""Capabilities of containers whose needs are unknown: those with which servers that start as root usually work."""
 
 
 class ContainerRecipe(Frozen):
-    """The ``[container]`` table of a ``target.toml``: how to build the image, with the target's folder as context."""
+    """The ``[container]`` table of a ``target.toml``, which describes how to build the image.
+
+    The build context is the target's folder.
+    """
 
     dockerfile: str = Field(default="Dockerfile", pattern=r"^[^/-][^:]*$")
     """Path of the Dockerfile, relative to the target's folder."""
     base: str | None = Field(default=None, pattern=r"^[^-\s][^\s]*$")
-    """Value of ``ARG BASE``, the base image of the last stage. Null: the Dockerfile's own value."""
+    """Value of the build argument ``BASE``, the base image of the last stage. Null: the default in the Dockerfile."""
     build_args: dict[str, str] = {}
-    """Values of other ``ARG`` lines, by name."""
+    """Values of other build arguments, by name."""
     port: int = Field(default=PORT, ge=1, le=65_535)
-    """Port inside the container with a bridge network. With the host network, the harness chooses a free port."""
+    """Port that the target listens on in a bridge network. With the host network, the harness chooses a free port, unless
+    ``fixed_port`` is true."""
     fixed_port: bool = False
-    """Whether the image listens on ``port`` even with the host network, because its command has no port option."""
+    """Whether the target listens on ``port`` even with the host network, because its command has no port option."""
+    capabilities: tuple[Annotated[str, Field(pattern=r"^[A-Z_]+$")], ...] = ()
+    """Linux capabilities of the container, such as ``SETUID`` (capabilities(7)). It has no others."""
 
 
 class Isolation(Frozen):
-    """The container that a target runs in, and its limits."""
+    """The settings of a target's container: engine, limits, network and image."""
 
     engine: Engine
     """Container engine."""
     cpus: float = Field(default=CPUS, gt=0)
     """CPU limit, in cores."""
     memory_bytes: int = Field(default=MEMORY_BYTES, ge=SMALLEST_BYTES)
-    """Memory limit, in bytes. No additional swap is allowed."""
+    """Memory limit, in bytes. The container gets no swap space."""
     network: NetworkMode = NetworkMode.HOST
     """Network of the container."""
     image: str | None = Field(default=None, pattern=r"^[^-\s][^\s]*$")
-    """Image from the command line, started with the image's own command. Null: the image is built from the target's Dockerfile."""
+    """Image that the user named on the command line. It runs with its default command. Null: the image is built from the target's
+    Dockerfile."""
     port: int | None = Field(default=None, ge=1, le=65_535)
     """Port that ``image`` listens on. Null: the port that the image exposes."""
 
 
 class ContainerRun(Frozen):
-    """A container that ran: its command line, and the limits in force."""
+    """A record of a container that ran: its command line, image and limits."""
 
     command: str
     """Command line that started the container, quoted for a shell."""
@@ -107,7 +119,7 @@ class ContainerRun(Frozen):
     def was_tried(self) -> bool:
         """Whether the burn came close enough to the CPU limit to show that the limit is in force.
 
-        If other programs slowed the burn down, the result is false even if the limit is in force.
+        The value can be false even though the limit is in force, because other programs can slow the burn down.
         """
         if self.cpus is None or self.burned_cpus is None:
             return False

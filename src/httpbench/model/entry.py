@@ -7,7 +7,7 @@ from enum import StrEnum
 from httpbench.model.frozen import Frozen, Name
 
 BROKEN = "broken"
-"""Tag of targets that their project has marked as broken and doesn't run."""
+"""Tag of targets that their own project has marked as broken and doesn't run."""
 
 
 class Approach(StrEnum):
@@ -55,9 +55,9 @@ class Entry(Frozen):
     tags: tuple[str, ...] = ()
     """Tags, such as ``broken``."""
     tests: tuple[str, ...] = ()
-    """Tests that the target declares, by their names in the catalog. Empty: the target's ``paths`` contain all tests."""
+    """Names of the tests that the target declares in the catalog. Empty: the target's ``paths`` contain all of these tests."""
     unsupported: str | None = None
-    """Feature that the target requires but httpbench doesn't support, as a clause. Null: none."""
+    """Clause that names a feature that the target requires but httpbench doesn't support. Null: none."""
     problems: tuple[str, ...] = ()
     """Problems in the target's configuration, one sentence each."""
 

@@ -1,4 +1,4 @@
-"""The machines of a run."""
+"""The machines that take part in a run, and their properties."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from httpbench.model.frozen import Frozen
 
 
 class Environment(Frozen):
-    """The properties of a machine that show whether two runs are comparable."""
+    """The properties of a machine that determine whether two runs are comparable."""
 
     hostname: str
     """Name of the machine."""
@@ -45,7 +45,8 @@ class Environment(Frozen):
     container: str | None = None
     """Container engine that runs httpbench. Null: httpbench doesn't run in a container."""
     git_commit: str | None
-    """Commit of the folder with the targets, followed by ``+changes`` if the folder has uncommitted changes. Null: not in a repository."""
+    """Git commit of the folder that contains the targets, followed by ``+changes`` if the folder has uncommitted changes. Null: not in a
+    repository."""
     httpbench_version: str
     """Version of httpbench."""
     versions: dict[str, str]
@@ -55,7 +56,7 @@ class Environment(Frozen):
 
 
 class RoundTrips(Frozen):
-    """Round trips of one byte over TCP from a load host to this machine before the run, in µs."""
+    """The times of round trips from a load host to this machine, measured before the run with one byte over TCP."""
 
     count: int
     """Number of round trips."""
@@ -73,12 +74,12 @@ class RoundTrips(Frozen):
 
 
 class LoadHost(Frozen):
-    """A machine other than this one that runs the load generators."""
+    """Another machine that runs load generators."""
 
     name: str
     """Name for ssh, such as ``user@host``."""
     address: str
-    """Address of this machine that the load host uses. Targets listen only on this address."""
+    """Address at which the load host connects to this machine. Targets listen only on this address."""
     cpus: tuple[int, ...]
     """Logical CPUs that load generators may use on the load host."""
     cores: int

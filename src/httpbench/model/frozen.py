@@ -2,27 +2,41 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints
 
 NAME_PATTERN = r"^[a-z0-9][a-z0-9_.+-]*$"
-Name = Annotated[str, StringConstraints(pattern=NAME_PATTERN)]
-"""A part of an id, in lowercase and without slashes, so that nobody can mistake an id for an option or a path."""
+NAME_MAX = 100
+"""Maximum number of characters in a name. Build folders are named after targets, and a file name can have at most 255 bytes."""
+
+Name = Annotated[str, StringConstraints(pattern=NAME_PATTERN, max_length=NAME_MAX)]
+"""A part of an id. It is lowercase, contains no slash and doesn't begin with a hyphen, so it can't be mistaken for a path or an option."""
 
 WorkloadName = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9_.+:,-]*$")]
-"""A name, or a mix of names with weights, such as ``json:3,db:1``."""
+"""The name of a workload, or a mix of several workloads with weights, such as ``json:3,db:1``."""
 
 Id = Annotated[str, StringConstraints(pattern=r"^([a-z]+:)?[a-z0-9][a-z0-9_.+/@-]*$")]
-"""A target's id: names separated by slashes, with the prefix ``kind:`` for clients and proxies."""
+"""A target's id: names separated by slashes, with the prefix ``client:`` or ``proxy:`` for clients and proxies."""
 
 RequestPath = Annotated[str, StringConstraints(pattern=r"^/[!-~]*$")]
-"""Path and query of a request, with spaces and non-ASCII letters percent-encoded."""
+"""Path and query of a request, with spaces and non-ASCII characters percent-encoded."""
+
+
+def _with_time_zone(text: str) -> str:
+    if datetime.fromisoformat(text).tzinfo is None:
+        raise ValueError("must have a time zone")
+    return text
+
+
+Time = Annotated[str, AfterValidator(_with_time_zone)]
+"""A time in ISO 8601 format. httpbench writes UTC."""
 
 Argv = Annotated[tuple[str, ...], Field(min_length=1)]
 
 
 class Frozen(BaseModel):
-    """A value that can't change, compares by content, and rejects unknown keys."""
+    """The base class of all models: immutable, compared by value, and without unknown keys."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)

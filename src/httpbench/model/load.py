@@ -11,7 +11,7 @@ from httpbench.model.frozen import Frozen
 
 
 class Level(Frozen):
-    """A part of a load with a constant rate."""
+    """A part of a load during which the rate is constant."""
 
     rate_rps: float
     """Offered rate, in requests/s."""
@@ -25,17 +25,21 @@ STEADY_S_MIN = 1.5
 """Minimum duration in which steady throughput can be detected, in seconds: fourteen windows of 0.1 s, rounded up."""
 
 
+WARMUP_S_MAX = 3600
+"""Maximum duration of a warm-up, in seconds."""
+
+
 class Arrivals(StrEnum):
     """The spacing of the requests of an open loop."""
 
     CONSTANT = "constant"
-    POISSON = "poisson"  # requests are independent of each other, like those of many users
+    POISSON = "poisson"  # exponentially distributed intervals, as with many independent users
 
 
 class Load(Frozen):
     """A closed loop, or an open loop if ``rate_rps`` is given.
 
-    A client makes its own load according to the workload. ``duration_s`` is then the maximum time for its trial.
+    A client generates its own load, which the workload defines. For a client, ``duration_s`` is the maximum time for its trial.
     """
 
     connections: int = Field(default=64, ge=1, le=1_000_000)
@@ -44,14 +48,21 @@ class Load(Frozen):
     """Number of threads of the load generator. Null: one per core."""
     pipeline: int = Field(default=1, ge=1, le=1024)
     """Number of requests in flight per connection."""
+    tls: bool = False
+    """Whether connections use TLS."""
+    http2: bool = False
+    """Whether requests use HTTP/2: with TLS, the handshake selects it (ALPN); without TLS, the server must expect it (prior knowledge).
+    ``pipeline`` is then the number of streams in flight on each connection."""
     keepalive: bool = True
     """Whether connections are kept alive. Otherwise, each request uses a new connection."""
     duration_s: float = Field(default=10, gt=0, le=86_400)
     """Measured duration, in seconds. For a client: the maximum time for its trial."""
-    warmup_s: float = Field(default=2, ge=0, le=3600)
-    """Duration of the warm-up, in seconds. It uses the measured connections if the load generator supports that."""
-    warmup_max_s: float | None = Field(default=None, gt=0, le=3600)
-    """Maximum duration of a warm-up that ends once throughput is steady, in seconds, including ``warmup_s``. Null: only ``warmup_s``."""
+    warmup_s: float = Field(default=2, ge=0, le=WARMUP_S_MAX)
+    """Duration of the warm-up, in seconds. If the load generator supports it, the warm-up uses the same connections as the
+    measurement."""
+    warmup_max_s: float | None = Field(default=None, gt=0, le=WARMUP_S_MAX)
+    """Maximum duration of the warm-up, in seconds, including ``warmup_s``. The warm-up ends earlier once throughput is steady. Null: the
+    warm-up always lasts ``warmup_s``."""
     timeout_s: float = Field(default=2, gt=0, le=3600)
     """Request timeout, in seconds."""
     rate_rps: float | None = Field(default=None, gt=0)

@@ -38,7 +38,7 @@ class Distribution(Frozen):
     p2_5: Percentile = None
     p97_5: Percentile = None
     resolution_us: float | None = None
-    """Step to which the load generator rounds times down, in µs. Times below one step are null. Null: no rounding."""
+    """Unit to which the load generator rounds times down, in µs. Times below this unit are null. Null: no rounding."""
     histogram: str | None = None
     """Histogram of the times in nanoseconds: HdrHistogram V2, compressed, as base64. Null: not kept."""
 
@@ -53,7 +53,8 @@ class Requests(Frozen):
     before_window: int | None = None
     """Number of correct responses during the load generator's own warm-up. Null: not reported."""
     unsent: int = 0
-    """Number of requests of an open loop that were due within the window but found no free connection."""
+    """Number of requests of an open loop that were due within the window but were never sent because no
+    connection was free."""
 
 
 class Interval(Frozen):
@@ -72,7 +73,7 @@ class Interval(Frozen):
     p50_us: float | None = None
     """p50, in µs: response time in an open loop, otherwise service time. Null: fewer than ten samples beyond it, or not reported."""
     p90_us: float | None = None
-    """p90, in µs, defined like ``p50_us``. Only with a rising rate."""
+    """p90, in µs, defined like ``p50_us``. Reported only with a rising rate."""
     p99_us: float | None = None
     """p99, in µs, defined like ``p50_us``."""
     p99_9_us: float | None = None
@@ -82,7 +83,7 @@ class Interval(Frozen):
 
 
 class OverSeconds(Frozen):
-    """Statistics of the counts in each second of a measurement."""
+    """Statistics of a count per second, over all seconds of a measurement."""
 
     mean: float
     """Mean count per second."""
@@ -91,7 +92,7 @@ class OverSeconds(Frozen):
     min: float
     """Minimum of the counts."""
     p1: float
-    """p1 of the counts. It equals the minimum if there are fewer than 101 seconds."""
+    """p1 of the counts. With fewer than 101 seconds, it equals the minimum."""
     p2_5: float
     """p2.5 of the counts."""
     p50: float
@@ -101,7 +102,7 @@ class OverSeconds(Frozen):
 
 
 class PerSecond(Frozen):
-    """Statistics of the responses and bytes in each second of a measurement."""
+    """Statistics of responses and bytes per second, over all seconds of a measurement."""
 
     seconds: int
     """Number of seconds."""
@@ -129,11 +130,11 @@ class Step(Frozen):
 
 
 START_SPREAD_MS_MAX = 5.0
-"""Maximum start delay of a load host, in ms, in addition to its round trip. Reports mention hosts that start later."""
+"""Maximum delay of a load host's start, in ms, in addition to its round trip. Reports mention hosts with a longer delay."""
 
 
 class HostShare(Frozen):
-    """One load host's share of a load that several hosts generate."""
+    """The share of one load host in a load that several hosts generate."""
 
     name: str
     """Name of the load host."""
@@ -148,13 +149,15 @@ class HostShare(Frozen):
     busy: float
     """Share of the measured duration in which the busiest thread of the load generator worked, 0 to 1."""
     waiting: float | None
-    """Share of the measured duration in which the most delayed thread was ready to run but had no CPU, 0 to 1. Null: not reported."""
+    """Share of the measured duration in which a thread of the load generator was ready to run but had no CPU, 0 to 1, for the thread with
+    the largest share. Null: not reported."""
     stalled_us: float
-    """Total length of the stalls of at least 10 ms on the thread that stalled the longest, in µs."""
+    """Time that the load generator lost to pauses of 10 ms or more, in µs, for the thread that lost the most."""
     lag_us_p99: float | None
-    """p99 of the load generator's own lag behind the schedule, in µs. Null: closed loop, or fewer than ten samples beyond it."""
+    """p99 of the generator lag, in µs. Null: closed loop, or fewer than ten samples beyond it."""
     start_ms: float
-    """Start of the load on this host, in ms after that on the first host. The error is at most half the sum of both hosts' round trips."""
+    """Time between the start of the load on the first host and on this host, in ms. The error is at most half the sum of both hosts' round
+    trips."""
     round_trip_ms: float
     """Shortest round trip while reading this host's clock through the Dask scheduler, in ms."""
 
@@ -175,7 +178,7 @@ class PartMeasurement(Frozen):
     name: str
     """Name of the workload."""
     weight: int
-    """Number of requests in each turn of the mix."""
+    """Weight of the workload in the mix."""
     sent: int
     """Number of requests sent."""
     ok: int
@@ -189,7 +192,7 @@ class PartMeasurement(Frozen):
 
 
 class SampledBodies(Frozen):
-    """Whole responses kept during the load and checked against the workload's rule afterward."""
+    """The result of checking sampled responses against the workload's rule after the load."""
 
     checked: int
     """Number of responses checked."""
@@ -200,7 +203,7 @@ class SampledBodies(Frozen):
 
 
 class Stalls(Frozen):
-    """Periods of 10 ms or more in which none of a load thread's requests in flight got a response."""
+    """Periods of 10 ms or more in which a thread of the load generator had requests in flight but received no response."""
 
     count: int
     """Number of stalls."""
@@ -232,7 +235,7 @@ class Measurement(Frozen):
     response_time_us: Distribution | None = None
     """Response times, in µs. Null: closed loop."""
     schedule_lag_us: Distribution | None = None
-    """Schedule lag, in µs, caused by a late load generator or by a lack of free connections. Null: closed loop, or not reported."""
+    """Schedule lag, in µs: generator lag plus connection wait. Null: closed loop, or not reported."""
     connect_time_us: Distribution | None = None
     """Connect times, in µs. Null: not reported."""
     intervals: tuple[Interval, ...] = ()
@@ -242,15 +245,15 @@ class Measurement(Frozen):
     steps: tuple[Step, ...] = ()
     """Results at each step of a rising rate. Empty: the rate didn't rise."""
     busy_cores: float | None = None
-    """Time for which the load generator had work to do, excluding polling, in cores. Null: not reported."""
+    """Mean CPU usage of the load generator, excluding polling, in cores. Null: not reported."""
     means_every_request: bool = False
     """Whether the mean service time covers every request, and the connections are under load all the time. If so, Little's law must hold in
     a closed loop."""
     stalls: Stalls | None = None
     """Stalls of the target in a closed loop, which percentiles can hide. Null: open loop, or not reported."""
     unfinished: int = 0
-    """Number of requests in flight at the end that are older than the p99. Percentiles count the age of such a request as a lower bound. 0:
-    none, or not reported."""
+    """Number of requests that were in flight at the end and older than the p99. Percentiles include the age of such a request as a lower
+    bound of its time. 0: none, or not reported."""
     unfinished_s: float = 0.0
     """Sum of the ages of the ``unfinished`` requests, in seconds."""
     load_hosts: tuple[HostShare, ...] = ()
@@ -258,7 +261,7 @@ class Measurement(Frozen):
     parts: tuple[PartMeasurement, ...] = ()
     """Results of each workload in a mix. Empty: not a mix."""
     sampled_bodies: SampledBodies | None = None
-    """Results of checking whole responses. Null: none were kept, because every body was compared or no workload has a rule."""
+    """Result of checking sampled responses. Null: none were kept, because every body was compared or no workload has a rule."""
     notes: tuple[str, ...] = ()
     """Limitations of this load generator's measurements, one sentence each."""
 
@@ -270,6 +273,7 @@ class Measurement(Frozen):
     def times_us(self) -> Distribution | None:
         """Times to report as the latency of the measurement.
 
-        These are response times in an open loop, and service times in a closed loop. With a rising rate, only the highest step counts.
+        These are response times in an open loop, and service times in a closed loop. With a rising rate, only the step with the highest
+        rate counts.
         """
         return self.steps[-1].response_time_us if self.steps else self.response_time_us or self.service_time_us

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from httpbench.model.frozen import Frozen
+from httpbench.model.frozen import Frozen, Time
 from httpbench.model.load import Load
 from httpbench.model.workload import Request
 
 
 class Noise(Frozen):
-    """The noise floor of a machine: how much a server differs from itself in A/A pairs."""
+    """The noise floor of a machine: how much results of the same server differ in A/A pairs."""
 
     run: str
     """Id of the run that measured the A/A pairs."""
-    made_at: str
-    """Start of the run that measured the A/A pairs: UTC, ISO 8601."""
+    made_at: Time
+    """Time when that run started, in UTC and ISO 8601 format."""
     hostname: str
     """Name of the machine."""
     cpu_model: str
@@ -33,7 +33,7 @@ class Noise(Frozen):
     connections: int
     """Number of connections of the load."""
     load: Load | None = None
-    """The load. Null: only ``connections`` and ``duration_s`` were stored, and the rest had default values."""
+    """The load. Null: only ``connections`` and ``duration_s`` were stored, and the other fields had default values."""
     workload: str = "plaintext"
     """Name of the workload."""
     request: Request = Request()
@@ -45,4 +45,4 @@ class Noise(Frozen):
     rounds: int
     """Number of valid pairs."""
     deviation: dict[str, float]
-    """Root mean square of the logarithms of the pairs' ratios, by name of the compared result. 0: no noise."""
+    """Root mean square of the logarithm of each pair's ratio, by the name of the compared result. 0: no noise."""

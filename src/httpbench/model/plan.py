@@ -1,4 +1,4 @@
-"""The plan of a trial, and its cores."""
+"""The plan of a trial, including the CPUs that its programs use."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from httpbench.model.target import Scaling
 
 
 class Cores(Frozen):
-    """The logical CPUs of each program."""
+    """The logical CPUs assigned to each program."""
 
     target: tuple[int, ...]
     """Logical CPUs of the target."""
@@ -56,7 +56,7 @@ class Cores(Frozen):
 
 
 class TrialPlan(Frozen):
-    """One trial: a target started, warmed up, measured and stopped once under one workload and one load."""
+    """The plan of a trial: which target to measure, and under which workload and load."""
 
     number: int
     """Position in the run, from 0. Repeats follow all planned trials."""
@@ -65,7 +65,7 @@ class TrialPlan(Frozen):
     target: Id
     """Id of the target."""
     scaling: Scaling
-    """Scaling of the target over its cores."""
+    """Scaling of the target."""
     workload: WorkloadName
     """Name of the workload."""
     load: Load
@@ -77,11 +77,12 @@ class TrialPlan(Frozen):
     workers: int | None = None
     """Number of workers or copies of the target. Null: one per physical core."""
     slices: int | None = Field(default=None, ge=1)
-    """Number of slices in which the target is measured, in turns with the other targets of the table. Null: measured in one window."""
+    """Number of slices in which the target is measured, alternating with the other targets of the table. Null: the target is measured in
+    one window."""
     attempt: int = Field(default=0, ge=0)
     """Number of the attempt: 0 for the planned trial, higher for repeats after disturbed attempts."""
 
     @property
     def cell(self) -> tuple[str, Scaling, str, str, Load]:
-        """Fields of the plan that identify its cell. They are the same in all rounds."""
+        """Fields that identify the trial's cell. Their values are the same in all rounds."""
         return (self.target, self.scaling, self.workload, self.load_generator, self.load)

@@ -1,4 +1,4 @@
-"""Results of probing a server for features that a load doesn't exercise."""
+"""Results of probing a server for features that a load doesn't test."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from httpbench.model.frozen import Frozen
 
 
 class Label(StrEnum):
-    """Labels for how complete an HTTP server is, in ascending order."""
+    """Labels for how completely a server implements HTTP, in ascending order."""
 
     CANNED = "canned"  # sends responses that don't depend on requests
     LOOP = "loop"  # responds to any input
@@ -18,7 +18,7 @@ class Label(StrEnum):
 
 
 class Trait(StrEnum):
-    """A behavior that an experiment tests. :mod:`httpbench.probe.label` lists the traits that determine the label."""
+    """A behavior of a server that an experiment tests."""
 
     ASKED = "asked"
     ROUTES = "routes"
@@ -54,9 +54,9 @@ class Probed(Frozen):
     """The results of probing a target."""
 
     label: Label | None
-    """Label that says how complete an HTTP server the target is. Null: unknown, because httpbench couldn't observe enough."""
+    """Label for how completely the target implements HTTP. Null: unknown, because a behavior that affects the label couldn't be tested."""
     reasons: tuple[str, ...]
-    """Reasons why the label isn't higher, one clause each; empty for ``server``."""
+    """Reasons why the label isn't higher, one clause each. Empty for ``server``."""
     response_bytes: int
     """Size of the correct response, including headers, in bytes."""
     observations: tuple[Observation, ...]

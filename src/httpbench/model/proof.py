@@ -1,4 +1,4 @@
-"""Records that ``httpbench verify --record`` writes: when and where a target was verified."""
+"""Records of when and where targets were verified, as written by ``httpbench verify --record``."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ class Proof(Frozen):
     toolchain: dict[str, str] = {}
     """Version of each program that the target requires, if known."""
     version: str | None = None
-    """Version of the library. Null: the target doesn't print one."""
+    """Version of the library. Null: unknown."""
     scaling: tuple[Scaling, ...] = ()
-    """Scalings that passed. Empty: the target was built but failed."""
+    """Scalings in which the target passed. Empty: the target was built, but failed in every scaling."""
     sources: str | None = Field(default=None, pattern=r"^[0-9a-f]{12}$")
     """Fingerprint of the verified sources. Null: not recorded."""
     note: str | None = None
-    """Limitation of the record, as a sentence. Null: none."""
+    """Sentence that describes a limitation of the verification. Null: none."""
 
 
 class ProofFile(Frozen):

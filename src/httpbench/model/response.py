@@ -1,4 +1,4 @@
-"""A request and a response, as sent."""
+"""Requests and responses that are stored with a trial."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ class SampledResponse(Frozen):
     status: int
     """Status code."""
     headers: tuple[tuple[str, str], ...]
-    """Header fields in order, as name and value."""
+    """Header fields as pairs of name and value, in the order in which they were sent."""
     body: str
     """Body as text. Only its first 2,000 characters are stored."""
     body_sha256: str | None = None

@@ -8,7 +8,7 @@ from typing import Literal
 from pydantic import Field
 
 from httpbench.model.environment import Environment, LoadHost
-from httpbench.model.frozen import Frozen
+from httpbench.model.frozen import Frozen, Time
 from httpbench.model.noise import Noise
 from httpbench.model.plan import TrialPlan
 from httpbench.model.search import Search
@@ -18,21 +18,21 @@ from httpbench.model.workload import Workload
 
 
 class Precision(Frozen):
-    """A required precision, which determines when a run ends. The plan of such a run contains the maximum number of rounds."""
+    """A required precision. The run ends once its results are this precise, so its plan contains the maximum number of rounds."""
 
     rounds_min: int = Field(ge=1)
     """Minimum number of rounds."""
     rounds_max: int = Field(ge=1)
     """Maximum number of rounds."""
     half_width: float = Field(gt=0)
-    """Maximum relative half-width of the confidence intervals. The run ends once no interval is wider than this. 0.02 is ± 2%."""
+    """Maximum relative half-width of the confidence intervals: 0.02 is ± 2%. The run ends once no interval has a larger half-width."""
 
 
 class Gate(Frozen):
     """A gate such as ``rps<-3%``, which is breached if requests per second fell by more than 3%."""
 
     figure: str
-    """Name of the result: a key of :data:`httpbench.stats.figures.BY_NAME`."""
+    """Name of the result on the command line, such as ``rps`` or ``p99``."""
     side: Literal["<", ">"]
     """Whether changes below (``<``) or above (``>``) the bound breach the gate."""
     change: float = Field(gt=-1)
@@ -46,7 +46,7 @@ class RunStatus(StrEnum):
     RUNNING = "running"
     FINISHED = "finished"
     INTERRUPTED = "interrupted"
-    STOPPED = "stopped"  # httpbench ended it early, for example because all trials of the first round failed for the same reason
+    STOPPED = "stopped"  # httpbench ended the run early, for example because all trials of the first round failed for the same reason
 
 
 class Run(Frozen):
@@ -54,10 +54,10 @@ class Run(Frozen):
 
     id: str
     """Id of the run."""
-    started_at: str
-    """Start of the run: UTC, ISO 8601."""
-    finished_at: str | None
-    """End of the run: UTC, ISO 8601. Null: not finished."""
+    started_at: Time
+    """Time when the run started, in UTC and ISO 8601 format."""
+    finished_at: Time | None
+    """Time when the run ended, in UTC and ISO 8601 format. Null: not finished."""
     status: RunStatus
     """Status of the run."""
     command: tuple[str, ...]
@@ -79,15 +79,15 @@ class Run(Frozen):
     retries: int = Field(default=0, ge=0)
     """Maximum number of repeats of a disturbed trial."""
     scale: float = Field(default=1.0, gt=0)
-    """Factor for the suite's rates and times. Every table shows this factor."""
+    """Factor by which the suite's rates and times are multiplied. Tables show a factor other than 1."""
     measures_noise: bool = False
     """Whether the rounds are A/A pairs, which compare one server with itself."""
     noise: Noise | None = None
-    """Noise floor of this machine, as known at the start of the run. Null: unknown or outdated."""
+    """Noise floor of this machine, measured before the run. Null: unknown or outdated."""
     search: Search | None = None
     """Search for the highest rate. With a search, ``plan`` contains only the first trial. Null: no search."""
     gates: tuple[Gate, ...] = ()
-    """Gates for the changes of the targets relative to the baseline."""
+    """Gates on changes relative to the baseline."""
     fails_if_inconclusive: bool = False
     """Whether an inconclusive gate counts as failed."""
     name: str | None = None

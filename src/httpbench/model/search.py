@@ -12,12 +12,12 @@ Figure = Literal["mean", "p50", "p75", "p90", "p95", "p99", "p99_9", "p99_99", "
 
 
 class Bound(Frozen):
-    """A bound on one statistic of the response times."""
+    """An upper bound on one statistic of the response times."""
 
     figure: Figure
     """Statistic of the response times."""
     limit_us: float = Field(gt=0)
-    """Upper bound of the service level, in µs."""
+    """Upper bound, in µs."""
 
 
 class ServiceLevel(Frozen):
@@ -30,21 +30,25 @@ class ServiceLevel(Frozen):
 
 
 class Search(Frozen):
-    """A search for the highest rate that meets a service level. It repeats trials, because trials at the same rate can disagree."""
+    """A search for the highest rate that meets a service level.
+
+    The search tests a rate several times, because trials at the same rate can disagree.
+    """
 
     level: ServiceLevel
     """The service level."""
     width: float = Field(default=0.01, ge=0.002, le=0.5)
-    """Requested precision of the result. The search ends once the result is at most this fraction below a rate that failed. 0.01 is 1%."""
+    """Requested precision of the result. The search ends once the result is at most this fraction below a rate that
+    didn't meet the service level. 0.01 is 1%."""
     trials_per_rate: int = Field(default=3, ge=1, le=99)
-    """Number of trials per rate in the last phase. A rate holds if at least half of its trials hold."""
+    """Number of trials per rate in the last phase. A rate passes if at least half of its trials pass."""
     duration_s: float = Field(gt=0)
-    """Measured duration of a trial that counts, in seconds. A trial lasts longer at low rates, because each percentile
+    """Measured duration of a trial other than a scout trial, in seconds. Trials at low rates last longer, because each percentile
     of the service level requires a minimum number of responses."""
     scout_duration_s: float = Field(gt=0)
-    """Measured duration of a scout trial, in seconds. The search begins with one scout trial per rate to narrow the range of rates. Scout
-    trials don't count in the result."""
+    """Measured duration of a scout trial, in seconds. The search begins with one scout trial per rate to narrow the range of rates. The
+    result doesn't include scout trials."""
     time_max_s: float | None = Field(default=None, gt=0)
-    """Time limit, in seconds. The search starts no trial that would exceed this limit. Null: no limit, as in earlier versions."""
+    """Time limit, in seconds. The search doesn't start a trial that would exceed this limit. Null: no limit, as in earlier versions."""
     trials_max: int = Field(default=200, ge=2)
     """Maximum number of trials. After this many trials, the search ends even if it hasn't reached ``width``."""

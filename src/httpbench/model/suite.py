@@ -14,7 +14,7 @@ from httpbench.model.target import Kind, Scaling
 
 
 class Table(StrEnum):
-    """The columns of a run's tables, chosen by its suite."""
+    """A set of columns for a run's tables. The suite selects one."""
 
     HTTP_SERVERS = "http-servers"  # throughput and all latency percentiles
     APP_SERVERS = "app-servers"  # throughput, memory use and CPU use
@@ -24,7 +24,7 @@ class Table(StrEnum):
 
 
 class SuiteLoad(Frozen):
-    """One load of a suite."""
+    """A load of a suite, or several loads that differ only in the number of connections."""
 
     connections: tuple[int, ...] = (64,)
     """Numbers of connections. Each number defines a separate load."""
@@ -83,9 +83,9 @@ class Suite(Frozen):
     workloads: Annotated[tuple[WorkloadName, ...], Field(min_length=1)]
     """Names of workloads."""
     scaling: tuple[Scaling, ...] = (Scaling.SINGLE,)
-    """Scalings to measure. Each scaling is measured for the targets that support it."""
+    """Scalings to measure. Each target is measured in those that it supports."""
     load_generator: OneOrSeveral = ("native",)
-    """Load generator, or an array of load generators, each of which measures all targets and loads. For clients: the timer."""
+    """Load generator, or an array of load generators. Each one measures all targets and loads. For clients: the timer."""
     rounds: int = Field(default=3, ge=1, le=1000)
     """Number of rounds."""
     table: Table = Table.HTTP_SERVERS

@@ -1,4 +1,4 @@
-"""Targets, and the files that describe them."""
+"""Targets, and the ``target.toml`` files that describe them."""
 
 from __future__ import annotations
 
@@ -37,19 +37,19 @@ class Category(StrEnum):
 
 
 class Tuning(StrEnum):
-    DEFAULT = "default"  # as the documentation shows it
+    DEFAULT = "default"  # as shown in the framework's documentation
     TUNED = "tuned"  # the documented production settings
-    ENGINE = "engine"  # below the framework's public interface
+    ENGINE = "engine"  # below the framework's public API
 
 
 class Scaling(StrEnum):
-    SINGLE = "single"  # one thread of work
+    SINGLE = "single"  # one thread
     MULTI = "multi"  # fills its cores
     PREFORK = "prefork"  # one copy per core, started by the harness on one port with SO_REUSEPORT
 
 
 class Limit(StrEnum):
-    """Something a target can't do by design. Its manifest declares the limit, the harness checks it, and tables show it."""
+    """A feature that a target lacks by design. ``target.toml`` declares the limit, ``verify`` checks it, and tables show it."""
 
     NO_ROUTER = "no-router"  # ignores the path
     NO_METHOD = "no-method"  # ignores the method, including HEAD
@@ -57,15 +57,18 @@ class Limit(StrEnum):
     NO_CLOSE = "no-close"  # ignores `Connection: close`
     NO_PIPELINING = "no-pipelining"  # responds to only one of several requests that arrive together
     NO_SPLIT = "no-split"  # requires each request to arrive in one read
-    NO_BODY = "no-body"  # treats the body of a request as further requests
-    NO_BODY_PIPELINING = "no-body-pipelining"  # loses a request pipelined after a body, in some versions of the library
+    NO_BODY = "no-body"  # treats the body of a request as another request
+    NO_BODY_PIPELINING = "no-body-pipelining"  # can lose a request that is pipelined after a body, in some versions of the library
     NO_KEEPALIVE = "no-keepalive"  # a client that opens a new connection for each request
     NO_HALF_CLOSE = "no-half-close"  # a proxy that closes both directions as soon as one ends
     STALLS = "stalls"  # a proxy that sometimes withholds the last bytes after the sender has finished
 
     @property
     def shows_always(self) -> bool:
-        """Whether every check detects this limit. A check can miss a race, or a fault that only some versions of a library have."""
+        """Whether the clause for this limit fails every time on a target that has it.
+
+        False for races, and for faults that only some versions of a library have.
+        """
         return self not in (Limit.STALLS, Limit.NO_BODY_PIPELINING)
 
 
@@ -75,21 +78,23 @@ class Requirement(Frozen):
     program: str | None = Field(default=None, pattern=r"^[^/-][^/]*$")
     """Name of a program that must be in PATH. Null: ``file`` is required instead."""
     file: str | None = Field(default=None, pattern=r"^/")
-    """Absolute path of a required file, such as a header or a library. The path can contain glob characters. Null: ``program`` is required
+    """Absolute path of a required file, such as a header or a library. The path can contain one ``*``. Null: ``program`` is required
     instead."""
     version: str | None = Field(default=None, pattern=r"^[0-9]+(\.[0-9]+)*$")
     """Minimum version, as numbers separated by dots. Null: any version."""
     version_command: Argv | None = None
-    """Command that prints the version, which is the first dotted number in its output. Default: ``PROGRAM --version``."""
+    """Command that prints the version. The first dotted number in the output counts. Default: ``PROGRAM --version``."""
     apt: tuple[Package, ...] = ()
     """Debian packages that contain the program or file."""
     install: str | None = None
-    """Another way to install the program or file if Debian's package is missing or too old: a command or a web address. Null: none."""
+    """Command or web address for installing the program or file if Debian has no package, or only one that is too old. Null: none."""
 
     @model_validator(mode="after")
     def _names_one_thing(self) -> Requirement:
         if (self.program is None) == (self.file is None):
             raise ValueError("give either program or file")
+        if (self.file or "").count("*") > 1:
+            raise ValueError('file can contain "*" only once, because more would search large parts of the disk')
         if self.version and not self.program:
             raise ValueError("version requires program")
         if not self.apt and not self.install:
@@ -98,18 +103,18 @@ class Requirement(Frozen):
 
     @property
     def label(self) -> str:
-        """Requirement in words, e.g. ``ldc2 ≥ 1.30``."""
+        """The requirement as text, such as ``ldc2 ≥ 1.30``."""
         thing = self.program or self.file or ""
         return f"{thing} ≥ {self.version}" if self.version else thing
 
 
 class Build(Frozen):
-    """How to build a target with commands in a copy of its folder."""
+    """The commands that build a target in a copy of its folder."""
 
     commands: tuple[Argv, ...] = ()
-    """Commands to run in order in a copy of the target's folder."""
+    """Commands, in the order in which they run."""
     env: dict[str, str] = {}
-    """Environment variables of the commands."""
+    """Environment variables for the commands."""
     artifacts: tuple[Annotated[str, StringConstraints(pattern=r"^[^/]")], ...] = ()
     """Files that must exist after the build, relative to the build folder."""
     timeout_s: float = Field(default=1800, gt=0)
@@ -117,10 +122,10 @@ class Build(Frozen):
 
 
 class Variant(Frozen):
-    """One way to run a framework, which is a separate target."""
+    """One way to run a framework. Each variant is a separate target."""
 
     name: Name | None = None
-    """Last part of the id. Omitted if the framework has only one variant."""
+    """Last part of the target's id. Optional if the framework has only one variant."""
     run: Argv
     """Command line. Placeholders: ``{host} {port} {workers} {scratch}``; for proxies also ``{backend_host} {backend_port}``; for clients
     ``{url} {requests}``. ``{scratch}`` is an empty folder that exists for the duration of the trial."""
@@ -150,6 +155,15 @@ class Variant(Frozen):
         return self
 
 
+class Trust(Frozen):
+    """The certificates to accept from a server."""
+
+    any_certificate: bool = False
+    """Whether any certificate is accepted."""
+    ca_file: str | None = None
+    """Path of a PEM file with the roots that a certificate must chain to. Null: the system's roots."""
+
+
 class TargetFile(Frozen):
     """A ``target.toml``: one framework, with one ``[[variant]]`` per target."""
 
@@ -162,29 +176,30 @@ class TargetFile(Frozen):
     category: Category
     """Category that the target declares."""
     tuning: Tuning = Tuning.DEFAULT
-    """How the target is tuned."""
+    """Tuning of the target."""
     upstream: str = Field(pattern=r"^https://")
     """Home page of the framework."""
     notes: str | None = None
     """Note for readers of the results, as a sentence. Null: none."""
     limits: tuple[Limit, ...] = ()
-    """Things that the target can't do by design."""
+    """Features that the target lacks by design."""
     requires: tuple[Requirement, ...] = ()
-    """Programs and files that must be on the machine."""
+    """Programs and files that the target requires on the machine."""
     build: Build = Build()
-    """How to build the target."""
+    """Commands that build the target."""
     version: Argv | None = None
-    """Command that prints the version of the library, run in the build folder after each build. Null: none."""
+    """Command that prints the version of the library. httpbench runs it in the build folder after each build. Null: none."""
     container: ContainerRecipe = ContainerRecipe()
-    """How to build the image for ``--isolate docker`` and ``--isolate podman``."""
+    """Recipe for building the image that ``--isolate docker`` and ``--isolate podman`` use."""
     paths: dict[Name, RequestPath] = {}
-    """Path of each test, by the test's name, such as ``json``. Default: the target serves every workload at the workload's own path."""
+    """Request path of each test that the target serves, by test name, such as ``json``. Default: the target serves every workload at the
+    workload's own path."""
     database: Database | None = None
-    """Database that the target queries in workloads that require one. httpbench sets the environment variable
-    ``DATABASE_URL`` to the database's address, but only in trials of these workloads. Null: none."""
+    """Database that the target queries in workloads that require one. In trials of these workloads, httpbench sets the environment
+    variable ``DATABASE_URL`` to the database's address. Null: none."""
     counter: RequestPath | None = None
-    """Path of a page with the number of requests handled so far, in the format of nginx's ``stub_status``. If the target is a backend of
-    proxies, this number shows whether every response came from the backend. Null: none."""
+    """Path of a page that reports the number of requests handled so far, in the format of nginx's ``stub_status``. If the target is a
+    proxy's backend, this number shows whether the backend sent every response. Null: none."""
     variant: Annotated[tuple[Variant, ...], Field(min_length=1)]
     """Ways to run the framework. Each variant is a separate target."""
 
@@ -202,7 +217,7 @@ class Target(Frozen):
     """A program to measure, from a ``target.toml``, another project's catalog, or the command line."""
 
     id: Id
-    """Id: ``language/framework[/variant]``."""
+    """Id: ``language/framework[/variant]``, with a prefix for clients and proxies."""
     kind: Kind
     """Kind of target."""
     language: Name
@@ -214,24 +229,26 @@ class Target(Frozen):
     category: Category | None
     """Category that the target declares. Null: the target is from the command line, or its catalog doesn't state a category."""
     tuning: Tuning
-    """How the target is tuned."""
+    """Tuning of the target."""
     upstream: str | None
     """Home page of the framework. Null: the target is from the command line, or its catalog doesn't state a home page."""
     notes: str | None = None
     """Note for readers of the results. Null: none."""
     limits: tuple[Limit, ...] = ()
-    """Things that the target can't do by design."""
+    """Features that the target lacks by design."""
     requires: tuple[Requirement, ...] = ()
-    """Programs and files that must be on the machine."""
+    """Programs and files that the target requires on the machine."""
     build: Build
-    """How to build the target."""
+    """Commands that build the target."""
     version: Argv | None = None
     """Command that prints the version of the library. Null: none."""
     run: tuple[str, ...]
-    """Command line. Empty: the target has a ``url``."""
+    """Command line. Empty: the target has a ``url``, or runs the default command of its image."""
     url: str | None = None
-    """Address ``http://HOST:PORT`` of a server that is already running. httpbench neither starts nor stops it, and its CPU time is unknown.
-    Null: the harness starts the target."""
+    """Address ``http://HOST:PORT`` or ``https://HOST:PORT`` of a server that is already running. httpbench doesn't start or stop this
+    server, and can't measure its CPU time. Null: the harness starts the target."""
+    trust: Trust = Trust()
+    """The certificates to accept from the target if a load uses TLS."""
     prepare: tuple[str, ...] = ()
     """Command that runs to completion before each trial. Empty: none."""
     env: dict[str, str] = {}
@@ -241,27 +258,28 @@ class Target(Frozen):
     folder: str
     """Absolute path of the folder with the target's ``target.toml`` and sources. For a target from the command line: its working folder."""
     container: ContainerRecipe = ContainerRecipe()
-    """How to build the target's image."""
+    """Recipe for building the target's image."""
     isolation: Isolation | None = None
-    """Container and limits. Null: the target runs as a process."""
+    """Settings of the target's container. Null: the target runs as a process."""
     paths: dict[Name, RequestPath] = {}
-    """Path of each test, by the test's name. Empty: the target serves every workload at the workload's own path."""
+    """Request path of each test that the target serves, by test name. Empty: the target serves every workload at the workload's own
+    path."""
     database: Database | None = None
     """Database that the target uses. Null: none."""
     counter: RequestPath | None = None
-    """Path of a page with the number of requests handled so far, in the format of nginx's ``stub_status``. Null: none."""
+    """Path of a page that reports the number of requests handled so far, in the format of nginx's ``stub_status``. Null: none."""
     mounts: dict[str, str] = {}
-    """Files and folders of this machine that the target's container can read, by their absolute paths inside the container."""
+    """Files and folders on this machine that are mounted in the target's container, by their absolute paths inside the container."""
     entry: Entry | None = None
     """Entry in the catalog of another project. Null: the target isn't from such a catalog."""
 
     @property
     def is_declared(self) -> bool:
-        """Whether the target comes from a manifest or catalog instead of the command line."""
+        """Whether the target comes from a ``target.toml`` or a catalog, rather than from the command line."""
         return self.category is not None or self.entry is not None
 
     def at(self, path: str | None) -> Target:
-        """Return the target. If the user specifies a path, the returned target declares no paths."""
+        """Return the target without its declared paths if the user specified a path, else unchanged."""
         return self if path is None else self.model_copy(update={"paths": {}})
 
     @property

@@ -10,7 +10,7 @@ from pydantic import model_validator
 from httpbench.model.client_measurement import ClientMeasurement
 from httpbench.model.container import ContainerRun
 from httpbench.model.entry import Database
-from httpbench.model.frozen import Frozen
+from httpbench.model.frozen import Frozen, Time
 from httpbench.model.measurement import Measurement
 from httpbench.model.observed import Criteria, Observed
 from httpbench.model.plan import TrialPlan
@@ -20,7 +20,7 @@ from httpbench.model.verdict import Verdict
 
 
 class Settling(Frozen):
-    """The part of a warm-up that lasts until throughput is steady."""
+    """The part of a warm-up in which httpbench waits for steady throughput."""
 
     window_s: float
     """Duration of each window, in seconds."""
@@ -35,7 +35,7 @@ class Settling(Frozen):
 
     @property
     def responses(self) -> int:
-        """Number of correct responses in this part. It is a lower bound, because windows can last slightly longer than ``window_s``."""
+        """Lower bound on the number of correct responses in this part. Windows can last slightly longer than ``window_s``."""
         return int(sum(self.throughput_rps) * self.window_s)
 
 
@@ -53,7 +53,7 @@ class Learned(Frozen):
 
 
 class DatabaseRun(Frozen):
-    """The database of one trial, and how many rows it read and changed between the start and the end of the target."""
+    """The database of one trial, and the numbers of rows that it read and changed while the target ran."""
 
     system: Database
     """Database system."""
@@ -75,7 +75,7 @@ class Commands(Frozen):
     copies: int = 1
     """Number of processes started with this command. Only the scaling ``prefork`` starts more than one."""
     load: tuple[str, ...] = ()
-    """Command line of the load generator, or of the timer for clients. The files that it names were temporary."""
+    """Command line of the load generator, or of the timer for clients. Its temporary files no longer exist."""
 
 
 class Trial(Frozen):
@@ -83,14 +83,14 @@ class Trial(Frozen):
 
     plan: TrialPlan
     """Plan of the trial."""
-    started_at: str
-    """Start of the trial: UTC, ISO 8601."""
+    started_at: Time
+    """Time when the trial started, in UTC and ISO 8601 format."""
     verdict: Verdict
     """Verdict: what limited the trial, or why it doesn't count."""
     measurement: Measurement | None = None
-    """Measurements of the load generator. Null: nothing was measured, or the target is a client."""
+    """Measurements made by the load generator. Null: nothing was measured, or the target is a client."""
     client: ClientMeasurement | None = None
-    """Measurements of the timer. Null: nothing was measured, or the target isn't a client."""
+    """Measurements made by the timer. Null: nothing was measured, or the target isn't a client."""
     observed: Observed = Observed()
     """Observations of the programs, the machine and the network."""
     criteria: Criteria = Criteria()
@@ -98,7 +98,7 @@ class Trial(Frozen):
     database: DatabaseRun | None = None
     """Database that the target used, with its counters. Null: none."""
     settling: Settling | None = None
-    """Part of the warm-up that lasts until throughput is steady. Null: the warm-up had a fixed length."""
+    """Part of the warm-up in which httpbench waited for steady throughput. Null: the warm-up had a fixed length."""
     response: SampledResponse | None = None
     """A response of the target. Null: none was kept."""
     learned: Learned | None = None
@@ -119,7 +119,7 @@ class Trial(Frozen):
     @model_validator(mode="before")
     @classmethod
     def _lift_observed(cls, value: Any) -> Any:
-        """Accept trials of earlier versions, which have the fields of ``observed`` at the top level."""
+        """Convert a trial of an earlier version, which has the fields of ``observed`` at the top level."""
         if not isinstance(value, Mapping):
             return value
         seen = {name: value[name] for name in Observed.model_fields if name in value}
@@ -130,9 +130,9 @@ class Trial(Frozen):
 
     @property
     def responses(self) -> int:
-        """Number of correct responses, including those during the warm-up. It is a lower bound."""
+        """Lower bound of the number of correct responses, including those during the warm-up."""
         requests = self.measurement.requests if self.measurement else None
         measured = requests.ok + (requests.before_window or 0) if requests else 0
-        if self.plan.slices:  # then `measured` already includes the whole warm-up
+        if self.plan.slices:  # with slices, `measured` already includes the whole warm-up
             return measured
         return measured + (self.settling.responses if self.settling else 0)

@@ -39,16 +39,16 @@ class Usage(Frozen):
     processes_peak: int
     """Highest number of processes."""
     cpu_wait_cores_mean: float | None = None
-    """Mean number of threads that were ready to run but waited for a CPU. Null: not watched, the kernel does not report it, or most threads
-    ended during the period."""
+    """Mean number of threads that were ready to run but waited for a CPU. Null: not measured, the kernel does not report it, or most
+    threads ended during the period."""
     threads: int | None = None
-    """Number of observed threads. Null: not watched, or the kernel does not report them."""
+    """Number of threads that were observed. Null: not measured, or the kernel does not report them."""
     thread_cores_max: float | None = None
-    """Mean CPU usage of the busiest thread, in cores. Null: not watched, or the kernel does not report it."""
+    """Mean CPU usage of the busiest thread, in cores. Null: not measured, or the kernel does not report it."""
     throttled_share: float | None = None
-    """Share of CPU quota periods in which the kernel throttled the processes, 0 to 1. Null: no quota, or not watched."""
+    """Share of CPU quota periods in which the kernel throttled the processes, 0 to 1. Null: no quota, or not measured."""
     throttled_s: float | None = None
-    """Time for which a CPU quota stopped the processes, in seconds, summed over CPUs. Null: no quota, or not in a container."""
+    """Time for which the kernel throttled the processes, in seconds, summed over CPUs. Null: no quota, or not in a container."""
     group_bytes_peak: int | None = None
     """Peak memory of the container's control group since its start, including page cache, in bytes. Null: not in a container, or the kernel
     does not report it."""
@@ -58,21 +58,21 @@ class Usage(Frozen):
     samples: tuple[Sample, ...] = ()
     """CPU and memory usage over time."""
     throttled_samples_s: tuple[float, ...] = ()
-    """For each sample, how long a CPU quota stopped the processes since the previous sample, in seconds, summed over CPUs.
+    """Time for which the kernel throttled the processes since the previous sample, for each of ``samples``, in seconds, summed over CPUs.
     Empty: no quota, or not in a container."""
 
 
 class CoreOccupancy(Frozen):
-    """Usage of one logical CPU over the measured period, as shares of this period."""
+    """Usage of one logical CPU, as shares of the measured period."""
 
     cpu: int
     """Number of the logical CPU."""
     busy: float
-    """CPU time of all processes on the machine, excluding interrupts, as a share from 0 to 1."""
+    """Share of time in which this CPU ran any process on the machine, excluding interrupts, 0 to 1."""
     interrupts: float = 0.0
-    """Time in hard and soft interrupts, such as the kernel's network processing, as a share from 0 to 1. 0: none, or not stored."""
+    """Share of time in hard and soft interrupts, such as the kernel's network processing, 0 to 1. 0: none, or not stored."""
     stolen: float
-    """Time that the hypervisor gave to other virtual machines while this machine had work to do, as a share from 0 to 1."""
+    """Share of time that the hypervisor gave to other virtual machines while this machine had work to do, 0 to 1."""
 
 
 class LinkUse(Frozen):
@@ -81,13 +81,13 @@ class LinkUse(Frozen):
     name: str
     """Name of the link's network interface."""
     bits_per_s: float
-    """Traffic, in bit/s, including the framing of a physical link."""
+    """Traffic, in bit/s. For a physical link, this includes framing."""
     capacity_bits_per_s: float
-    """Speed of the link, or the rate that the kernel limits it to, in bit/s."""
+    """Capacity, in bit/s: the speed of the link, or the rate limit that the kernel applies to it."""
 
     @property
     def share(self) -> float:
-        """Share of the link's capacity that was used, 0 to 1."""
+        """Used share of the link's capacity, 0 to 1."""
         return self.bits_per_s / self.capacity_bits_per_s
 
 
@@ -97,22 +97,23 @@ class Network(Frozen):
     segments_sent: int | None = None
     """Number of TCP segments sent. Null: not reported."""
     segments_retransmitted: int | None = None
-    """Number of TCP segments retransmitted because they were lost, dropped or acknowledged too late, e.g. by a busy receiver on the
-    sender's core. Null: not reported."""
+    """Number of TCP segments retransmitted because they were lost, dropped or acknowledged too late. For example, a receiver that
+    shares a busy core with the sender can acknowledge them too late. Null: not reported."""
     retransmission_timeouts: int | None = None
-    """Number of TCP retransmission timeouts. Unlike other retransmissions, they delay a connection for a long time. Null: not reported."""
+    """Number of TCP retransmission timeouts. A timeout delays its connection much longer than other retransmissions do. Null: not
+    reported."""
     listen_overflows: int | None = None
     """Number of connections rejected because the accept queue was full. Null: not reported."""
     listen_drops: int | None = None
     """Number of connections rejected during setup for any reason, including overflows. Null: not reported."""
     backlog_drops: int | None = None
-    """Number of packets dropped because a CPU couldn't keep up with the network. Null: not reported."""
+    """Number of packets dropped because a CPU couldn't process them fast enough. Null: not reported."""
     fullest_link: LinkUse | None = None
     """The fullest network link. Null: no link has a known capacity, for example on loopback."""
 
 
 class LoadHostUse(Frozen):
-    """Observations of a load host over the measured period. ``generator_usage`` contains the CPU and memory usage of the load generator."""
+    """Usage of a load host over the measured period, except the usage of its load generator, which is in ``generator_usage``."""
 
     name: str
     """Name that ssh uses for the load host."""
@@ -137,7 +138,7 @@ class Stranger(Frozen):
     cores: float
     """Mean CPU usage on all CPUs over the measured period, in cores."""
     cpus: tuple[int, ...] = ()
-    """Logical CPUs of the process's threads at the start and the end of the period."""
+    """Logical CPUs on which the process's threads last ran, read at the start and the end of the period."""
     cpus_allowed: tuple[int, ...] = ()
     """Logical CPUs that the process may use."""
     is_kernel: bool = False
@@ -150,13 +151,13 @@ class SharedQuota(Frozen):
     """The CPU quota of a control group that contains httpbench and possibly other programs."""
 
     throttled_share: float
-    """Share of quota periods in which the quota was used up, 0 to 1."""
+    """Share of the quota's periods in which the kernel throttled the group, 0 to 1."""
     used_cores: float
     """CPU usage of all programs in the group, in cores."""
 
 
 STRANGERS_MAX = 16
-"""Maximum number of strangers that a trial stores."""
+"""Maximum number of strangers stored with a trial."""
 
 
 class Others(Frozen):
@@ -167,6 +168,6 @@ class Others(Frozen):
     harness_cores: float = 0.0
     """Mean CPU usage of httpbench itself, in cores."""
     all_visible: bool = True
-    """Whether httpbench can see every process of the machine; false in most containers."""
+    """Whether httpbench can see every process on the machine. False in most containers."""
     quota: SharedQuota | None = None
     """CPU quota that httpbench shares with other programs. Null: none, or the kernel does not report it."""

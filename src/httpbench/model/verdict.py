@@ -1,7 +1,7 @@
-"""Verdicts, which say what limited a trial or why it has no results, and the reasons for verdicts.
+"""Verdicts on trials, and the reasons for the verdicts.
 
-A reason consists of a kind, and of numbers and names. ``report/words/reasons.py`` makes a sentence from them. Other code must check the
-kind of a reason, and never the text of its sentence.
+A verdict states what limited a trial, or why the trial has no results. A reason has a kind and data, and ``report/words/reasons.py``
+turns it into a sentence. Other code must check the kind of a reason, never the text of its sentence.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ NUMBER = re.compile(r"\d+(?:,\d{3})*(?:\.\d+)?")
 class ReasonKind(StrEnum):
     TEXT = "text"  # a sentence from a store or export of an earlier version
 
-    # The results are not valid.
+    # Reasons why results are invalid.
     NO_CORRECT_RESPONSE = "no_correct_response"
     WRONG_RESPONSES = "wrong_responses"
     WRONG_SAMPLES = "wrong_samples"
@@ -34,11 +34,11 @@ class ReasonKind(StrEnum):
     STALLED = "stalled"
     IMPOSSIBLE_THROUGHPUT = "impossible_throughput"
 
-    # These reasons show what limited the trial.
+    # Reasons that explain what limited the trial.
     NOT_SAMPLED = "not_sampled"
     TARGET_NOT_SAMPLED = "target_not_sampled"
     GENERATOR_BOUND = "generator_bound"
-    BOTH_BUSY = "both_busy"  # only in trials of earlier versions
+    BOTH_BUSY = "both_busy"  # stored only by earlier versions
     BOTH_NEARLY_FULL = "both_nearly_full"
     QUOTA_STOPPED_BOTH = "quota_stopped_both"
     TARGET_QUOTA_USED = "target_quota_used"
@@ -57,7 +57,7 @@ class ReasonKind(StrEnum):
     QUOTA_STOPPED_TARGET = "quota_stopped_target"
     STEAL = "steal"
 
-    # Other programs disturbed the trial.
+    # Ways in which other programs disturbed the trial.
     OTHERS_TOOK = "others_took"
     STOLEN = "stolen"
     SHARED_QUOTA = "shared_quota"
@@ -66,7 +66,7 @@ class ReasonKind(StrEnum):
     STOLEN_ON_HOST = "stolen_on_host"
     WAITED_ON_HOST = "waited_on_host"
 
-    # Throughput wasn't steady.
+    # Reasons why throughput wasn't steady.
     RATE_CHANGED = "rate_changed"
     WARMUP_STILL_CHANGED = "warmup_still_changed"
     WARMUP_TOO_SHORT = "warmup_too_short"
@@ -112,12 +112,12 @@ class ReasonKind(StrEnum):
     CORES_IN_USE = "cores_in_use"
     NOT_STORED = "not_stored"
 
-    # A service level didn't hold.
+    # The trial didn't meet the service level.
     NOT_MEASURED = "not_measured"
     TOO_FEW_RESPONSES = "too_few_responses"
     LATENCY_MISSED = "latency_missed"
 
-    # Several rounds or trials share a reason.
+    # Reasons that apply to several rounds or trials.
     REPEATED = "repeated"
     WORST_ROUND = "worst_round"
     ROUNDS_DIFFER = "rounds_differ"
@@ -138,7 +138,7 @@ ENDINGS = frozenset(
         ReasonKind.FILLED_LOG,
     )
 )
-"""Kinds of misbehavior when the harness stops a target. The results stay valid."""
+"""Kinds of misbehavior that httpbench detects when it stops a target. The results stay valid."""
 
 
 class Reason(Frozen):
@@ -147,17 +147,17 @@ class Reason(Frozen):
     kind: ReasonKind
     """Kind of reason."""
     data: dict[str, JsonValue] = {}
-    """Numbers and names that the reason's sentence contains, by key. Keys of quantities end with their units."""
+    """Numbers and names for the reason's sentence, by key. Keys of quantities end with their units."""
 
     @classmethod
     def of(cls, kind: ReasonKind, **data: Any) -> Self:
-        """Return a reason, leaving out data that is ``None``."""
+        """Create a reason without the data that is ``None``."""
         return cls(kind=kind, data={name: value for name, value in data.items() if value is not None})
 
     @model_validator(mode="before")
     @classmethod
     def _read_text(cls, value: Any) -> Any:
-        """Accept sentences stored by earlier versions."""
+        """Convert a sentence that an earlier version stored in place of a reason."""
         return {"kind": ReasonKind.TEXT, "data": {"text": value}} if isinstance(value, str) else value
 
     @property
@@ -190,7 +190,7 @@ class VerdictKind(StrEnum):
     DATABASE = "database"  # the target's database limited the trial
     NETWORK = "network"
     IDLE = "idle"
-    UNKNOWN = "unknown"  # the trial counts, but it is unknown what limited it
+    UNKNOWN = "unknown"  # the trial counts, but httpbench can't tell what limited it
     DISTURBED = "disturbed"  # other programs used the measured cores; httpbench repeats the trial, or counts it with `--retries 0`
     INVALID = "invalid"  # the trial was measured, but doesn't count
     FAILED = "failed"  # the trial wasn't measured
@@ -200,11 +200,11 @@ class Verdict(Frozen):
     """The verdict on a trial: what limited it, or why it doesn't count."""
 
     kind: VerdictKind
-    """Kind of verdict: what limited the trial, or why it doesn't count."""
+    """Kind of verdict."""
     reasons: tuple[Reason, ...] = ()
     """Reasons for the verdict. Can be empty."""
     is_accepted: bool = False
-    """Whether a disturbed trial counts, because repeats were turned off."""
+    """Whether a disturbed trial counts anyway, because repeats were turned off."""
 
     @model_validator(mode="before")
     @classmethod
@@ -216,7 +216,7 @@ class Verdict(Frozen):
 
     @property
     def counts(self) -> bool:
-        """Whether the trial counts in results."""
+        """Whether results include the trial."""
         if self.kind is VerdictKind.DISTURBED:
             return self.is_accepted
         return self.kind not in (VerdictKind.INVALID, VerdictKind.FAILED)

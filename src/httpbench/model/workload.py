@@ -1,4 +1,4 @@
-"""Workloads: the request and the correct response."""
+"""Workloads: requests and their correct responses."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class Request(Frozen):
     method: str = Field(default="GET", pattern=r"^[A-Z]+$")
     """HTTP method."""
     path: str = Field(default="/", pattern=r"^/[!-~]*$")
-    """Path and query of the request, with spaces and non-ASCII letters percent-encoded."""
+    """Path and query of the request, with spaces and non-ASCII characters percent-encoded."""
     headers: dict[str, str] = {}
     """Header fields by name, in addition to those that the load generator always sends."""
     body: str = ""
@@ -23,18 +23,18 @@ class Request(Frozen):
 
 
 class Rule(StrEnum):
-    """A published rule for bodies, for tests with more than one correct body."""
+    """A published rule that determines which bodies are correct, for tests with more than one correct body."""
 
-    TEXT_MESSAGE = "text-message"  # only the message
-    JSON_MESSAGE = "json-message"  # an object with a message
-    WORLD = "world"  # an object: one row of the table World
+    TEXT_MESSAGE = "text-message"  # the message as plain text
+    JSON_MESSAGE = "json-message"  # an object with only the key `message`
+    WORLD = "world"  # an object with one row of the table World
     WORLDS = "worlds"  # an array of rows of the table World
     FORTUNES = "fortunes"  # an HTML page with all rows of the table Fortune and one additional row
     ITEMS = "items"  # an object with items, the total of each item, and the number of items
 
     @property
     def has_one_body(self) -> bool:
-        """Whether a server sends the same body each time."""
+        """Whether a server always sends the same body under this rule."""
         return self in (Rule.TEXT_MESSAGE, Rule.JSON_MESSAGE, Rule.FORTUNES, Rule.ITEMS)
 
 
@@ -52,7 +52,7 @@ class Expectation(Frozen):
     status: Annotated[Annotated[int, Field(ge=100, le=599)] | None, BeforeValidator(_status), WithJsonSchema(_STATUS_SCHEMA)] = 200
     """Correct status. ``"2xx"`` in TOML, or null: any status from 200 to 299, if it is the same in every response."""
     body: str | None = None
-    """Exact body. Null: any body, unless ``body_sha256`` is given."""
+    """Exact body. Null: any body that meets the other conditions."""
     body_sha256: str | None = Field(default=None, pattern=r"^[0-9a-f]{64}$")
     """SHA-256 of the exact body, for bodies that are too long to write out. Null: not checked."""
     body_bytes: int | None = Field(default=None, ge=0)
@@ -67,7 +67,7 @@ class Expectation(Frozen):
     """Number of rows in the body, for the rules ``worlds`` and ``items``. If the workload has a ``test``, the number is appended
     to the path that the target declares. Null: not checked."""
     factor: int = Field(default=1, ge=1)
-    """Factor that multiplies price and quantity in each total, for the rule ``items``."""
+    """Factor in the total of each item (price × quantity × factor), for the rule ``items``."""
 
 
 class ClientWork(Frozen):
@@ -78,7 +78,8 @@ class ClientWork(Frozen):
     body_bytes: int = Field(default=12, ge=0, le=1 << 30)
     """Size of each response body, in bytes."""
     reconnect: bool = False
-    """Whether the server closes the connection after each response, so each request needs a new one. Otherwise, all requests share one."""
+    """Whether the server closes the connection after each response, so that each request needs a new connection. Otherwise, all requests
+    use the same connection."""
 
 
 class MixPart(Frozen):
@@ -87,13 +88,13 @@ class MixPart(Frozen):
     name: Name
     """Name of the workload."""
     weight: int = Field(default=1, ge=1, le=1000)
-    """Number of requests that the mix sends for this workload before the next workload takes its turn."""
+    """Relative number of requests: a workload with weight 3 gets three times as many requests as a workload with weight 1."""
     request: Request = Request()
     """The request."""
     expect: Expectation = Expectation()
     """The correct response."""
     test: Name | None = None
-    """Name of the test for which targets declare a path. Null: the workload's name."""
+    """Name of the test, under which targets declare the request path. Null: the workload's name."""
 
     @classmethod
     def of(cls, weight: int, workload: Workload) -> MixPart:
@@ -128,13 +129,14 @@ class Workload(Frozen):
     backend: str | None = None
     """Id of the server behind a proxy. Null: a workload for servers or clients."""
     test: Name | None = None
-    """Name of the test for which targets declare a path. Null: the workload's name."""
+    """Name of the test, under which targets declare the request path. Null: the workload's name."""
     parts: tuple[MixPart, ...] = ()
-    """Workloads of a mix, which take turns. ``request`` and ``expect`` of the mix are those of its first part. Empty: not a mix."""
+    """Workloads of a mix, whose requests alternate according to their weights. ``request`` and ``expect`` of the mix are those of its first
+    part. Empty: not a mix."""
 
     @property
     def asked(self) -> str:
-        """Name of the test."""
+        """Name of the workload's test."""
         return self.test or self.name
 
     @property
@@ -153,7 +155,7 @@ class Workload(Frozen):
     def of(self, target: Target) -> Workload:
         """Return the workload with the path that a target declares, or the workload itself if the target declares no path.
 
-        For a target from another project's catalog, ``published`` replaces ``expect`` unless it is null.
+        For a target from another project's catalog, ``published`` replaces ``expect`` unless ``published`` is null.
         """
         if self.parts:
             parts = tuple(MixPart.of(part.weight, part.workload.of(target)) for part in self.parts)
@@ -167,15 +169,15 @@ class Workload(Frozen):
 
     @property
     def kind(self) -> Kind:
-        """Kind of targets that the workload is for."""
+        """Kind of target that the workload is for."""
         return Kind.CLIENT if self.client else Kind.PROXY if self.backend else Kind.SERVER
 
     @property
     def each(self) -> tuple[Workload, ...]:
-        """Workloads of a mix, or the workload itself."""
+        """Workloads of a mix, or only the workload itself if it isn't a mix."""
         return tuple(part.workload for part in self.parts) or (self,)
 
     @property
     def has_unchecked_bodies(self) -> bool:
-        """Whether bodies must follow a rule that a load generator can't check for each response."""
+        """Whether a body must follow a rule that load generators can't check in every response."""
         return any(each.expect.rule and each.expect.body is None and each.expect.body_sha256 is None for each in self.each)

@@ -1,4 +1,7 @@
-"""Find out how much of HTTP a server implements, with experiments outside the measured time. The result is one label."""
+"""Find out how much of HTTP a server implements.
+
+Experiments send unusual requests outside the measured time. A label summarizes their results.
+"""
 
 from __future__ import annotations
 

@@ -1,15 +1,15 @@
 """Find out whether a response depends on the request, or is canned.
 
-A server that is written for a benchmark can be fast without reading requests: it counts bytes, or requests, and sends prepared responses.
-This module requests the known path and an unknown one, in several lengths and in an unpredictable order. The pattern of responses shows
+A server that is written for a benchmark can be fast without parsing requests: it counts bytes or requests, and sends prepared responses.
+This module sends requests of several lengths for the workload's path and an unknown path, in random order. The pattern of responses shows
 what the responses depend on:
 
 - If the same path always gets the same response, responses depend on the request (or on nothing, if both paths get the same response).
 - If the same length gets the same response, but the same path doesn't, responses depend on the length.
 - If identical requests get different responses at different positions, responses depend on the position.
 
-One kind of server goes undetected: a server that recognizes the load's own request byte for byte and parses all other requests. Its
-responses look like those of a server that parses every request.
+This module can't detect a server that recognizes the load's own request byte for byte and parses all other requests. Its responses look
+like those of a server that parses every request.
 """
 
 from __future__ import annotations
@@ -20,7 +20,8 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from httpbench.http.exchange import Connection, ExchangeError, Response
+from httpbench.http.exchange import Connection
+from httpbench.http.response import ExchangeError, Response
 from httpbench.http.server import Server
 from httpbench.model import Observation, Trait
 
@@ -51,7 +52,7 @@ class ProbeOutcome:
 
 
 def dependence(server: Server) -> list[Observation]:
-    """Return two observations: whether responses depend on the request, and whether they depend on the path."""
+    """Observe whether responses depend on the request, and whether they depend on the path."""
     requests = _variations(server)
     usual = _usual(server)
     outcomes = [outcome for outcome in _outcomes(server, requests, usual) if outcome.kind not in BUSY]

@@ -1,8 +1,8 @@
 """Experiments with requests that a load never sends.
 
 Each experiment is a function that returns whether its trait holds, and the server's reaction. :data:`EXPERIMENTS` describes the requests.
-Slow servers aren't penalized. Where a response is required, the server may take the whole timeout. Where silence may be correct, the
-experiment measures the server's response time and derives the duration of its wait from it.
+Slow servers aren't penalized. If a response is required, the server may take the whole timeout. If silence may be correct, the experiment
+measures how long the server takes for another response, and waits for about twice that time.
 """
 
 from __future__ import annotations
@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from httpbench.http.exchange import ExchangeError, Received
+from httpbench.http.exchange import Received
+from httpbench.http.response import ExchangeError
 from httpbench.http.server import PIPELINED, Server, pipelining_problem, splitting_problem
 from httpbench.model import Trait
 
@@ -19,9 +20,9 @@ Found = tuple[bool | None, str]
 
 UNKNOWN_METHOD = "BREW"
 REFUSED = 400
-"""Lowest status with which a server refuses a request."""
+"""Lowest status code that counts as refusing a request."""
 LARGE_BYTES = 6144
-"""Size of the large header, in bytes: below most default limits (nginx and Node: at least 8 KiB), but larger than one small read."""
+"""Size of the large header, in bytes: below most default limits (nginx and Node: at least 8 KiB), but larger than a small read buffer."""
 
 HIDDEN = "GET /hidden-in-a-body HTTP/1.1\r\nHost: hidden\r\n\r\n"
 """A body that looks like a request. A server that doesn't read bodies responds to it."""
@@ -56,7 +57,7 @@ def unrequested(server: Server) -> Found:
 
 
 def waits(server: Server) -> Found:
-    """Send a request in two parts. Padding makes the first part at least as long as a usual request."""
+    """Send a request in two parts. The first part is padded, so that a server that only counts bytes mistakes it for a whole request."""
     whole = server.request_bytes(padding=64)
     cut = whole.index(b"\r\n\r\n") + 2
     with server.connect() as connection:
@@ -180,4 +181,4 @@ EXPERIMENTS = (
     Experiment(Trait.STRICT, "requests without Host, with a space before a colon, with two lengths", strict),
     Experiment(Trait.SURVIVES, "a request", survives),
 )
-"""All experiments. Those that matter most for the label come first, because the last ones are left out if time runs out."""
+"""All experiments. Those that matter most for the label come first, because experiments are skipped when time runs out."""

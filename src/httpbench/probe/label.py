@@ -1,8 +1,7 @@
 """Derive one label from observations, and compare it with the declared category. This module does no input or output.
 
-A server gets a label because it doesn't meet the requirements of the next higher label. A trait counts only if readers expect it of "a
-server" and it costs time in every request. Examples are finding where a request begins and ends, parsing its first line, and routing by
-its path.
+A server gets the highest label whose requirements it meets. The label depends only on traits that readers expect from a server and that
+cost time in every request, such as finding where a request begins and ends, parsing its first line, and routing by its path.
 """
 
 from __future__ import annotations
@@ -31,13 +30,13 @@ TRAITS = {
 """Each trait as a phrase that completes "the server …"."""
 
 MADE_FROM_THE_REQUEST = (Trait.ASKED, Trait.UNASKED, Trait.DATE)
-"""Traits that every label above ``canned`` requires. If one of them is known not to hold, the label is ``canned``."""
+"""Traits that every label above ``canned`` requires. If the server is known to lack one of them, its label is ``canned``."""
 
 PARSED = (Trait.NONSENSE, Trait.WAITS)
-"""Traits that distinguish a parser from a loop, among servers with the same response for every path."""
+"""Traits that a target needs for the label ``parser`` rather than ``loop``, if it gives every path the same response."""
 
 WHOLE = (Trait.NONSENSE, Trait.WAITS, Trait.LENGTH, Trait.CHUNKED, Trait.HEAD)
-"""Traits that distinguish a server from a router."""
+"""Traits that a target needs for the label ``server`` rather than ``router``, if it routes by path."""
 
 MEANINGS = {
     Label.CANNED: "its responses don't depend on requests",

@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 from email.utils import parsedate_to_datetime
 
-from httpbench.http.exchange import ExchangeError
+from httpbench.http.response import ExchangeError
 from httpbench.http.server import Server
 from httpbench.model import Observation, Probed, SampledResponse, Trait, Workload
 from httpbench.probe.canned import dependence
@@ -17,7 +17,7 @@ from httpbench.probe.experiments import EXPERIMENTS, Experiment
 from httpbench.probe.label import label
 
 TIMEOUTS = 3
-"""Number of request timeouts that fit into the time limit."""
+"""Time limit of all experiments, as a multiple of the timeout of one request."""
 LATE = "no time was left"
 DATE_OFF_S = 2.5
 """Maximum error of a Date header, and maximum time for which it may stay the same, in seconds. Servers update the header once a second, or
@@ -41,7 +41,10 @@ def observe(host: str, port: int, workload: Workload, first: SampledResponse, fi
 
 
 def _dependence(server: Server) -> list[Observation]:
-    """Observe whether responses depend on requests. If a response is missing, the result is unknown, to avoid a false accusation."""
+    """Observe whether responses depend on requests.
+
+    If a response is missing, the result is unknown, so that no server is wrongly called canned.
+    """
     try:
         return dependence(server)
     except (ExchangeError, OSError) as error:

@@ -1,7 +1,7 @@
 """Results as text, pages and charts, generated only from stored data.
 
-To add a format, write a function that turns a run and its trials into text, and add it to ``FORMATS``. The command line
-offers an export for each entry.
+To add a format, write a function that turns a run and its trials into text, and add it to ``FORMATS``. Then add its name and its option to
+``cli/options/params.py`` and ``cli/options/output.py``.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Plan trials, build their targets, and run the trials in rounds. No other package decides which trial comes next.
 
-``plan/`` decides which trials to run, in which order, and whether they are possible. ``builds/`` prepares the targets. ``rounds/`` runs one
-trial after another and stores each; in ``slices/``, the targets of a table take turns. ``rounds/trial.py`` runs one trial of any kind of
-target. ``server/``, ``client/`` and ``proxy/`` combine the steps in ``trial/`` and ``load/`` (start, warm-up, load generator, verdict) into
-the trials of each kind of target.
+``plan/`` decides which trials to run and in which order, and finds trials that are impossible. ``builds/`` prepares the targets.
+``rounds/`` runs the trials one after another and stores each result. ``slices/`` runs rounds in which the targets of a table take turns.
+``rounds/trial.py`` runs one trial of any kind of target. ``server/``, ``client/`` and ``proxy/`` combine the steps in ``trial/`` and
+``load/`` (start, warm-up, load generator, verdict) into a trial for each kind of target.
 """
 
 from __future__ import annotations

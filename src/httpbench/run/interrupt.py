@@ -1,4 +1,4 @@
-"""Let signals end a run, but never while a trial is being stored, so that no measurement is lost."""
+"""Handle signals that end a run. They are delayed while a trial is being stored, so that no measurement is lost."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ class Interrupted(KeyboardInterrupt):
 def interruptible() -> Iterator[None]:
     """Turn the first SIGTERM, or SIGHUP from a closing terminal, into :class:`Interrupted`.
 
-    Later signals are ignored until the program ends, because a closing terminal sends several and results must still be stored.
-    A signal that was already ignored, as with ``nohup``, stays ignored.
+    Later signals are ignored until the program ends, because a closing terminal sends several signals and results must still be
+    stored. A signal that was already ignored, as with ``nohup``, stays ignored.
     """
 
     def interrupt(number: int, frame: FrameType | None) -> None:

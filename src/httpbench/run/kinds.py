@@ -41,9 +41,9 @@ from httpbench.run.trial.verified import Verified
 WARMUP_UNTIL_STEADY = {"warmup_s": 1.0, "warmup_max_s": 10.0}
 """Default warm-up for servers and proxies."""
 
-TRIAL_OVERHEAD_S = 0.6  # start, wait, probe and stop of a typical server
-SLICE_OVERHEAD_S = 0.06  # lead-in, meter readings, thaw and freeze
-CLIENT_TRIAL_S = HELD_S * HELD_REQUESTS + 0.8  # proof; starts and stops of two servers and three clients; a typical client's work
+TRIAL_OVERHEAD_S = 0.6  # time to start, wait for, probe and stop a typical server
+SLICE_OVERHEAD_S = 0.06  # time for the lead-in, reading meters, thawing and freezing
+CLIENT_TRIAL_S = HELD_S * HELD_REQUESTS + 0.8  # includes starting and stopping two servers and three clients, and a typical client's work
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +60,7 @@ class OfKind:
     generator: Callable[[str], Tool]
     """Function that returns the load generator or timer with the given name. Raises :class:`~httpbench.errors.SelectionError`."""
     refuses: Callable[[Tool, TrialPlan, Workload], str | None]
-    """Function that returns a sentence if a trial is impossible, else ``None``."""
+    """Function that returns why a trial is impossible, or ``None`` if it is possible."""
     require_programs: Callable[[Tool], object]
     """Function that raises :class:`~httpbench.errors.LoadError` if the load generator or one of httpbench's programs is missing."""
     trial_s: Callable[[TrialPlan], float]
@@ -69,11 +69,11 @@ class OfKind:
     sample: Callable[[Target, Scaling, Workload, Path, Cores, Upstream | None], SampledResponse | SampledRequest]
     """Function that returns what ``httpbench responses`` shows. Raises :class:`~httpbench.errors.HttpbenchError`."""
     partition: Callable[[Topology, Scaling, int | None], Cores] = partition
-    """Function that divides the cores. Its last argument overrides the target's number of cores."""
+    """Function that divides the cores among the programs. Its last argument overrides the target's number of cores."""
     probes: bool = False
     """Whether ``bench`` probes the targets."""
     baseline: Target | None = None
-    """Target that every round measures for comparison with the other targets."""
+    """Additional target that is measured in each round for comparison, or ``None``."""
 
 
 def _server_trial_s(planned: TrialPlan) -> float:
@@ -123,7 +123,7 @@ KINDS: Mapping[Kind, OfKind] = {
         trial=measure_proxy,
         refuses=server_refusal,
         require_programs=lambda generator: generator.program(),
-        trial_s=lambda planned: _server_trial_s(planned) + TRIAL_OVERHEAD_S,
+        trial_s=lambda planned: _server_trial_s(planned) + (0.0 if planned.slices else TRIAL_OVERHEAD_S),
         verify=verify_proxy,
         sample=sample_proxy,
         partition=partition_for_proxy,
@@ -133,11 +133,11 @@ KINDS: Mapping[Kind, OfKind] = {
 
 
 def estimate_s(trials: Sequence[TrialPlan], targets: Mapping[str, Target]) -> float:
-    """Estimate how long trials take without builds, in seconds."""
+    """Estimate the total duration of trials, without builds, in seconds."""
     return sum(KINDS[targets[trial.target].kind].trial_s(trial) for trial in trials)
 
 
 def longest_warmup_s(planned: TrialPlan) -> float:
-    """Return by how many seconds a warm-up until steady throughput can exceed the time that :func:`estimate_s` assumes."""
+    """Return the maximum time by which a warm-up until steady throughput can exceed the assumption of :func:`estimate_s`, in seconds."""
     load = planned.load
     return 0.0 if load.warmup_max_s is None else load.warmup_max_s - load.warmup_s - STEADY_S_MIN

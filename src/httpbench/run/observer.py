@@ -38,7 +38,7 @@ class Observer(Protocol):
     def stage(self, stage: Stage) -> None: ...
 
     def turn(self, planned: TrialPlan, slice_number: int, slices: int, last: SliceReport | None) -> None:
-        """Report that the next slice of a target begins. ``slice_number`` counts from 1. ``last`` is the report of its previous slice."""
+        """Report that the next slice of a target begins. ``slice_number`` counts from 1. ``last`` reports the target's previous slice."""
 
     def progress(self, progress: Progress, current: Callable[[], Current] | None = None) -> None:
         """Report progress. ``current`` reads the target's current use of resources, and is ``None`` if the target isn't sampled."""

@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 
+from httpbench.host.scratch import scratch_folder
 from httpbench.model import Kind, Scaling, Target, Workload
 from httpbench.run.database.running import started
 from httpbench.run.interrupt import interruptible
 from httpbench.run.proxy.trial import started_backend
-from httpbench.run.trial.frame import scratch_folder
 from httpbench.run.trial.inputs import Upstream
 from httpbench.run.trial.start import RunningTarget, StartContext, start
 from httpbench.sample import TreeSampler
@@ -28,8 +28,8 @@ class Up:
 def up(target: Target, scaling: Scaling, workload: Workload, place: StartContext, upstream: Upstream | None = None) -> Iterator[Up]:
     """Run the target until the block ends, with the backend of a proxy or the database of a server.
 
-    ``place.scratch`` must be an empty folder.
-    SIGTERM and SIGHUP end the block like Ctrl-C. Raises :class:`~httpbench.errors.HttpbenchError` if the target doesn't start or stop.
+    ``place.scratch`` must be an empty folder. SIGTERM and SIGHUP end the block in the same way as Ctrl-C. Raises
+    :class:`~httpbench.errors.HttpbenchError` if the target doesn't start or stop.
     """
     with interruptible(), ExitStack() as stack:
         if upstream is not None:

@@ -14,7 +14,7 @@ SOCK_DIAG = 4  # NETLINK_SOCK_DIAG
 BY_FAMILY = 20  # SOCK_DIAG_BY_FAMILY
 DUMP = 0x301  # NLM_F_REQUEST | NLM_F_DUMP
 DONE, ERROR = 3, 2
-LISTENING = 1 << 10  # the bit of TCP_LISTEN
+LISTENING = 1 << 10  # the bit for the state TCP_LISTEN
 TIMEOUT_S = 0.5
 HEADER = struct.Struct("=IHHII")
 REQUEST = struct.Struct("=BBBBI48x")  # inet_diag_req_v2 that names no socket, which selects all of them

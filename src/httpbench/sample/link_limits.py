@@ -1,6 +1,6 @@
 """Read the speeds of physical network links, and the rate limits that ``tc`` has set on links.
 
-The agent of a load host uses this module too, so it may import only the standard library.
+The agent on load hosts also uses this module, so the module may import only the standard library.
 """
 
 from __future__ import annotations
@@ -13,16 +13,17 @@ import subprocess
 
 LINKS = pathlib.Path("/sys/class/net")
 SPEEDS = "*/device/net/*/speed"
-"""Files with the speeds of physical links in Mbit/s, or -1 if unknown. Virtual links, some of which report fake speeds, have no device."""
+"""Pattern of the files that contain the speeds of physical links in Mbit/s, or -1 if unknown. It excludes virtual links, which have no
+device and may report fake speeds."""
 
 SHAPERS = ("tc", "-json", "qdisc", "show")
 SHAPERS_LIMIT_S = 5.0
 SYSTEM_FOLDERS = "/usr/local/sbin:/usr/sbin:/sbin"
-"""Folders to search for ``tc`` that usually only root has in ``PATH``."""
+"""Additional folders to search for ``tc``. Usually, only root has them in ``PATH``."""
 
 
 def read() -> dict[str, str]:
-    """Return the text of each file with a speed by its path, and the output of ``tc`` under its name. This takes a few milliseconds."""
+    """Return the text of each speed file, by path, and the output of ``tc``, with the key ``tc``. This takes a few milliseconds."""
     found = {}
     for path in LINKS.glob(SPEEDS):
         with contextlib.suppress(OSError):  # the link is down

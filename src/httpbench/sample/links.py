@@ -25,7 +25,7 @@ class LinkLimits:
     physical: Mapping[str, float]
     """Speeds of physical links, in each direction."""
     shaped: Mapping[str, float]
-    """Rate limits of ``tc`` on sending."""
+    """Limits on the sending rate that are set with ``tc``."""
 
 
 def limits(texts: Mapping[str, str]) -> LinkLimits:
@@ -66,7 +66,7 @@ def _shaped(shapers: str) -> Iterator[tuple[str, float]]:
 
 
 def _counters(text: str) -> dict[str, tuple[tuple[int, int], tuple[int, int]]]:
-    """Parse ``/proc/net/dev``: for each interface, bytes and packets received, and bytes and packets sent."""
+    """Parse ``/proc/net/dev``. Returns, for each interface, the bytes and packets received, and the bytes and packets sent."""
     found = {}
     for line in text.splitlines()[2:]:
         name, _, numbers = line.partition(":")
@@ -76,5 +76,5 @@ def _counters(text: str) -> dict[str, tuple[tuple[int, int], tuple[int, int]]]:
 
 
 def _bits_per_s(before: tuple[int, int], after: tuple[int, int], elapsed_s: float) -> tuple[float, float]:
-    """Return the bits and the packets per second."""
+    """Return the bits per second and the packets per second."""
     return (8 * (after[0] - before[0]) / elapsed_s, (after[1] - before[1]) / elapsed_s)

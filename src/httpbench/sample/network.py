@@ -1,7 +1,7 @@
 """Read the kernel's network counters over a period: retransmitted segments, refused connections, dropped packets, full links.
 
-The meter reads four small files at each end of the period. The counters cover the whole network namespace, including other programs. They
-show that the network had problems, but not which program had them.
+The meter reads four small files at the beginning and the end of the period. The counters cover the whole network namespace, including other
+programs. They show that the network had problems, but not which program caused them.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from httpbench.sample.tree import content
 
 PROC_NET = Path("/proc/net")
 DROPPED_COLUMN = 1
-"""Column of dropped packets in ``softnet_stat``, which has a line of hexadecimal numbers per CPU (net/core/net-procfs.c)."""
+"""Index of the column with dropped packets in ``softnet_stat``, which has a line of hexadecimal numbers per CPU (net/core/net-procfs.c)."""
 
 
 FILES = ("snmp", "netstat", "softnet_stat", "dev")
 
 
 class NetworkMeter:
-    """Measures network activity since the last ``mark()``, or since the meter was created.
+    """A meter of network activity since the last ``mark()``, or since the meter was created.
 
     Counters that the kernel doesn't report are ``None``.
     """

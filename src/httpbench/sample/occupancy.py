@@ -2,9 +2,9 @@
 
 If a core was busy for longer than the target and the load generator ran on it, other programs used the rest.
 
-The meter reads ``/proc/stat`` once at each end of the period; the kernel counts in ticks of 10 ms. Interrupt time is reported separately,
-because it includes network work for our own programs and must not be attributed to other programs. The kernel's configuration decides
-whether the kernel also charges interrupt time to a process.
+The meter reads ``/proc/stat`` at the beginning and the end of the period. The kernel counts in ticks of 10 ms. Interrupt time is reported
+separately, because it includes network work for our own programs and must not be attributed to other programs. Whether the kernel also
+charges interrupt time to processes depends on its configuration.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ STAT = Path("/proc/stat")
 
 
 class OccupancyMeter:
-    """Measures the busy time of each core since the last ``mark()``, or since the meter was created."""
+    """A meter of the busy time of each core since the last ``mark()``, or since the meter was created."""
 
     def __init__(self, cpus: Collection[int], stat: Path = STAT):
         self._cpus = sorted(set(cpus))
@@ -37,7 +37,7 @@ class OccupancyMeter:
 
 
 def occupancy(before: str, after: str, elapsed_s: float, cpus: Iterable[int]) -> tuple[CoreOccupancy, ...]:
-    """Return each core's occupancy between two texts of ``/proc/stat``. Cores that the kernel doesn't list are left out."""
+    """Return each core's occupancy between two readings of ``/proc/stat``. Cores that the kernel doesn't list are left out."""
     first, last, elapsed_s = _ticks(before), _ticks(after), max(elapsed_s, 1 / TICKS_PER_S)
     return tuple(
         CoreOccupancy(

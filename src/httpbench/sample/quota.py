@@ -1,8 +1,8 @@
-"""Measure how often a CPU quota stopped a program, by the throttled periods of its control groups (version 1 or 2).
+"""Measure how often CPU quotas throttled a program, from the counters of its control groups (version 1 or 2).
 
-Every group between a process and the root can have a quota, so all groups are read, and the most throttled one counts. A meter reads a few
-small files at each end of the period. A throttled group stops all its programs, so the result shows that a quota was reached, but not which
-program used it up.
+Every group between a process and the root can have a quota, so the meter reads all groups and reports the most throttled one. It reads a
+few small files at the beginning and the end of the period. All programs of a throttled group are stopped. The result therefore shows that a
+quota was reached, but not which program used it up.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from httpbench.model import SharedQuota
 
 
 class QuotaMeter:
-    """Measures in how many periods a program was throttled since the last ``mark()``, or since the meter was created.
+    """A meter of the share of periods in which a program was throttled since the last ``mark()``, or since the meter was created.
 
     ``pids`` are the processes of the program.
     """
@@ -31,13 +31,13 @@ class QuotaMeter:
         self._before = [(level, counts) for level in limited.values() if (counts := _counts(level))]
 
     def throttled_share(self) -> float | None:
-        """Return the share of periods in which a quota was used up, 0 to 1, or ``None`` if there is no quota or no period began."""
+        """Return the share of periods in which a quota was used up, 0 to 1, or ``None`` if there is no quota or no new period."""
         shares = [share for level, before in self._before if (share := _share(before, _counts(level))) is not None]
         return max(shares, default=None)
 
 
 class SharedQuotaMeter:
-    """Measures the use of a quota that a process shares with all programs in its control groups, since the last ``mark()``."""
+    """A meter of the use of a quota that a process shares with all other programs in its control groups, since the last ``mark()``."""
 
     def __init__(self, root: Path = Path("/"), pid: int | str = "self"):
         self._root = root
@@ -49,7 +49,7 @@ class SharedQuotaMeter:
         self._before = list(self._read())
 
     def read(self) -> SharedQuota | None:
-        """Return the quota of the most throttled group, or ``None`` if there is no quota or the kernel doesn't report its use."""
+        """Return the use of the most throttled group's quota, or ``None`` if there is no quota or the kernel doesn't report its use."""
         elapsed_s = max(time.monotonic() - self._begin_s, 1e-3)
         found = []
         for level, before, used_before_s in self._before:

@@ -1,4 +1,4 @@
-"""Convert an agent's report on a load generator and its host to the values that a local load generator would have.
+"""Convert an agent's report on a load generator and its host to the values that are measured for local load generators.
 
 The agent reads kernel files but doesn't interpret them, because it runs on hosts without our libraries. It samples processes with the
 modules ``tree`` and ``threads``, and reads the capacities of links with ``link_limits``.

@@ -1,14 +1,14 @@
 """Measure the CPU time and memory of a process tree over time.
 
 CPU time comes from the kernel's counters for each process. Ended processes are included: the kernel adds the time of a process to its
-parent's counters when the parent waits for it, and orphans become children of the root. One kind of time is lost: if a parent ignores
-``SIGCHLD``, the time of its children counts only up to the last sample before they end. The sampler finds a new process after up to half a
-second, and then all its time counts. The kernel counts the time of a process with several threads in ticks of 10 ms, which is 1% of a core
-over a window of one second.
+parent's counters when the parent waits for it, and orphans become children of the root. Time is lost only if a parent ignores ``SIGCHLD``.
+The time of its children then counts only up to the last sample before they end. The sampler may find a new process half a second after its
+start, but counts all the time that the process has used. The kernel counts the time of a process with several threads in ticks of 10 ms,
+which is 1% of a core over a window of one second.
 
 RSS is read together with CPU time, from per-CPU counters that may lag by a few hundred kB. PSS and exact RSS are read about once a second
-(less often beyond about 100 MB) and at the end, because counting pages delays the process (see
-:meth:`httpbench.sample.tree.Process.memory`).
+(less often for programs larger than about 100 MB) and at the end. They aren't read more often,
+because counting pages delays the process (see :meth:`httpbench.sample.tree.Process.memory`).
 
 Sampling ten processes ten times a second takes less than 1% of a core (``benchmarks/sampler.py``).
 """
@@ -26,20 +26,20 @@ from httpbench.sample.series import SampleSeries
 from httpbench.sample.threads import Threads
 from httpbench.sample.tree import TICKS_PER_S, Reading, Tree, descendants
 
-RESCAN_S = 0.5  # listing the tree costs more than reading it
+RESCAN_S = 0.5  # listing the processes of a tree takes longer than reading their counters
 PAGES_S = 1.0
 ROUNDING_TICKS = 2.0
 """Maximum decrease of a tree's time due to rounding, in ticks, when a process ends and its time moves to its parent's counter. A larger
 decrease means that time was lost."""
 SEEN_CPU_SHARE_MIN = 0.9
-"""Minimum share of a tree's CPU time that known threads must account for. If they account for less, the waiting time of the tree counts as
+"""Minimum share of a tree's CPU time that known threads must account for. If they account for less, the waiting time of the tree is
 unknown. In a server that forks for each connection, for example, the waiting time of ended processes is lost."""
-PAGES_SHARE = 0.0015  # maximum share of the time that is spent on counting pages
+PAGES_SHARE = 0.0015  # maximum share of time that the sampler spends on counting pages
 
 
 @dataclass(frozen=True, slots=True)
 class Current:
-    """A program's use of the machine at the last sample, for live display only."""
+    """A program's CPU use and memory at the last sample, for live display only."""
 
     cpu_cores: float
     """CPU use over about the last second, in cores."""
@@ -55,13 +55,14 @@ class Current:
 
 
 class TreeSampler:
-    """Samples all processes below ``root_pid``. The root, a child subreaper that waits for all orphans, isn't included.
+    """A sampler of all processes below ``root_pid``. The root, a child subreaper that waits for all orphans, isn't included.
 
-    Call ``start()`` once, ``mark()`` when the measured window begins (by default at the start), and ``stop()`` once. A thread takes a
-    sample every ``interval_s`` seconds. With ``groups``, the sampler measures the processes and CPU time of a container's control groups;
-    ``root_pid`` is then the container's first process. It isn't an error if some or all of the processes end. Threads are read at both ends
-    of the window. With ``threads_often``, they are also read with each sample. This costs time for each thread, so it is only for programs
-    that end with the window.
+    Call ``start()`` once, ``mark()`` when the measured window begins (by default at the start), and ``stop()`` once. A
+    background thread takes a sample every ``interval_s`` seconds. With ``groups``, the sampler measures the processes and CPU time of a
+    container's control groups; ``root_pid`` is then the container's first process. It isn't an error if some or all of the processes end.
+
+    The times of the program's threads are read at the beginning and the end of the window. With ``threads_often``, they are also read with
+    each sample. This takes additional time for each thread, so use it only for programs that end with the window.
     """
 
     def __init__(self, root_pid: int, interval_s: float = 0.1, *, threads_often: bool = False, groups: ControlGroups | None = None):
@@ -133,7 +134,7 @@ class TreeSampler:
         )
 
     def _wait_cores_mean(self, cpu_s: float) -> float | None:
-        """Return the waiting time of all threads per second, in cores, or ``None`` if too many of them ended unseen."""
+        """Return the waiting time of all threads per second, in cores, or ``None`` if too many threads ended unseen."""
         is_whole = self._threads.ran_s >= SEEN_CPU_SHARE_MIN * cpu_s - ROUNDING_TICKS / TICKS_PER_S
         return self._threads.wait_cores_mean if is_whole else None
 
@@ -167,7 +168,7 @@ class TreeSampler:
         return reading if self._groups is None else replace(reading, ticks=self._ticks_of_groups(self._groups))
 
     def _ticks_of_groups(self, groups: ControlGroups) -> float:
-        """Return the CPU time of everything that ever ran in the container. If the container is gone, keep the last known values."""
+        """Return the CPU time of all processes that ever ran in the container, in ticks. If the container is gone, keep the last values."""
         if (cpu_s := groups.cpu_s()) is not None:
             self._group_ticks = cpu_s * TICKS_PER_S
             self._group_peak_bytes = groups.memory_bytes_peak() or self._group_peak_bytes

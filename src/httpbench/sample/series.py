@@ -1,8 +1,8 @@
 """Collect samples of a process tree over a measured window: peaks, means and totals of all samples, and at most 600 samples for charts.
 
-At 600 samples, neighboring samples are merged in pairs: their times add up, and the larger memory is kept. An hour therefore takes as much
-memory as a minute, at a lower resolution. The CPU peak is over a whole second, as in ``top``, because the kernel counts in ticks of 10 ms,
-so that a tenth of a second can look a fifth busier than it was.
+At 600 samples, neighboring samples are merged in pairs: their times add up, and the larger memory is kept. A series of an hour
+therefore takes as much memory as a series of a minute, but has a lower resolution. The CPU peak is the highest mean over a second, as in
+``top``. The mean over 0.1 s could be too high by a fifth, because the kernel counts in ticks of 10 ms.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ class SampleSeries:
         self._stride = 1
 
     def add(self, at_s: float, cpu_s: float, rss_bytes: int, processes: int, throttled_s: float | None = None) -> None:
-        """Add a sample: current memory and processes, and CPU and throttled time since the last sample, where negative times count as 0."""
+        """Add a sample: current memory and processes, and the CPU and throttled time since the last sample. Negative times count as 0."""
         throttled_s = None if throttled_s is None else max(throttled_s, 0.0)
         sample = _Slice(self._end_s, at_s, max(cpu_s, 0.0), rss_bytes, processes, throttled_s)
         self._end_s = at_s
@@ -126,7 +126,7 @@ class SampleSeries:
     def _closed(self) -> list[_Slice]:
         """Return all slices.
 
-        Merge a short last slice with its neighbor, because one tick in a few milliseconds would look like many cores.
+        A short last slice is merged with the previous slice, because one tick within a few milliseconds would look like several busy cores.
         """
         slices = [*self._slices, *([self._open] if self._open else [])]
         if len(slices) > 1 and slices[-1].duration_s < slices[-2].duration_s / 2:

@@ -1,11 +1,12 @@
 """Find other programs that used CPU time during a period, to report what disturbed a trial.
 
-The meter reads ``/proc/PID/stat`` of every process once at each end of the period. :mod:`httpbench.sample.occupancy` measures exactly how
-much of the measured cores other programs used; this module finds out which programs they were. A process is ours if it descends from the
-harness. Processes that began and ended within the period leave only the time that was added to their parent's counters.
+The meter reads ``/proc/PID/stat`` of every process at the beginning and the end of the period. :mod:`httpbench.sample.occupancy` measures
+exactly how much of the measured cores other programs used; this module finds out which programs they were. A process is ours if it descends
+from the harness. If a process began and ended within the period, only the time that was added to its parent's counters is known.
 
-The kernel reports only the CPUs that a process may use and the last CPU of each of its threads. Processes that can't have run on the
-watched CPUs are left out. Reading takes about 10 µs for each process of the machine at the beginning of the period and 20 µs at its end.
+The kernel doesn't report on which CPUs a process ran. It reports only the CPUs that the process may use, and the last CPU of each of its
+threads. Processes that can't have run on the watched CPUs are left out. Reading takes about 10 µs for each process on the machine at the
+beginning of the period and 20 µs at its end.
 """
 
 from __future__ import annotations
@@ -20,13 +21,13 @@ from httpbench.sample.tree import TICKS_PER_S, content, numbers
 
 PROC = "/proc"
 USED_TICKS_MIN = 2
-"""Minimum number of ticks for a process to be reported. The kernel can charge a whole tick to a process that ran for a hundredth
-of a tick."""
+"""Minimum number of ticks for a process to be reported. The kernel can charge a whole tick to a process that ran for a small
+fraction of a tick."""
 THREADS_MAX = 64
-"""Maximum number of threads of a process whose last CPUs are read."""
+"""Maximum number of threads per process for which the last CPU is read."""
 OWN_GENERATIONS = 2
-"""Number of generations of processes below the harness that count as part of it: its keepers and their guards. Later generations are the
-programs of the run, which the guards start."""
+"""Number of generations of processes below the harness that count as part of the harness: its keepers and their guards. Later generations
+are the programs of the run, which the guards start."""
 KERNEL_THREAD = 0x00200000
 """The bit ``PF_KTHREAD`` in the flags of a process."""
 
@@ -64,9 +65,9 @@ class _Process:
 
 
 class StrangerMeter:
-    """Measures the CPU time of strangers since the last ``mark()``, or since the meter was created.
+    """A meter of the CPU time of strangers since the last ``mark()``, or since the meter was created.
 
-    ``cpus`` are the watched CPUs. Descendants of the process ``harness`` and of ``roots`` are ours.
+    ``cpus`` are the watched CPUs. Descendants of the processes ``harness`` and ``roots`` are ours.
     """
 
     def __init__(self, cpus: Collection[int], *, harness: int | None = None, roots: Collection[int] = (), proc: str = PROC):
@@ -97,7 +98,7 @@ class StrangerMeter:
         )
 
     def _strangers(self, used: _Used, elapsed_s: float) -> Iterator[Stranger]:
-        """Yield the process, and its ended children as one stranger, if they used CPU time and may have run on the watched CPUs."""
+        """Yield a stranger for the process and one for its ended children, if they used CPU time and may have run on the watched CPUs."""
         process = used.now
         if used.ticks < USED_TICKS_MIN:
             return
@@ -117,7 +118,7 @@ class StrangerMeter:
                 )
 
     def _cpus_of(self, process: _Process) -> Iterator[int]:
-        """Yield the last CPU of each thread of a process."""
+        """Yield the CPU on which each thread of a process last ran."""
         yield process.cpu
         folder = f"{self._proc}/{process.pid}/task"
         for thread in numbers(folder)[:THREADS_MAX] if process.threads > 1 else ():
@@ -125,7 +126,7 @@ class StrangerMeter:
                 yield _Process.of(thread, stat).cpu
 
     def _read(self) -> dict[int, bytes]:
-        """Read the stat file of each process. Parsing is left for later, because this may run during a measurement."""
+        """Read the stat file of each process. The text is parsed later, because this method may run during a measurement."""
         return {pid: stat for pid in numbers(self._proc) if (stat := content(f"{self._proc}/{pid}/stat"))}
 
 
@@ -145,7 +146,7 @@ class _Used:
 
     @classmethod
     def between(cls, before: _Process | None, now: _Process) -> _Used:
-        """Return the CPU time between two readings. If the process is new, or if its id was another process's, return all its time."""
+        """Return the CPU time used between two readings. If the id belongs to a new process, return all CPU time of that process."""
         if before is None or before.start_ticks != now.start_ticks:
             return cls(now, now.own_ticks, now.reaped_ticks, now.cpu)
         return cls(now, now.own_ticks - before.own_ticks, now.reaped_ticks - before.reaped_ticks, before.cpu)
@@ -168,7 +169,7 @@ def _generations(processes: Mapping[int, _Process], roots: Mapping[int, int]) ->
 
 
 def _allowed(pid: int) -> frozenset[int]:
-    """Return the CPUs that the first thread of a process may use. Empty if the process is gone."""
+    """Return the CPUs that the first thread of a process may use, or an empty set if the process is gone."""
     try:
         return frozenset(os.sched_getaffinity(pid))
     except OSError:

@@ -2,8 +2,8 @@
 
 The CPU time of a process hides a single busy thread, but the time of each thread shows it. A quota, another program or a low priority can
 keep a program off the CPU. Its CPU time then makes it look idle, but its waiting time shows that it was ready to run. The kernel keeps both
-times for each thread (``/proc/PID/task/TID/schedstat``, in ns) until the thread ends. The times between the last look and the end of a
-thread are therefore unknown. A look takes about 10 µs per thread.
+times for each thread (``/proc/PID/task/TID/schedstat``, in ns) until the thread ends. The times between the last reading and the end of
+a thread are therefore unknown. Reading takes about 10 µs per thread.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from dataclasses import dataclass
 NS_PER_S = 1e9
 
 SEEN_SHARE_MIN = 0.5
-"""Minimum share of the measured time for which a thread must have existed to count as the fullest, so that short bursts don't count."""
+"""Minimum share of the measured time for which the fullest thread must have existed. Shorter-lived threads are ignored."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,12 +26,15 @@ class _Times:
 
 
 class Threads:
-    """Measures how long threads ran and waited since the last ``begin``. Each look includes the threads of the given processes."""
+    """A meter that measures how long threads have run and waited since the last ``begin``.
+
+    ``look`` reads all threads of the given processes.
+    """
 
     def __init__(self) -> None:
         self._first: dict[int, _Times] = {}
         self._last: dict[int, tuple[_Times, float]] = {}
-        """Times of each thread when it was last seen, and the time of that look, by thread id."""
+        """Times of each thread when it was last seen, and the moment of that reading, by thread id."""
         self._begin_s = 0.0
         self._known = True
 
@@ -59,7 +62,7 @@ class Threads:
 
     @property
     def ran_s(self) -> float:
-        """CPU time of all threads until each was last seen, in seconds. Threads that ended unseen are missing."""
+        """CPU time of all threads until each was last seen, in seconds. Threads that ended unseen aren't included."""
         return sum(times.ran_ns - first.ran_ns for first, times, _ in self._since_begin()) / NS_PER_S
 
     @property

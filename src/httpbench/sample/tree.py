@@ -1,8 +1,8 @@
 """The processes below a root, and the kernel's counters for each.
 
-``/proc/PID/stat`` is kept open and read again with one system call, which takes half as long as opening, reading and closing it. An open
-file also belongs to its process: if another process gets the same process id, reading fails. The file counts in ticks of 10 ms, and a
-process that serves one connection may never use a whole tick. Therefore, the time of a process with one thread is also read from
+``/proc/PID/stat`` is kept open and read again with one system call, which takes half as long as opening, reading and closing it. Once
+the process has ended, reading the open file fails, even if another process gets the same process id. The file contains times in ticks of 10
+ms, and a process that serves one connection may never use a whole tick. Therefore, the time of a process with one thread is also read from
 ``/proc/PID/schedstat``.
 """
 
@@ -27,7 +27,7 @@ KERNEL_LISTS_CHILDREN = os.path.exists(f"/proc/self/task/{os.getpid()}/children"
 def descendants(root_pid: int) -> list[int]:
     """Return every process below ``root_pid``, parents before their children, without the root itself.
 
-    The kernel may miss a child if a sibling ends during the listing. Call this function again if every process is required.
+    The kernel's list may lack a child if a sibling ends in the meantime. Call this function again if every process is required.
     """
     return _below(root_pid, _children if KERNEL_LISTS_CHILDREN else children_by_parent().get)
 
@@ -41,7 +41,7 @@ def _below(root_pid: int, children_of: Callable[[int], list[int] | None]) -> lis
 
 
 def children_by_parent() -> dict[int, list[int]]:
-    """Return the children of every process, by parent. This takes a few milliseconds on a machine with a thousand processes."""
+    """Return the children of every process, by the parent's id. This takes a few milliseconds on a machine with a thousand processes."""
     found: dict[int, list[int]] = {}
     for pid in numbers("/proc"):
         if stat := content(f"/proc/{pid}/stat"):
@@ -56,7 +56,7 @@ def _children(pid: int) -> list[int]:
 
 
 def numbers(folder: str) -> list[int]:
-    """Return the processes or threads that a folder of ``/proc`` lists. Empty if the folder is gone."""
+    """Return the ids of the processes or threads that a folder of ``/proc`` lists, or an empty list if the folder is gone."""
     try:
         return [int(name) for name in os.listdir(folder) if name.isdigit()]  # noqa: PTH208  (a third of the time of Path.iterdir)
     except OSError:
@@ -64,7 +64,7 @@ def numbers(folder: str) -> list[int]:
 
 
 def content(path: str) -> bytes:
-    """Return the content of a file in ``/proc``. Empty if its process or thread is gone."""
+    """Return the content of a file in ``/proc``, or an empty string if its process or thread is gone."""
     try:
         with open(path, "rb", buffering=0) as file:  # noqa: PTH123  (half the time of Path)
             return file.read()
@@ -77,15 +77,15 @@ class Counters:
     """The CPU time, memory and state of a process at one moment."""
 
     own_ticks: float
-    """User and system time of all threads, including ended ones. It is exact to the ns with one thread, and in whole ticks otherwise."""
+    """User and system time of all threads, including ended ones. It is exact if there is one thread, and in whole ticks otherwise."""
     reaped_ticks: int
-    """User and system time of ended descendants that were waited for."""
+    """User and system time of ended descendants that have been waited for."""
     rss_bytes: int
     is_zombie: bool
 
 
 class Process:
-    """A process with counters that are read repeatedly. Raises ``OSError`` once it is gone."""
+    """A process whose counters are read repeatedly. Methods raise ``OSError`` once the process is gone."""
 
     __slots__ = ("_schedstat", "_stat", "pid")
 

@@ -1,1 +1,1 @@
-"""Pure functions over measurements: summaries, intervals, comparisons, merged histograms, verdicts. They use no files and no clocks."""
+"""Pure functions that summarize, compare and judge measurements. They never read files or clocks."""

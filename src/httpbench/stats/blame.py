@@ -9,8 +9,8 @@ from httpbench.model import Others, Stranger
 
 BLAMED_CORES_MIN = 0.01
 REST_CORES_MIN = 0.02
-"""Minimum CPU use, in cores, that is attributed to ended processes if no known process can have caused it. A smaller remainder may be an
-error of tick-based counters."""
+"""Minimum CPU use to attribute to processes that have ended, if no known process can have caused it, in cores. Smaller values may be errors
+of tick-based counters."""
 
 ENDED = "processes that have ended"
 HIDDEN = "processes that have ended or are hidden from httpbench"
@@ -38,11 +38,11 @@ class Blamed:
 
 
 def blame(others: Others | None, taken: Iterable[Taken]) -> tuple[Blamed, ...]:
-    """Return the programs that took CPU time, sorted by their shares, largest first; empty if other programs weren't observed.
+    """Return the programs that took CPU time, starting with the largest share; empty if other programs weren't observed.
 
     A process that could run only on the cores in ``taken`` is blamed for all its CPU time. Any other process is blamed for a share that
     depends on the CPUs on which it was seen. If these shares don't explain all the CPU time that was taken, processes that were allowed to
-    run on the cores are blamed for more, up to their total CPU time. Processes that have ended are blamed for the rest.
+    run on the cores get larger shares, up to their total CPU time. The rest is attributed to processes that have ended.
     """
     if others is None:
         return ()
@@ -62,13 +62,13 @@ def blame(others: Others | None, taken: Iterable[Taken]) -> tuple[Blamed, ...]:
 def pinned_cores(others: Others | None, cpus: frozenset[int]) -> float:
     """Return the CPU use of processes that may run only on these logical CPUs, in cores.
 
-    Kernel threads are excluded, because they may have worked for the run's programs.
+    Kernel threads are excluded, because they may have worked on behalf of the run's programs.
     """
     return sum(one.cores for one in (others.strangers if others else ()) if _fraction(one, cpus) == 1 and _is_pinned(one, cpus))
 
 
 def _shares(left: dict[Stranger, float], taken: Taken) -> Iterator[tuple[str, float]]:
-    """Yield the name of each program and the CPU use that it is blamed for, and subtract this from the program's value in ``left``."""
+    """Yield each program's name and the CPU use that it is blamed for, and subtract this CPU use from the program's value in ``left``."""
     rest = taken.cores
     by_fraction = sorted(left, key=lambda one: -_fraction(one, taken.cpus))
     for is_guess in (False, True):

@@ -1,20 +1,20 @@
-"""Find change points: the places where a series of results from consecutive runs changes its level.
+"""Find change points: the runs at which a series of results changes to a new level.
 
 Two published methods are combined:
 
-- *Optimal partitioning* proposes change points. It finds the exact minimum of the squared distance from piecewise constant levels plus a
-  penalty per level (B. Jackson et al., "An algorithm for optimal partitioning of data on an interval", IEEE Signal Processing Letters 12,
-  2005). PELT gives the same result (R. Killick, P. Fearnhead, I. A. Eckley, Journal of the American Statistical Association 107, 2012).
-  Unlike binary segmentation, optimal partitioning also finds a change that is soon reversed.
+- *Optimal partitioning* proposes change points. It minimizes the squared distance of the values from piecewise constant levels, plus a
+  penalty per level, and finds the exact minimum (B. Jackson et al., "An algorithm for optimal partitioning of data on an interval", IEEE
+  Signal Processing Letters 12, 2005). PELT gives the same result (R. Killick, P. Fearnhead, I. A. Eckley, Journal of the American
+  Statistical Association 107, 2012). Unlike binary segmentation, optimal partitioning also finds a change that is soon reversed.
 - A *permutation test* decides which proposals are significant, as in E-divisive (D. S. Matteson, N. A. James, Journal of the American
-  Statistical Association 109, 2014), which MongoDB uses for its performance tests (D. Daly et al., ICPE 2020). The test of a proposed
-  change uses the runs between the two neighboring changes and considers every possible position of the change. The least certain change is
-  removed repeatedly until all remaining changes are significant.
+  Statistical Association 109, 2014), which MongoDB uses for its performance tests (D. Daly et al., ICPE 2020). Each proposed change is
+  tested with the runs between its two neighboring changes, and all possible positions of the change are considered. The least certain
+  change is removed repeatedly until all remaining changes are significant.
 
-Noise is estimated from the median absolute deviation of differences between neighboring runs. A change of the level hardly affects these
-differences. Outliers are clipped to three standard deviations from the median of their neighbors, so heavy tails look like noise instead of
-levels (F. R. Hampel, Journal of the American Statistical Association 69, 1974). Positive autocorrelation increases the noise estimate, as
-in S. Chakar et al., "A robust approach for estimating change-points in the mean of an AR(1) process", Bernoulli 23, 2017.
+Noise is estimated from the median absolute deviation of differences between neighboring runs. A change of the level hardly affects the
+median. Outliers are clipped to three standard deviations from the median of their neighbors, so that they aren't mistaken for levels (F. R.
+Hampel, Journal of the American Statistical Association 69, 1974). Positive autocorrelation increases the noise estimate, as in S. Chakar et
+al., "A robust approach for estimating change-points in the mean of an AR(1) process", Bernoulli 23, 2017.
 
 ``tests/unit/stats/test_change_points.py`` simulates the error rates. ``benchmarks/change_points.py`` runs longer simulations.
 """
@@ -35,7 +35,7 @@ LEVEL_MIN = 3
 """Minimum number of runs in a level, because one or two runs may deviate for any reason."""
 
 PENALTY = 3.5**2
-"""Penalty per level. A change is proposed if the squared distance between two levels, in standard errors, exceeds it."""
+"""Penalty per level: the squared distance between two levels, in standard errors, above which a change is proposed."""
 
 SIGNIFICANCE = 0.02
 PERMUTATIONS, BATCH = 999, 111
@@ -43,11 +43,11 @@ PERMUTATIONS, BATCH = 999, 111
 REACH = 3.0
 """Maximum distance of a run from the median of its neighbors, in standard deviations. Larger distances are clipped."""
 NEIGHBORS = 3
-"""Number of neighbors on each side of a run that count for this median."""
+"""Number of neighbors on each side of a run. The median also includes the run itself."""
 
 CORRELATION_MAX = 0.5
 CORRELATION_ERRORS = 2.5
-"""Possible error of an autocorrelation estimate, as a multiple of 1 / √runs. The estimate is reduced by this error."""
+"""Possible error of an autocorrelation estimate, as a multiple of 1 / √runs. It is subtracted from the estimate."""
 CORRELATION_RUNS_MIN = 40
 """Minimum number of runs for an autocorrelation estimate. With fewer runs, the estimate is mostly noise and would hide changes."""
 
@@ -83,7 +83,7 @@ def _tamed(logs: Floats, noise: float) -> Floats:
 def _widened(logs: Floats) -> float:
     """Return the factor by which autocorrelation increases the standard deviation of the mean of many values.
 
-    The factor is relative to independent values with the same differences between neighbors.
+    The comparison is with independent values whose neighbors differ by the same amount.
     """
     neighbors, next_ones = _median_size(np.diff(logs)), _median_size(logs[2:] - logs[:-2])
     if neighbors == 0 or len(logs) < CORRELATION_RUNS_MIN:
@@ -94,7 +94,10 @@ def _widened(logs: Floats) -> float:
 
 
 def _proposed(scaled: Floats) -> list[int]:
-    """Return the change points that optimal partitioning proposes. For each end, the method finds the best start of the last level."""
+    """Return the change points that optimal partitioning proposes.
+
+    For each possible end of the series, the method finds the best start of the last level.
+    """
     count = len(scaled)
     sums = np.concatenate(([0.0], np.cumsum(scaled)))
     gain = np.full(count + 1, -np.inf)
@@ -114,7 +117,7 @@ def _proposed(scaled: Floats) -> list[int]:
 
 
 def _significant(logs: Floats, proposed: Sequence[int]) -> list[int]:
-    """Return the significant change points, after repeatedly removing the least certain one."""
+    """Remove the least certain change point repeatedly until all remaining ones are significant."""
     found = list(proposed)
     random = np.random.default_rng(0)
     while found:
@@ -130,8 +133,8 @@ def _significant(logs: Floats, proposed: Sequence[int]) -> list[int]:
 def _chance(logs: Floats, random: np.random.Generator) -> float:
     """Return the probability that a random order of these values has a split at least as clear as the clearest split in the given order.
 
-    The simulation stops early once such orders turn out not to be rare. Source: J. Besag, P. Clifford, "Sequential Monte Carlo p-values",
-    Biometrika 78, 1991.
+    The simulation stops early when it has found too many such orders for the split to be significant. Source: J. Besag, P. Clifford,
+    "Sequential Monte Carlo p-values", Biometrika 78, 1991.
     """
     centered = logs - logs.mean()
     seen = float(_clearest(centered[None])[0]) * (1 - 1e-12)

@@ -1,7 +1,7 @@
 """Summarize the wall times of a client over its rounds, and compare the client with the fastest one, as hyperfine does.
 
-The mean and the sample standard deviation (with n − 1) are over rounds. The relative speed of two clients is the ratio of their means. The
-standard deviation of the ratio follows from first-order error propagation for independent values: r · √((σₐ/a)² + (σᵦ/b)²).
+The mean and the sample standard deviation (with n − 1) are computed over rounds. The relative speed of two clients is the ratio of their
+mean times. Its standard deviation follows from first-order error propagation for independent values: r · √((σₐ/a)² + (σᵦ/b)²).
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ class ClientSummary(Frozen):
     connections: int
     """Highest number of connections in a timed run."""
     in_flight_max: int
-    """Highest number of concurrent requests over all rounds, including the runs with delayed responses."""
+    """Highest number of concurrent requests in any round, including the runs in which the server delayed its responses."""
     times_s: tuple[float, ...]
     """Wall time of the whole process in each round, in seconds."""
     mean_s: float
@@ -40,20 +40,20 @@ class ClientSummary(Frozen):
     system_s: float
     """Mean CPU time in the kernel over all rounds, in seconds."""
     startup_s: float
-    """Mean wall time of the same program when it makes no requests, in seconds."""
+    """Mean wall time of the same program without any requests, in seconds."""
 
 
 @dataclass(frozen=True, slots=True)
 class Relative:
-    """The ratio of a client's mean time to that of the fastest client."""
+    """The ratio of a client's mean time to the fastest client's mean time."""
 
     ratio: float
     stddev: float | None
-    """Standard deviation of the ratio. ``None`` for the fastest client itself, or if either client has a single round."""
+    """Standard deviation of the ratio. ``None``: this is the fastest client, or one of the two clients has a single round."""
 
 
 def summarize_clients(rounds: Sequence[ClientMeasurement]) -> ClientSummary | None:
-    """Return the summary of these rounds; ``None`` if there are none.
+    """Return the summary of a client's rounds; ``None`` if there are no rounds.
 
     All rounds must belong to one cell, and the client must have done the required work in each round.
     """

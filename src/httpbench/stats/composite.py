@@ -1,15 +1,15 @@
 """Compute one score per target from several of TechEmpower's tests: the weighted geometric mean of the target's throughputs.
 
-Each test has a weight. Scores are relative to the best target. The ratio of two geometric means equals the geometric mean of the ratios.
-The order of two targets therefore doesn't depend on the other targets of the run, and tests with cheap requests don't count more (P. J.
-Fleming, J. J. Wallace, "How not to lie with statistics: the correct way to summarize benchmark results", Communications of the ACM 29,
-1986). As on TechEmpower's site, only targets with all tests are scored.
+Each test has a weight, and scores are relative to the best target. The ratio of two geometric means equals the geometric mean of the
+ratios. For this reason, the order of two targets doesn't depend on the other targets of the run, and tests with higher throughput don't
+have more influence (P. J. Fleming, J. J. Wallace, "How not to lie with statistics: the correct way to summarize benchmark results",
+Communications of the ACM 29, 1986). As on TechEmpower's site, only targets with results for all tests get a score.
 
 Each round is scored separately, relative to the best target, and the interval is computed over the scores of all rounds.
 
 Source of the idea: the announcement of TechEmpower's round 19, https://www.techempower.com/blog/2020/05/28/framework-benchmarks-round-19/.
-The site's program was never published. Other people have inferred the weights from the site's results. The site adds up weighted
-throughputs relative to all frameworks of its round, whereas this module uses the geometric mean.
+TechEmpower never published the program that computes the site's scores, so others inferred the weights from the scores. The site adds up
+weighted throughputs, relative to all frameworks of a round, whereas this module uses the geometric mean.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from httpbench.stats.interval import ConfidenceInterval, interval
 from httpbench.stats.paired import Rounds
 
 WEIGHTS: Mapping[str, float] = {"json": 1.0, "plaintext": 0.75, "db": 0.75, "query-20": 0.75, "fortune": 1.5, "update-20": 1.25}
-"""Weights by workload. Of the query and update workloads, only those with twenty rows count."""
+"""Weights by workload. Query and update workloads count only with twenty rows."""
 TESTS_MIN, TARGETS_MIN = 2, 2
 
 
@@ -39,9 +39,9 @@ class Score(Frozen):
     interval: ConfidenceInterval | None
     """95% confidence interval, in percent. Null: the best target, or fewer than three rounds."""
     rounds: int
-    """Number of rounds in which all scored targets have all tests."""
+    """Number of rounds in which all scored targets have results for all tests."""
     is_lower_bound: bool = False
-    """Whether the load generator or the database was the limit in a test, so the target might score higher without this limit."""
+    """Whether the load generator or the database was the limit in a test, so that the target's true score may be higher."""
 
 
 class Composite(Frozen):
@@ -52,14 +52,14 @@ class Composite(Frozen):
     scores: tuple[Score, ...]
     """Scores, the best target first."""
     left_out: tuple[str, ...]
-    """Ids of targets that lack a test."""
+    """Ids of targets without a score, because they lack results for a test."""
 
 
 def composite(figures: Mapping[str, Mapping[str, Rounds]], bounds: Collection[str] = ()) -> Composite | None:
-    """Return the scores; ``None`` with fewer than two tests, or fewer than two targets that have all of them.
+    """Return the scores; ``None`` if there are fewer than two tests, or fewer than two targets with results for all tests.
 
-    ``figures`` contains requests/s by target, workload and round. ``bounds`` contains the targets that have a result that is only a lower
-    bound.
+    ``figures`` contains requests/s by target, workload and round. ``bounds`` contains the targets for which at least one result is only a
+    lower bound.
     """
     tests = tuple(test for test in WEIGHTS if any(of_target.get(test) for of_target in figures.values()))
     whole = {target: of_target for target, of_target in figures.items() if all(of_target.get(test) for test in tests)}

@@ -1,16 +1,16 @@
 """Detect trials that were disturbed from outside, and find out which programs disturbed them.
 
-A trial is disturbed if other programs or other virtual machines took CPU time, or if its programs waited for a CPU without a known cause.
-Only this module decides whether a trial was disturbed. The decision depends on the activity of other programs, never on the result, so
-leaving out a disturbed trial can't favor a result. The run's own programs don't disturb a trial: threads of a target may wait for each
-other, a target and a load generator may compete for shared cores, and httpbench itself may use CPU time. A CPU quota that the run's own
-programs use up isn't a disturbance either, because it affects every trial alike.
+A trial is disturbed if other programs or other virtual machines took CPU time from it, or if its programs waited for a CPU without a known
+cause. Only this module decides whether a trial was disturbed. The decision never depends on the result, so leaving out disturbed trials
+doesn't bias the results. The run's own programs don't disturb a trial. For example, threads of a target may wait for each other, and a
+target and a load generator may compete for shared cores. The CPU time of httpbench itself isn't a disturbance either. If the run's own
+programs use up a CPU quota, the trial isn't disturbed, because the quota affects all trials equally.
 
-Each program is judged on its own physical cores. Another program on the target's only core matters just as much on a machine with many
-cores. CPU time that other programs used while the run's programs slept took nothing from them: a background job with the lowest priority
-fills the idle time of a slow target, but doesn't slow down a fast one. So CPU time of other programs counts only up to the time that the
-run's programs waited for a CPU. On SMT siblings that the run can't use, CPU time of other programs counts in full, because no program of
-the run waits for those CPUs.
+Shares of CPU time are relative to the physical cores of the affected program. Another program on the target's only core does as much harm
+on a machine with many cores as on a machine with one. Other programs that run while the run's programs sleep do no harm. For example, a
+background job with the lowest priority only uses the time in which a target is idle. The CPU time of other programs therefore counts only
+up to the time for which the run's programs waited for a CPU. It counts in full on SMT siblings that the run can't use, because no program
+of the run waits for those CPUs.
 """
 
 from __future__ import annotations
@@ -20,15 +20,16 @@ from dataclasses import dataclass
 from typing import Any
 
 from httpbench.model import Reason, ReasonKind, Trial, Usage
-from httpbench.stats.blame import Blamed, Taken, blame, pinned_cores
+from httpbench.stats.blame import SOFTIRQ, Blamed, Taken, blame, pinned_cores
 from httpbench.stats.evidence import OTHERS_SHARE_MAX, THROTTLED_SHARE_MIN, Evidence, evidence_of, throttled
 
 WAIT_SHARE_MAX = 0.10
-"""Maximum share of the time of its usable cores for which a program may wait for a CPU without a known cause, 0 to 1. A longer wait
-shows that other programs ran between two ticks of the kernel's clock, and so appear to use no CPU time."""
+"""Maximum time for which a program may wait for a CPU without a known cause, as a share of the time of its usable cores. A longer wait
+shows that other programs ran so briefly that the kernel's clock ticks missed them and their CPU time wasn't counted."""
 
 TICKS_S = 0.03
-"""Possible error of tick-based CPU counters in one measurement, in seconds. This error raises the thresholds of short measurements."""
+"""Possible error of tick-based CPU counters in one measurement, in seconds. Because of this error, short measurements have higher
+thresholds."""
 
 STOLEN_BY = "other virtual machines"
 
@@ -48,13 +49,13 @@ class Disturber:
 
     name: str
     cores: float
-    """Highest CPU use of the program on the measured cores in any trial, in cores."""
+    """Highest CPU use of the program on the run's cores in any trial, in cores."""
     trials: int
 
 
 @dataclass(frozen=True, slots=True)
 class CoreGroup:
-    """A group of the run's programs that share cores, and their cores."""
+    """A group of the run's programs that share cores, and these cores."""
 
     names: tuple[str, ...]
     own_cpus: frozenset[int]
@@ -65,11 +66,11 @@ class CoreGroup:
     used_cores: float | None
     """CPU use of the group's programs, in cores. ``None``: unknown."""
     waited_cores: float | None
-    """Time for which threads of the group's programs waited for a CPU, in cores. ``None``: unknown."""
+    """Mean number of the programs' threads that were ready to run but waited for a CPU. ``None``: unknown."""
 
 
 def disturbance(trial: Trial) -> tuple[Reason, ...]:
-    """Return how other programs disturbed a stored trial; empty if none did or if the trial wasn't watched."""
+    """Return the reasons why a stored trial is disturbed; empty if it isn't, or if other programs weren't observed."""
     evidence = evidence_of(trial)
     return tuple(each.reason for each in disturbances(evidence)) if evidence else ()
 
@@ -92,8 +93,31 @@ def disturbances(evidence: Evidence) -> tuple[Disturbance, ...]:
     return (*here, *_on_load_host(evidence))
 
 
+def is_disturbed_slice(evidence: Evidence) -> bool:
+    """Return whether a slice was disturbed, by the rules for trials or by a stricter rule.
+
+    The rules for trials allow for an error of 0.03 s in the counters of cores, which is more than a tenth of a slice. But the kernel counts
+    the waiting time of each thread exactly, and the CPU time of each process to within a tick of 10 ms. The stricter rule uses these
+    counters: a slice is disturbed if other programs used at least 5% of the run's cores while the run's programs waited.
+    """
+    return bool(disturbances(evidence)) or sum(_taken_by_strangers(part, evidence) for part in _parts(evidence)) >= OTHERS_SHARE_MAX
+
+
+def _taken_by_strangers(part: CoreGroup, evidence: Evidence) -> float:
+    """Return an upper bound on the share of a group's cores that strangers took from the group; 0 if unknown.
+
+    The kernel threads that handle the run's own network traffic don't count.
+    """
+    others = evidence.observed.others
+    if others is None or part.waited_cores is None:
+        return 0.0
+    seen = [each for each in others.strangers if part.cpus & set(each.cpus or each.cpus_allowed)]
+    used = sum(each.cores for each in seen if not (each.is_kernel and each.name.startswith(SOFTIRQ)))
+    return min(used, part.waited_cores) / part.capacity
+
+
 def others_cores(evidence: Evidence) -> float | None:
-    """Return the CPU use of other programs on the measured cores, in cores; ``None`` if unknown."""
+    """Return the CPU use of other programs on the run's cores, in cores; ``None`` if unknown."""
     shares = [_others(part, evidence) for part in _parts(evidence)]
     known = [share for share in shares if share is not None]
     return sum(known) if known and len(known) == len(shares) else None
@@ -115,7 +139,7 @@ def _steal(parts: Sequence[CoreGroup], evidence: Evidence) -> Iterator[Disturban
 
 
 def _quota(evidence: Evidence) -> Iterator[Disturbance]:
-    """Report other programs that used part of a shared CPU quota if the quota stopped the run's programs."""
+    """Report that other programs used part of a shared CPU quota, if the quota throttled the run's programs."""
     seen = evidence.observed
     quota = seen.others.quota if seen.others else None
     if quota is None or seen.others is None or seen.target_usage is None or quota.throttled_share < THROTTLED_SHARE_MIN:
@@ -128,11 +152,11 @@ def _quota(evidence: Evidence) -> Iterator[Disturbance]:
 
 
 def _wait(parts: Sequence[CoreGroup], evidence: Evidence) -> Iterator[Disturbance]:
-    """Report time for which a program waited for a CPU without a known cause.
+    """Report that a program waited for a CPU without a known cause.
 
-    Known causes are other programs that were observed, a quota, the program's own threads, interrupts and httpbench. Programs that share
-    cores aren't checked, because they wait for each other. If the server was already running, nothing is reported, because the load
-    generator may have waited for it.
+    Known causes are other programs that were observed, a quota, the program's own threads, interrupts and httpbench itself. Programs that
+    share cores aren't checked, because they wait for each other. If the server was already running, nothing is reported, because the load
+    generator may have waited for the server.
     """
     if evidence.observed.target_usage is None:
         return
@@ -152,7 +176,7 @@ def _wait(parts: Sequence[CoreGroup], evidence: Evidence) -> Iterator[Disturbanc
 
 
 def _on_load_host(evidence: Evidence) -> Iterator[Disturbance]:
-    """Report disturbances on the load host, where the load generator has cores of its own.
+    """Report disturbances on the load host, where the load generator has its own cores.
 
     The harness can't find out which other programs used these cores.
     """
@@ -192,8 +216,8 @@ def _ticks_share(evidence: Evidence) -> float:
 def _taken(part: CoreGroup, evidence: Evidence) -> float | None:
     """Return an upper bound on the CPU time that other programs took from a group, in cores; ``None`` if unknown.
 
-    Other programs took CPU time if they used it while a thread of the group waited for a CPU. Threads of a group also wait for each other,
-    so their total waiting time is only an upper bound.
+    Other programs took CPU time if they ran while a thread of the group waited for a CPU. Threads of a group also wait for each other, so
+    their total waiting time is only an upper bound.
     """
     others = _others(part, evidence)
     if others is None or part.waited_cores is None:
@@ -205,11 +229,11 @@ def _taken(part: CoreGroup, evidence: Evidence) -> float | None:
 def _others(part: CoreGroup, evidence: Evidence) -> float | None:
     """Return the CPU use of other programs on the cores of a group, in cores; ``None`` if unknown.
 
-    Some kernels charge interrupts to the running process. The CPU time of our programs then includes interrupts, but the busy time of a
-    core never does, so the interrupts must be added to the difference between the two. With all other kernels, other programs used exactly
-    the busy time that our programs didn't use. The CPU time of processes pinned to these cores shows which kind of kernel this is.
+    The basic result is the busy time of the cores minus the CPU time of the run's programs. The busy time never includes interrupts, but on
+    some kernels the CPU time of a process does. On such a kernel, the basic result is too low by up to the time of the interrupts. It is
+    therefore increased to the CPU time of processes that are pinned to these cores, but at most by the time of the interrupts.
 
-    The result is unknown for a server that was already running, because it can't be told apart from other programs.
+    The result is unknown for a server that was already running, because httpbench can't distinguish that server from other programs.
     """
     cores = [core for core in evidence.observed.occupancy if core.cpu in part.cpus]
     if part.used_cores is None or evidence.observed.target_usage is None or not cores:
@@ -248,7 +272,7 @@ def _sum(one: float | None, other: float | None) -> float | None:
 
 
 def _interrupts(part: CoreGroup, evidence: Evidence) -> float:
-    """Return the time that a group's CPUs spent in interrupts, in cores. Programs wait for the network work that interrupts do."""
+    """Return the time that a group's CPUs spent in interrupts, in cores. Interrupts do network work while programs wait for a CPU."""
     return sum(core.interrupts for core in evidence.observed.occupancy if core.cpu in part.cpus)
 
 

@@ -1,7 +1,7 @@
-"""Check that a client did exactly the required work, using the reference server's counters and the client's output.
+"""Check that a client did exactly the required work, by the reference server's counters and the client's output.
 
 In a published comparison, the fastest client crashed in every run, another client sent all its requests at once, and a third client made
-one request instead of a thousand. None of this was visible in the times.
+one request instead of a thousand. The measured times didn't show any of this.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ class Told:
     body_bytes: int
     """Size of each response body, in bytes."""
     reconnects: bool
-    """Whether each request needs a new connection, because the server closes it after each response or the client declares that it doesn't
-    keep connections."""
+    """Whether each request needs a new connection, because the server closes connections after each response or the client declares that it
+    doesn't reuse connections."""
 
 
 def unequal(told: Told, done: WorkDone, printed: str) -> dict[ReasonKind, Reason]:
-    """Return the differences between the client's work and the required work, by kind; empty if there are none."""
+    """Return the differences between the client's work and the required work, by kind; empty if there are no differences."""
     found: list[Reason] = []
     connections = told.requests if told.reconnects else 1
     body_bytes = told.requests * told.body_bytes

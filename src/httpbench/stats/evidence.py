@@ -9,34 +9,34 @@ from typing import Any
 from httpbench.model import Cores, Criteria, Load, Measurement, Observed, Scaling, Trial, Usage
 
 ERROR_SHARE_LIMIT = 0.001
-"""Maximum share of requests that may fail. A lost request takes as long as the timeout. One lost request in a thousand affects the p99.9,
-but lower percentiles don't show it."""
+"""Maximum share of requests that may fail. A lost request takes as long as the request timeout. One lost request in a thousand affects the
+p99.9 but no lower percentile."""
 
 GENERATOR_BUSY = 0.95
-"""Minimum share of its cores that a load generator must use to count as busy. It is higher than the share for targets, because a generator
-that was idle for a tenth of the time could have sent more. Time for which a quota or another program kept the generator off its cores
-counts as busy time."""
+"""Minimum share of its cores that a load generator must use to count as busy. This share is higher than the share for targets, because a
+generator that was idle for a tenth of the time could have sent more requests. Time in which a quota or another program kept the generator
+from running counts as busy time."""
 
 GENERATOR_NEARLY_BUSY = 0.90
 """Minimum share of its cores that a load generator must use to count as nearly busy. Such a generator may have slowed down a target that
-was nearly full itself."""
+was itself nearly full."""
 
 GENERATOR_STARVED = 0.25
-"""Minimum share of the time for which a load generator must be kept off its cores to count as the limit, even if it was idle for the rest
-of the time. If the generator had run, a target with time to spare would have answered more requests."""
+"""Minimum share of the time in which a load generator must be kept from running to count as the limit. The generator may be idle for the
+rest of the time. If it had run, a target that wasn't busy could have answered more requests."""
 
 OTHERS_SHARE_MAX = 0.05
-"""Maximum share of a program's physical cores that other programs may use. A full target that loses 5% of its cores also loses 5% of its
-throughput, while rounds on a quiet machine differ by only 2%. In a closed loop, each side waits for the other, so a delay of one side
-leaves both sides idle."""
+"""Maximum share of a program's physical cores that other programs may use. A saturated target that loses 5% of its cores also loses 5% of
+its throughput, while rounds on a quiet machine differ by only 2%. In a closed loop, the target and the generator wait for each other, so a
+delay on one side also leaves the other side idle."""
 
 THROTTLED_SHARE_MIN = 0.05
-"""Minimum share of a quota's periods in which it must throttle a program to be a possible reason why no program was busy. The value is the
-same as :data:`OTHERS_SHARE_MAX`."""
+"""Minimum share of a quota's periods in which a program must be throttled before the quota counts as a limit. The value is the same as
+:data:`OTHERS_SHARE_MAX`."""
 
 THREAD_FULL = 0.95
-"""Minimum share of a core that a thread must use to count as full. A thread can't run on two cores at once, so the program's other cores
-don't help a full thread."""
+"""Minimum share of a core that a thread must use to count as full. A thread can't run on two cores at once, so a full thread can be the
+limit even if other cores are idle."""
 
 
 USUAL = Criteria()
@@ -44,20 +44,21 @@ USUAL = Criteria()
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """All inputs for the verdict of a measured trial, with methods that compute how busy each program was."""
+    """The inputs for the verdict of a measured trial, with methods that compute how busy each program was."""
 
     measurement: Measurement
     load: Load
     cores: Cores
     observed: Observed
-    """Observations of the trial. If they lack the CPU time of the target or the generator, the limit is unknown."""
+    """Observations of the trial. Without the CPU time of the generator, the limit is unknown. Without the CPU time of the target, it is
+    known only if the generator was busy."""
     scaling: Scaling = Scaling.MULTI
-    """Scaling of the target. A target with ``single`` scaling is busy if it fills one core, however many cores it has."""
+    """Scaling of the target. A target with ``single`` scaling counts as busy if it fills one core, even if it has several."""
     target_cpus: float | None = None
     """CPU limit of the target's container, in cores. ``None``: no limit."""
     criteria: Criteria = USUAL
     windows: int = 1
-    """Number of slices, or 1 if the trial wasn't measured in slices."""
+    """Number of measured windows: the number of slices, or 1 if the trial wasn't measured in slices."""
 
     def target_capacity(self) -> int:
         """Return the number of physical cores that the target can use."""
@@ -73,7 +74,7 @@ class Evidence:
         return there or self.cores.physical(self.cores.backend)
 
     def generator_capacity(self) -> int:
-        """Return the number of physical cores that the generator can use, limited by its threads and connections."""
+        """Return the number of physical cores that the generator can use, which is at most its number of threads or connections."""
         cores = self.observed.load_host.cores if self.observed.load_host else max(self.cores.physical(self.cores.generator), 1)
         return min(cores, self.load.threads or cores, self.load.connections)
 
@@ -83,7 +84,7 @@ class Evidence:
         ``share`` is the minimum share of its cores at which the generator counts as busy: ``GENERATOR_BUSY`` or ``GENERATOR_NEARLY_BUSY``.
         """
         if hosts := self.measurement.load_hosts:
-            return any(host.full >= share for host in hosts)  # the other hosts keep to the pace of the fullest host
+            return any(host.full >= share for host in hosts)  # the fullest host also slows down the others
         usage = self.observed.generator_usage
         if usage is None:
             return False
@@ -93,14 +94,14 @@ class Evidence:
         return waited >= GENERATOR_STARVED * capacity or self.generator_cores(usage) + waited >= share * capacity
 
     def generator_cores(self, usage: Usage) -> float:
-        """Return the time for which the generator had work to do, in cores: its CPU time, minus the time it reports as polling."""
+        """Return the CPU use of the generator in cores, without polling if the generator reports how long it polled."""
         reported, cores = self.measurement.busy_cores, self.cores
         if reported is not None:
             return reported
         return self._with_interrupts(usage, cores.generator, {*cores.target, *cores.backend, *cores.database})
 
     def generator_thread_is_full(self) -> bool:
-        """Return whether a thread of the generator was full, not counting polling; false if unknown."""
+        """Return whether a thread of the generator was full without counting polling; false if unknown."""
         usage, reported = self.observed.generator_usage, self.measurement.busy_cores
         if usage is None or usage.thread_cores_max is None:
             return False
@@ -108,25 +109,25 @@ class Evidence:
         return usage.thread_cores_max * useful >= THREAD_FULL
 
     def target_cores(self, usage: Usage) -> float:
-        """Return the time for which the target's cores were busy, in cores: the target's CPU time plus interrupts on its own cores."""
+        """Return the CPU use of the target in cores, including interrupts on cores that no other program of the run uses."""
         cores = self.cores
         return self._with_interrupts(usage, cores.target, {*cores.generator, *cores.backend, *cores.database, *cores.harness})
 
     def target_fill(self, usage: Usage) -> tuple[float, float]:
         """Return how many cores the target used and how many it could use.
 
-        The second number is the number of the target's cores, or the CPU limit of its container if the target was closer to that limit.
-        Interrupts keep cores busy but don't count toward the limit.
+        The second value is the number of the target's cores, or the CPU limit of its container if the target was closer to that limit.
+        Interrupts keep cores busy, but they don't count toward the container's limit.
         """
         cores = (self.target_cores(usage), float(self.target_capacity()))
         limit = (usage.cpu_cores_mean, self.target_cpus) if self.target_cpus else cores
         return max(cores, limit, key=lambda fill: fill[0] / fill[1])
 
     def _with_interrupts(self, usage: Usage, cpus: Sequence[int], of_others: Collection[int]) -> float:
-        """Return a program's CPU time in cores, including interrupts on its CPUs if no other program used those CPUs.
+        """Return a program's CPU use in cores, including interrupts on its CPUs if no other program used those CPUs.
 
-        Some kernels charge interrupts to the running process, and others don't. The busy time of the CPUs never includes interrupts, so no
-        time counts twice.
+        Some kernels include interrupts in the CPU time of the running process, and others don't. The busy time of the CPUs never includes
+        interrupts, so comparing it with the CPU time prevents counting interrupts twice.
         """
         cores = [core for core in self.observed.occupancy if core.cpu in cpus]
         used = usage.cpu_cores_mean
@@ -138,16 +139,16 @@ class Evidence:
         return max(used, min(busy, used) + sum(core.interrupts for core in cores))
 
     def _kept_waiting(self) -> float:
-        """Return the time for which the generator was kept off its cores, in cores.
+        """Return the time for which the generator was ready to run but had no CPU, in cores.
 
-        On shared cores, this time doesn't count, because the target, its database or the backend may have caused it.
+        The result is 0 on shared cores, where the target, its database or the backend may have kept the generator waiting.
         """
         usage, cores = self.observed.generator_usage, self.cores
         is_alone = not (cores.shared or cores.database_shared or cores.backend_shared)
         return usage.cpu_wait_cores_mean or 0.0 if usage and is_alone else 0.0
 
     def generator_fill(self) -> dict[str, Any]:
-        """Return how full the generator was and how long it was kept off its cores. With several load hosts, describe the fullest host."""
+        """Return how full the generator was and how long it waited for a CPU. With several load hosts, describe the fullest host."""
         if hosts := self.measurement.load_hosts:
             fullest = max(hosts, key=lambda host: host.full)
             return {"name": "generator", "fullest_thread_cores": fullest.full, "load_host": fullest.name}
@@ -190,7 +191,7 @@ def is_baseline(trial: Trial) -> bool:
 
 
 def throttled(usage: Usage | None) -> float | None:
-    """Return the share of periods in which a quota stopped a program; ``None`` if the share is too small for the quota to matter."""
+    """Return the share of periods in which a quota throttled a program; ``None`` if there is no quota or the share doesn't matter."""
     share = usage.throttled_share if usage else None
     return share if share is not None and share >= THROTTLED_SHARE_MIN else None
 

@@ -15,41 +15,41 @@ class Facts(Frozen):
     """The numbers behind a trial's verdict. ``None``: not measured, or meaningless for the trial's load."""
 
     target_cores: float | None
-    """Mean CPU use of the target including interrupts on its own cores, in cores. Null: not watched."""
+    """Mean CPU use of the target, including interrupts on its own cores, in cores. Null: not measured."""
     target_capacity_cores: int
     """Number of physical cores that the target could have used."""
     target_thread_cores_max: float | None = None
-    """Mean CPU use of the target's busiest thread, in cores. Null: not watched, or the kernel does not report it."""
+    """Mean CPU use of the target's busiest thread, in cores. Null: not measured, or the kernel does not report it."""
     target_polling_threads: float | None = None
-    """Mean number of the target's threads that ran or were ready to run while the target got no requests. The lowest result of several
-    checks is used. A target with a value of at least 0.5 counts as polling. Null: not watched."""
+    """Mean number of the target's threads that ran or were ready to run while the target got no requests. This is the lowest result of
+    several checks. A target with a value of at least 0.5 counts as polling. Null: not measured."""
     target_core_max: float | None = None
-    """Share of the measurement, 0 to 1, during which the target's busiest logical CPU ran any program. Null: not watched."""
+    """Share of the measurement, 0 to 1, during which the target's busiest logical CPU ran any program. Null: not measured."""
     target_wait_cores: float | None = None
-    """Time for which the target's threads were ready to run but had no CPU, in cores. Null: not watched."""
+    """Time for which the target's threads were ready to run but had no CPU, in cores. Null: not measured."""
     target_throttled_share: float | None = None
-    """Share of the periods of the target's CPU quota in which the quota stopped the target, 0 to 1. Null: no quota, or not watched."""
+    """Share of the periods of the target's CPU quota in which the kernel throttled the target, 0 to 1. Null: no quota, or not measured."""
     generator_cores: float | None
-    """Mean CPU use of the load generator, in cores. Null: not watched."""
+    """Mean CPU use of the load generator, in cores. Null: not measured."""
     generator_capacity_cores: int
     """Number of physical cores that the load generator could have used."""
     generator_thread_cores_max: float | None = None
-    """Mean CPU use of the load generator's busiest thread, in cores. Null: not watched, or the kernel does not report it."""
+    """Mean CPU use of the load generator's busiest thread, in cores. Null: not measured, or the kernel does not report it."""
     generator_core_max: float | None = None
-    """Share of the measurement, 0 to 1, during which the load generator's busiest logical CPU ran any program. Null: not watched."""
+    """Share of the measurement, 0 to 1, during which the load generator's busiest logical CPU ran any program. Null: not measured."""
     generator_wait_cores: float | None
-    """Time for which the load generator was ready to run but had no CPU, in cores. Null: not watched."""
+    """Time for which the load generator was ready to run but had no CPU, in cores. Null: not measured."""
     others_cores: float | None
-    """CPU use of other programs on the measured cores, excluding httpbench itself, in cores. Null: not watched."""
+    """CPU use of other programs on the run's cores, excluding httpbench itself, in cores. Null: not measured."""
     stolen_cores: float | None
-    """CPU time on the measured cores that the hypervisor gave to other virtual machines, in cores. Null: not watched."""
+    """CPU time on the run's cores that the hypervisor gave to other virtual machines, in cores. Null: not measured."""
     achieved_share: float | None
     """Throughput / offered rate. Null: closed loop."""
     schedule_lag_us_p99: float | None
     """p99 of the schedule lag, in µs. Null: closed loop, or too few samples."""
     little_ratio: float | None
-    """Throughput × mean service time / requests in flight. By Little's law, this ratio is 1. Null: open loop, or meaningless for this load
-    generator."""
+    """Throughput × mean service time / requests in flight. By Little's law, this ratio is 1. Null: open loop, or other reasons why the
+    ratio may differ from 1."""
     failed_share: float
     """Share of requests without a correct response, 0 to 1."""
     network: Network | None
@@ -90,5 +90,5 @@ def facts(trial: Trial) -> Facts | None:
 
 
 def _fullest(occupancy: Iterable[CoreOccupancy], cpus: Collection[int] | None = None) -> float | None:
-    """Return how busy the busiest of these CPUs was, by default of all CPUs."""
+    """Return how busy the busiest of these CPUs was. Without ``cpus``, all CPUs are considered."""
     return max((core.busy + core.interrupts for core in occupancy if cpus is None or core.cpu in cpus), default=None)

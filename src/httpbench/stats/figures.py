@@ -1,4 +1,4 @@
-"""Define the results that can be compared. Each result has one value per trial."""
+"""The results that can be compared. Each result has one value per trial."""
 
 from __future__ import annotations
 

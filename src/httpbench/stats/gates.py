@@ -1,8 +1,8 @@
 """Evaluate gates, which limit how much a result may change.
 
 A gate passes if the whole interval is within its bound, and is breached if the whole interval is beyond it. If the interval contains the
-bound, the gate is inconclusive. A target that failed in some rounds is never judged, because the other rounds may be the ones in which the
-target happened to do well.
+bound, the gate is inconclusive. A target with failed or invalid rounds is never judged, because its remaining rounds may be the ones in
+which it happened to do well.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ class Passage(StrEnum):
 
 
 def passage(gate: Gate, interval: ConfidenceInterval | None) -> Passage:
-    """Return whether a ratio with this interval passes the gate."""
+    """Return the result of the gate for a ratio with this interval."""
     if interval is None:
         return Passage.UNKNOWN
     limit = 1 + gate.change
@@ -40,10 +40,10 @@ def leaves_open(passages: Iterable[Passage], *, fails_if_inconclusive: bool) -> 
 
 
 def rounds_to_decide(gate: Gate, ratio: float, interval: ConfidenceInterval, rounds: int) -> int | None:
-    """Return how many rounds would make the interval exclude the bound, or ``None`` if that is more than :data:`ROUNDS_PATIENCE`.
+    """Return how many rounds it would take to decide the gate, or ``None`` if that is more than :data:`ROUNDS_PATIENCE`.
 
-    The ratio and the noise are assumed to stay the same. The logarithmic half-width of an interval over n rounds is then proportional to
-    t(n − 1) / √n.
+    The gate is decided when the interval no longer contains the bound. If the ratio and the noise stay the same, the half-width of an
+    interval over n rounds is proportional to t(n − 1) / √n on a logarithmic scale.
     """
     limit = 1 + gate.change
     distance = abs(math.log(ratio / limit)) if limit > 0 else math.inf
@@ -52,7 +52,7 @@ def rounds_to_decide(gate: Gate, ratio: float, interval: ConfidenceInterval, rou
 
 
 def lost_rounds(trials: Sequence[Trial]) -> Reason | None:
-    """Return how many rounds failed or are invalid, with the first reason; ``None`` if all rounds are valid."""
+    """Return how many rounds failed or are invalid, with the first reason; ``None`` if there are no such rounds."""
     lost = [trial.verdict for trial in trials if trial.verdict.kind in (VerdictKind.FAILED, VerdictKind.INVALID)]
     if not lost:
         return None

@@ -1,7 +1,7 @@
 """Merge the histograms of a cell's rounds, and compute intervals of their percentiles.
 
-Percentiles of several rounds can't be averaged into percentiles of all samples, so rounds are merged as histograms. Merging takes a few
-milliseconds per histogram, which is fast enough for an export but too slow for a loop.
+The percentiles of all samples can't be computed from the percentiles of single rounds, so the histograms of the rounds are merged. Merging
+takes a few milliseconds per histogram, which is fast enough for an export but too slow for a loop.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from httpbench.quantiles import Floats, Integers, Samples, decoded, figures_us, 
 from httpbench.stats.interval import ROUNDS_MIN, ConfidenceInterval, jackknife
 
 RESOLUTION = 0.001
-"""Relative width of a bucket: three significant digits, as in our load generator."""
+"""Relative width of a bucket. Histograms have three significant digits, like those of the native load generator."""
 
 CURVE_SHARES = (100, 80, 60, 50, 40, 30, 20, 15)
-"""Percentages of samples above each point of a curve, for the points below 90%. For the points from 90% to 99%, the percentages are a tenth
-of these, and so on."""
+"""Percentages of samples above each point of a curve, for the points below 90%. From 90% to 99%, the percentages are a tenth of these, and
+so on."""
 
 CURVE_NINES = 6
 """Number of nines that a curve covers. The curve ends below 99.9999%."""
@@ -29,8 +29,8 @@ CURVE_NINES = 6
 def merge(encoded: Sequence[str]) -> HdrHistogram:
     """Return one histogram of all samples.
 
-    ``encoded`` contains one or more histograms as compressed HdrHistogram V2 in base64. Raises :class:`LoadError` if a histogram can't be
-    decoded.
+    ``encoded`` contains one or more histograms in the format HdrHistogram V2, compressed and encoded in base64. Raises :class:`LoadError`
+    if a histogram can't be decoded.
     """
     if not encoded:
         raise ValueError("nothing to merge")
@@ -43,7 +43,7 @@ def merge(encoded: Sequence[str]) -> HdrHistogram:
 
 
 def describe(histogram: HdrHistogram) -> Distribution:
-    """Return the distribution of a histogram of nanoseconds, in µs, together with the encoded histogram."""
+    """Return the distribution of a histogram of times in ns. It contains the statistics in µs and the encoded histogram."""
     samples = recorded(histogram)
     if samples.total == 0:
         return Distribution(count=0)
@@ -59,7 +59,7 @@ def merged(distributions: Sequence[Distribution | None]) -> Distribution | None:
 def merged_intervals(distributions: Sequence[Distribution | None]) -> dict[str, ConfidenceInterval]:
     """Return 95% intervals of the percentiles over all rounds, in µs, by name; empty for fewer than three rounds with histograms.
 
-    The intervals are computed from how much each percentile changes when a round is left out, because the unit of replication is the round.
+    The unit of replication is the round, so the intervals depend on how much each percentile changes when a round is left out.
     """
     encoded = _histograms(distributions)
     if len(encoded) < ROUNDS_MIN:
@@ -68,15 +68,19 @@ def merged_intervals(distributions: Sequence[Distribution | None]) -> dict[str, 
     total = counts.sum(axis=0)
     whole = percentiles_us(values, total)
     without = [percentiles_us(values, total - part) for part in counts]
-    found = {name: jackknife(value, [part[name] for part in without if name in part], RESOLUTION) for name, value in whole.items()}
-    return {name: bounds for name, bounds in found.items() if bounds is not None and all(name in part for part in without)}
+    found = {}
+    for name, value in whole.items():
+        others = [part.get(name, 0.0) for part in without]
+        if min(value, *others) > 0 and (bounds := jackknife(value, others, RESOLUTION)):
+            found[name] = bounds
+    return found
 
 
 def percentile_curve_us(distributions: Sequence[Distribution | None]) -> list[tuple[float, float]]:
     """Return percentiles and their values in µs over all rounds, in ascending order.
 
-    Each nine, such as 90% to 99%, has the same number of points, so the points are about evenly spaced on a logarithmic axis. Unknown
-    percentiles are omitted. The result is empty unless each round kept its histogram.
+    The ranges from 0% to 90%, from 90% to 99%, and so on have the same number of points, so the points are about evenly spaced on a
+    logarithmic axis. Unknown percentiles are omitted. The result is empty unless each round kept its histogram.
     """
     encoded = _histograms(distributions)
     if not encoded:
@@ -94,7 +98,7 @@ def _histograms(distributions: Sequence[Distribution | None]) -> list[str]:
 
 
 def _side_by_side(parts: Sequence[Samples]) -> tuple[Floats, Integers]:
-    """Return the highest value of each nonempty bucket, shape (buckets,), and the counts of each of ``parts``, shape (parts, buckets)."""
+    """Return the highest value of each nonempty bucket, shape (buckets,), and the counts in all ``parts``, shape (parts, buckets)."""
     values = np.unique(np.concatenate([part.highest for part in parts]))
     counts = np.zeros((len(parts), len(values)), dtype=np.int64)
     for row, part in zip(counts, parts, strict=True):

@@ -1,4 +1,4 @@
-"""Detect that further rounds would only repeat the first round, because all its trials failed or are invalid for the same reason."""
+"""Detect when further rounds are pointless, because all trials of the first round failed or are invalid for the same reason."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from httpbench.model import Reason, ReasonKind, Trial, Verdict, VerdictKind
 
 
 def common_failure(trials: Sequence[Trial]) -> tuple[Reason, ...]:
-    """Return the first reason of each trial if all trials have the same one; empty if a trial counts or the reasons differ.
+    """Return the first reason of each trial if these reasons are all the same; empty if they differ or if a trial counts.
 
-    ``trials`` are all trials of the first round. Disturbed trials and those that lost their load host are ignored. Reasons that differ only
-    in their numbers count as the same.
+    ``trials`` are all trials of the first round. Disturbed trials and trials that lost their load host are ignored. Reasons that differ
+    only in their numbers count as the same.
     """
     undisturbed = [trial.verdict for trial in trials if trial.verdict.counts or not _says_nothing(trial.verdict)]
     if not undisturbed or any(verdict.counts or not verdict.reasons for verdict in undisturbed):

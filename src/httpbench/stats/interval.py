@@ -1,19 +1,20 @@
 """Compute confidence intervals over rounds.
 
-The unit of replication is the round. All intervals use Student's *t* on the logarithms of the rounds' results. Disturbances change a
-server's rate by a factor, so the logarithms vary equally at every rate. On the logarithmic scale, a ratio of two results is a difference,
-and no bound of an interval is below zero.
+The unit of replication is the round. All intervals use Student's *t* on the logarithms of the results of rounds. Disturbances change a
+server's throughput by a factor, so the logarithms vary equally for fast and slow servers. On a logarithmic scale, the ratio of two results
+is a difference, and the bounds of an interval are always above zero.
 
-The bootstrap, which assumes no distribution, doesn't work for a handful of rounds. Its 95% intervals of a median miss the true value in one
-of ten runs with three rounds, and in one of four runs with paired rounds. With three or more rounds, *t* keeps its error rate even if the
-noise has heavy tails or is skewed (simulated in ``tests/unit/stats/test_interval_coverage.py``). One bad round widens the interval of *t*
-much more than the interval of a median, so a bad round causes fewer claims, not more.
+The bootstrap doesn't assume a distribution, but it doesn't work for a handful of rounds. Its 95% intervals of a median miss the true value
+in one of ten runs with three rounds, and in one of four runs with paired rounds. With three or more rounds, *t* keeps its error rate even
+if the noise has heavy tails or is skewed (simulated in ``tests/unit/stats/test_interval_coverage.py``). One bad round widens the interval
+of *t* much more than the interval of a median, so it hides differences instead of causing false ones.
 
-Student's *t* alone doesn't help if one of two servers is disturbed repeatedly. Over many rounds, its disturbances would become a
-significant difference. A comparison must therefore hold without the highest seventh of its rounds, and also without the lowest seventh. Its
-interval extends from the lowest to the highest remaining mean (:func:`centers`), plus Student's *t* on both sides. For two equal servers,
-one of which is disturbed in one of ten rounds, the interval misses the true value in at most 5% of runs, whatever the number of rounds. The
-drawback is that the half-width of the interval never falls below about a quarter of the standard deviation, however many rounds there are.
+Student's *t* alone isn't enough if one of two servers is disturbed again and again. Over many rounds, the disturbances would add up to a
+significant difference. A comparison therefore considers two means: one without the highest seventh of its rounds, and one without the
+lowest seventh (:func:`centers`). Its interval contains both means and extends beyond them by the half-width of Student's interval. Consider
+two equal servers, one of which is disturbed in one of ten rounds. With any number of rounds, the interval misses the true value in at most
+5% of runs. The drawback is that even with many rounds, the half-width of the interval never falls below about a quarter of the standard
+deviation.
 """
 
 from __future__ import annotations
@@ -30,16 +31,19 @@ from httpbench.model import Frozen
 
 CONFIDENCE = 0.95
 
+LOG_MAX = 700.0
+"""Highest logarithm of a bound. The exponential of 710 doesn't fit a float."""
+
 ROUNDS_MIN = 3
-"""Minimum number of rounds for an interval. Two rounds may be arbitrarily close together by chance, and only a normal distribution would
-justify an interval."""
+"""Minimum number of rounds for an interval. The results of two rounds may be very close together by chance. An interval over two results
+would be valid only if they were normally distributed."""
 
 LEFT_OUT = 7
-"""A comparison must hold even if one of every seven rounds (rounded down) is left out. With fewer than seven rounds, Student's interval is
-wide enough by itself: a disturbed round that shifts the mean widens the interval by as much."""
+"""Divisor for the number of rounds that a comparison leaves out: one of every seven. With fewer than seven rounds, none is left out.
+Student's interval is then wide enough, because a disturbed round widens the interval at least as much as it shifts the mean."""
 
 ROUNDS_MAX = 100_000
-"""Maximum number of rounds to consider for a required width. More rounds aren't practical."""
+"""Maximum number of rounds to suggest for a requested width. More rounds aren't practical."""
 
 Floats = npt.NDArray[np.float64]
 
@@ -54,7 +58,7 @@ class ConfidenceInterval(Frozen):
 
     @property
     def half_width(self) -> float:
-        """Half the width relative to the middle, on a logarithmic scale: 0.02 is "± 2%"."""
+        """Half the relative width of the interval, computed on a logarithmic scale. For example, 0.02 is "± 2%"."""
         return math.sqrt(self.high / self.low) - 1 if self.low > 0 else math.inf
 
 
@@ -65,7 +69,7 @@ def interval(values: Sequence[float]) -> ConfidenceInterval | None:
     """
     if len(values) < ROUNDS_MIN or min(values) <= 0:
         return None
-    # A run has thousands of such intervals over a few rounds each. For so few values, numpy takes ten times as long.
+    # A run has thousands of such intervals. Each of them has only a few values, for which numpy would take ten times as long.
     logs = [math.log(value) for value in values]
     center = math.fsum(logs) / len(logs)
     variance = math.fsum((log - center) ** 2 for log in logs) / (len(logs) - 1)
@@ -75,13 +79,13 @@ def interval(values: Sequence[float]) -> ConfidenceInterval | None:
 def around(low: float, high: float, reach: float) -> ConfidenceInterval:
     """Return the interval from e^(low − reach) to e^(high + reach).
 
-    ``low`` and ``high`` are logarithms of the two centers of the interval, which are equal unless they come from :func:`centers`.
-    ``reach`` is t · standard error of the logarithms, plus the relative step of the recorded values.
+    ``low`` and ``high`` are the logarithms of the two means on which the interval is based. They are equal unless they come from
+    :func:`centers`. ``reach`` is t times the standard error of the logarithms, plus the relative resolution of the recorded values.
 
     Source: Student, "The probable error of a mean", Biometrika 6, 1908. Applied to logarithms, the method gives the interval of a geometric
     mean.
     """
-    return ConfidenceInterval(low=math.exp(low - reach), high=math.exp(high + reach))
+    return ConfidenceInterval(low=math.exp(min(low - reach, LOG_MAX)), high=math.exp(min(high + reach, LOG_MAX)))
 
 
 def centers(logs: Floats) -> tuple[float, float]:
@@ -96,12 +100,12 @@ def nearest_to_zero(low: float, high: float) -> float:
 
 
 def standard_error(logs: Floats) -> float:
-    """Return the standard error of the mean, s / √n, where s is computed with n − 1."""
+    """Return the standard error of the mean, s / √n, where s is the sample standard deviation (with n − 1)."""
     return float(logs.std(ddof=1) / math.sqrt(len(logs)))
 
 
 def quantile(rounds: int) -> float:
-    """Return the number of standard errors by which a 95% interval over this number of rounds extends to either side."""
+    """Return the half-width of a 95% interval over this number of rounds, in standard errors."""
     return student(rounds - 1)
 
 
@@ -116,7 +120,7 @@ def student(freedom: float, share: float = (1 + CONFIDENCE) / 2) -> float:
 def p_value(distance: float, log_error: float, freedom: float) -> float:
     """Return the two-sided p-value of Student's t with ``freedom`` degrees of freedom.
 
-    It is the probability that rounds of identical targets differ by at least ``distance``.
+    This is the probability that the mean difference of identical targets is at least ``distance``.
     """
     if log_error == 0:
         return 0.0 if distance > 0 else 1.0
@@ -126,13 +130,14 @@ def p_value(distance: float, log_error: float, freedom: float) -> float:
 
 
 def rounds_for(log_deviation: float, half_width: float) -> int | None:
-    """Return the number of rounds for an interval of ± ``half_width`` (relative), or ``None`` if it exceeds :data:`ROUNDS_MAX`.
+    """Return how many rounds an interval of ± ``half_width`` (relative) requires, or ``None`` if more than :data:`ROUNDS_MAX`.
 
     This is the smallest n with t(n − 1) · s / √n ≤ ln(1 + half-width). ``log_deviation`` is s, the standard deviation of the logarithms
-    over rounds, which is assumed to stay the same.
+    over rounds. The function assumes that s doesn't change with more rounds.
 
     Source: the two-stage rule of C. Stein, "A two-sample test for a linear hypothesis whose power is independent of the variance", Annals
-    of Mathematical Statistics 16, 1945. Stein uses the quantile for the size of the first sample; this function uses the final size.
+    of Mathematical Statistics 16, 1945. Stein uses the quantile for the size of the first sample, whereas this function uses the quantile
+    for the final number of rounds.
     """
     reach = math.log1p(half_width)
 
@@ -145,14 +150,14 @@ def rounds_for(log_deviation: float, half_width: float) -> int | None:
 
 
 def jackknife(whole: float, without: Sequence[float], resolution: float) -> ConfidenceInterval | None:
-    """Return the jackknife interval of a statistic, given its value over all rounds and its values with each round in turn left out.
+    """Return the jackknife interval of a statistic; ``None`` for fewer than three rounds.
 
-    All values are above zero. The standard error is √((n − 1)/n · Σ (θ₋ᵢ − mean θ₋)²), computed on logarithms. Returns ``None`` for fewer
-    than three rounds.
+    ``whole`` is the value of the statistic over all rounds. ``without`` contains its value without the first round, without the second
+    round, and so on. All values must be above zero. The standard error is √((n − 1)/n · Σ (θ₋ᵢ − mean θ₋)²), computed from logarithms.
 
-    Source: J. W. Tukey, "Bias and confidence in not-quite large samples", Annals of Mathematical Statistics 29, 1958. Leaving out whole
-    groups makes the method valid for percentiles (J. Shao, C. F. J. Wu, "A general theory for jackknife variance estimation", Annals of
-    Statistics 17, 1989).
+    Source: J. W. Tukey, "Bias and confidence in not-quite large samples", Annals of Mathematical Statistics 29, 1958. The method is valid
+    for percentiles because it leaves out whole groups of samples (J. Shao, C. F. J. Wu, "A general theory for jackknife variance
+    estimation", Annals of Statistics 17, 1989).
     """
     rounds = len(without)
     if rounds < ROUNDS_MIN:

@@ -1,4 +1,4 @@
-"""Evaluate a service level in one trial and in all trials of a search, with pure functions of stored trials."""
+"""Decide whether trials meet a service level, and derive the result of a search from its stored trials."""
 
 from __future__ import annotations
 
@@ -24,36 +24,37 @@ from httpbench.stats.search import (
 )
 
 SCOUT_WIDTH = 0.05
-"""Width of the interval at which the short first trials (scouts) stop. The trials that count begin at the ends of this interval."""
+"""Relative width of the interval at which the scouts (short trials at the start of a search) stop. The trials that count start at the ends
+of this interval."""
 
 SPARE_RESPONSES = 1.1
-"""Ratio of the number of requests to offer to the number of responses needed. The extra requests allow for responses in flight at both ends
-of a trial, and for rates that aren't quite reached."""
+"""Number of requests to offer for each response that is needed. The extra requests make up for responses that are in flight at the start or
+end of a trial, and for offered rates that the target doesn't quite reach."""
 
 DURATION_MAX_S = 60.0
-"""Maximum duration of a trial that is extended to get enough responses, in seconds. This limit determines the lowest rate to try."""
+"""Maximum duration to which a trial is extended to get enough responses, in seconds. This limit determines the lowest rate to try."""
 
 PERCENTILE_MIN = 90.0
-"""Lowest percentile on which the length of a trial is based. Every trial is long enough to determine this percentile, so means and maximums
-are also based on several responses."""
+"""Lowest percentile that determines the duration of a trial. Even if the service level has no percentile, every trial is long enough for
+this one. Means and maximums are therefore based on many responses, too."""
 
 DISTURBED_MAX = 10
-"""Number of consecutive disturbed trials after which a search ends, because the machine isn't quiet enough."""
+"""Number of consecutive disturbed trials after which a search gives up, because the machine isn't quiet enough."""
 
 
 class RatePoint(Frozen):
-    """The results at one rate. Trials that don't count are left out."""
+    """The results of the trials at one rate that count."""
 
     rate_rps: float
     """Offered rate, in requests/s."""
     trials: int
-    """Number of trials at this rate that count."""
+    """Number of trials that count."""
     held: int
-    """Number of trials in which the service level held."""
+    """Number of trials that met the service level."""
     times_us: dict[Figure, float]
-    """Median over trials of each response time statistic, in µs. Percentiles that are unknown in every trial are omitted."""
+    """Median over trials of each latency statistic, in µs. Statistics that are unknown in every trial are omitted."""
     misses: tuple[Reason, ...]
-    """Reasons why trials didn't meet the service level, each listed once."""
+    """Reasons why trials missed the service level, without duplicates."""
     generator_busy: int
     """Number of trials in which the load generator was busy."""
 
@@ -62,45 +63,46 @@ class Saturation(Frozen):
     """The result of a search."""
 
     rate_rps: float | None
-    """Highest rate at which the service level holds, below all rates at which it fails, in requests/s. Null: the level held at no rate."""
+    """Highest rate that meets the service level and is below all rates that miss it, in requests/s. Null: no such rate was found."""
     rate_failed_rps: float | None
-    """Lowest rate at which the service level fails, in requests/s. Null: none was found."""
+    """Lowest rate that misses the service level, in requests/s. Null: no such rate was found."""
     is_narrow: bool
-    """Whether the distance between the two rates is at most the search's ``width``, or at most ``attainable_width``."""
+    """Whether the relative difference between ``rate_rps`` and ``rate_failed_rps`` is at most the search's ``width``, or at most
+    ``attainable_width``."""
     attainable_width: float | None = None
-    """Width of the range in which trials disagree. Null: the range isn't wider than the search's ``width``."""
+    """Relative width of the range of rates in which trials disagree. Null: this range isn't wider than the search's ``width``."""
     generator_limited: bool
-    """Whether the load generator was busy at ``rate_failed_rps``, so the target may be able to do more."""
+    """Whether the load generator was busy in most trials at ``rate_failed_rps``, so that the target may be able to handle more load."""
     closed_loop_rps: float | None
-    """Closed-loop throughput with the same connections, from which the search started, in requests/s. Null: not measured."""
+    """Closed-loop throughput with the same connections, in requests/s. The search started from this rate. Null: not measured."""
     inversions: tuple[float, ...]
-    """Rates at which the level held above a rate at which it failed, in requests/s."""
+    """Rates that met the service level although a lower rate missed it, in requests/s."""
     curve: tuple[RatePoint, ...]
-    """All rates with trials that count, in ascending order."""
+    """Results at all rates with trials that count, in ascending order of rates."""
     rate_low_rps: float | None = None
-    """Low end of the observed range, in requests/s. If any trial failed below ``rate_rps``, this is the lowest rate of a failed trial.
-    Otherwise, it equals ``rate_rps``. Null: the level held at no rate."""
+    """Low end of the observed range, in requests/s. If a trial below ``rate_rps`` missed the service level, this is the lowest rate of such
+    a trial. Otherwise, it equals ``rate_rps``. Null: ``rate_rps`` is null."""
     rate_high_rps: float | None = None
-    """High end of the observed range, in requests/s. If the level held in any trial above ``rate_failed_rps``, this is the highest rate of
-    such a trial. Otherwise, it equals ``rate_failed_rps``. Null: no rate failed."""
+    """High end of the observed range, in requests/s. If a trial above ``rate_failed_rps`` met the service level, this is the highest rate
+    of such a trial. Otherwise, it equals ``rate_failed_rps``. Null: ``rate_failed_rps`` is null."""
     is_retested: bool = False
-    """Whether both ends of the interval were tried again after other trials."""
+    """Whether the retest of both ends of the interval is complete."""
     disturbed: int = 0
     """Number of disturbed trials, which don't count."""
     disturbed_by: tuple[tuple[Reason, ...], ...] = ()
-    """How other programs disturbed each disturbed trial."""
+    """For each disturbed trial, the reasons why it counts as disturbed."""
     too_disturbed: bool = False
-    """Whether the search ended because too many consecutive trials were disturbed."""
+    """Whether the search gave up because too many consecutive trials were disturbed."""
 
 
 def responses_needed(search: Search) -> int:
-    """Return the minimum number of responses for which all statistics of the service level are known."""
+    """Return how many responses a trial needs so that every statistic in the service level is known."""
     percentiles = [PERCENTILES[bound.figure] for bound in search.level.bounds if bound.figure in PERCENTILES]
     return samples_needed(max([*percentiles, PERCENTILE_MIN]))
 
 
 def phases(search: Search) -> tuple[SearchPhase, SearchPhase]:
-    """Return the phases of a search: the scouts, and the trials that count."""
+    """Return the two phases of a search: the scouts, then the trials that count."""
     enough = responses_needed(search) * SPARE_RESPONSES
 
     def lasting(duration_s: float) -> Callable[[float], float]:
@@ -116,7 +118,7 @@ def rate_min_rps(search: Search) -> float:
 
 
 def misses(search: Search, trial: Trial) -> tuple[Reason, ...]:
-    """Return the reasons why a trial at an offered rate didn't meet the service level; empty if it met the level."""
+    """Return the reasons why a trial at an offered rate missed the service level; empty if the trial met it."""
     if trial.measurement is None or not trial.verdict.counts:
         return trial.verdict.reasons or (Reason.of(ReasonKind.NOT_MEASURED),)
     times = _times(trial.measurement)
@@ -131,9 +133,9 @@ def misses(search: Search, trial: Trial) -> tuple[Reason, ...]:
 
 
 def observations(search: Search, trials: Sequence[Trial]) -> list[RateObservation]:
-    """Return the results of the trials that have an offered rate and count.
+    """Return the results of the trials with an offered rate, except failed and disturbed trials.
 
-    Failed and disturbed trials are omitted, because they don't show whether the target holds the rate.
+    Failed and disturbed trials don't show whether the target holds the rate.
     """
     return [
         RateObservation(trial.plan.load.rate_rps, trial.plan.load.duration_s, not misses(search, trial))
@@ -147,19 +149,19 @@ def _says_something(trial: Trial) -> bool:
 
 
 def is_too_disturbed(trials: Sequence[Trial]) -> bool:
-    """Return whether enough recent trials were disturbed to end the search."""
+    """Return whether so many recent trials in a row were disturbed that the search should give up."""
     last = [trial for trial in trials if trial.plan.load.rate_rps is not None][-DISTURBED_MAX:]
     return len(last) == DISTURBED_MAX and all(disturbance(trial) for trial in last)
 
 
 def upcoming_offer(search: Search, trials: Sequence[Trial]) -> Offer | None:
-    """Return the next trial that the search asks for, or ``None`` if the search is complete or has no rate to start from."""
+    """Return the next trial of a search; ``None`` if the search is complete or has no closed-loop result to start from."""
     start_rps = closed_loop_rps(trials)
     return next_offer(observations(search, trials), phases(search), start_rps, rate_min_rps(search)) if start_rps else None
 
 
 def saturation(search: Search, trials: Sequence[Trial]) -> Saturation:
-    """Return the result of the trials of a search, even if the search didn't complete."""
+    """Derive the result of a search from its trials. The search may be incomplete."""
     _, final = phases(search)
     seen = observations(search, trials)
     found = settled(seen, final)
@@ -188,12 +190,12 @@ def saturation(search: Search, trials: Sequence[Trial]) -> Saturation:
 
 
 def closed_loop_rps(trials: Sequence[Trial]) -> float | None:
-    """Return the throughput of the closed-loop trial that begins a search."""
+    """Return the throughput of the closed-loop trial at the start of a search; ``None`` if it wasn't measured."""
     return next((trial.measurement.throughput_rps for trial in trials if trial.plan.load.rate_rps is None and trial.measurement), None)
 
 
 def held_in_most(point: RatePoint) -> bool:
-    """Return whether at least half of a rate's trials met the service level."""
+    """Return whether at least half of the trials at a rate met the service level."""
     return 2 * point.held >= point.trials
 
 

@@ -1,4 +1,4 @@
-"""Suggest the change that is most likely to make the rounds of a cell valid."""
+"""Suggest a change that is likely to make the rounds of a cell valid."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from httpbench.stats.validity import WRONG_RESPONSES
 TIMEOUT_FACTOR = 5
 CONNECTIONS_DIVISOR = 4
 RATE_FACTOR = 0.9
-"""Fraction of the achieved rate to offer next."""
+"""Rate to offer next, as a fraction of the achieved rate."""
 
 WRONG = frozenset((ReasonKind.WRONG_RESPONSES, ReasonKind.WRONG_SAMPLES, ReasonKind.TRUNCATED, ReasonKind.WRONG_AFTER_LOAD))
 """Kinds of reasons that report wrong responses."""
 
 FROM_MEMORY = frozenset((ReasonKind.DATABASE_NOT_READ, ReasonKind.DATABASE_NOT_WRITTEN))
-"""Kinds of reasons that report responses without the required queries."""
+"""Kinds of reasons that report responses for which the target didn't run the required queries."""
 
 
 class StepKind(StrEnum):
@@ -37,20 +37,20 @@ class StepKind(StrEnum):
 
 
 class NextStep(Frozen):
-    """A suggested change, with the new value of an option if the change needs one."""
+    """A suggested change. If it changes an option, the field for this option contains the new value."""
 
     step: StepKind
-    """Change to make."""
+    """The kind of the change."""
     connections: int | None = None
-    """Value of `-c`."""
+    """Value of ``-c``."""
     rate_rps: float | None = None
-    """Value of `--rate`, in requests/s."""
+    """Value of ``--rate``, in requests/s."""
     timeout_s: float | None = None
-    """Value of `--timeout`, in seconds."""
+    """Value of ``--timeout``, in seconds."""
     timeout_now_s: float | None = None
     """Current timeout, in seconds."""
     status: int | None = None
-    """Value of `--expect-status`."""
+    """Value of ``--expect-status``."""
     target: str | None = None
     """Target to verify."""
 

@@ -1,16 +1,16 @@
-"""Compute the smallest difference a machine can detect, from A/A pairs: one server measured twice in each round.
+"""Compute the noise floor of a machine from A/A pairs, in which the same server is measured twice in each round.
 
-The true ratio of an A/A pair is 1, so any difference is noise. Over n pairs, the size s of the noise is the root mean square of the
-logarithms of the ratios. It has n degrees of freedom, because the mean of the logarithms is known to be 0. The noise includes effects of
-order and memory layout.
+The true ratio of each A/A pair is 1, so any other ratio is due to noise. Over n pairs, the size s of the noise is the root mean square of
+the logarithms of the ratios. It has n degrees of freedom, because the mean of the logarithms is known to be 0. The noise includes effects
+of the order of trials and of memory layout.
 
-A comparison over R rounds is a mean of R such logarithms. For identical servers, this mean is within ± t(0.975; n) · s / √R in 95% of
-cases. That range is the prediction interval of a future mean around a known mean (G. J. Hahn, W. Q. Meeker, "Statistical Intervals", Wiley
-1991, on prediction intervals for the mean of a future sample, without the term for the error of the mean). Smaller differences are noise on
-this machine.
+The result of a comparison over R rounds is the mean of R such logarithms. For identical servers, this mean is within ± t(0.975; n) · s / √R
+in 95% of cases. This range is the prediction interval of a future mean when the true mean is known (G. J. Hahn, W. Q. Meeker, "Statistical
+Intervals", Wiley 1991, on prediction intervals for the mean of a future sample, without the term for the error of the mean). Smaller
+differences can't be distinguished from noise on this machine.
 
-The result is only a lower bound, for one simple server under one load. A server with garbage collection has more noise, which shows in its
-own intervals. The noise under other loads may differ.
+The result is only a lower bound, because it describes one simple server under one load. A server with garbage collection has more noise,
+which widens its own intervals. The noise may be different under other loads.
 """
 
 from __future__ import annotations
@@ -37,12 +37,12 @@ LOAD_ALIKE = {
     "rate_rps": "rate",
     "arrivals": "arrivals",
 }
-"""Properties of a load that must equal those of the A/A pairs' load, with their names in warnings. The duration isn't among them, because
-A/A pairs are short and longer trials have less noise."""
+"""Properties in which a load must match the load of the A/A pairs, with their names in warnings. The duration may differ: A/A pairs are
+short, and longer trials have less noise."""
 
 
 def noise_of(run: Run, trials: Sequence[Trial]) -> Noise | None:
-    """Return the noise of the A/A pairs of a run; ``None`` if fewer than three pairs count or if the trials have different loads."""
+    """Return the noise of a run's A/A pairs; ``None`` if fewer than three pairs count or if the trials have different loads."""
     ids = list(run.targets)
     if len(ids) != 2 or not trials or len({trial.plan.cell[1:] for trial in trials}) != 1:
         return None
@@ -69,9 +69,9 @@ def noise_of(run: Run, trials: Sequence[Trial]) -> Noise | None:
 
 
 def floor(noise: Noise, figure: str, rounds: int) -> float | None:
-    """Return the relative difference below which a comparison over this number of rounds can't be distinguished from noise.
+    """Return the noise floor of a comparison over this number of rounds, as a relative difference.
 
-    Returns ``None`` for a result that the A/A pairs don't have.
+    Returns ``None`` if the A/A pairs don't include this result.
     """
     deviation = noise.deviation.get(figure)
     if deviation is None:

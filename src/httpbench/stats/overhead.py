@@ -1,12 +1,12 @@
-"""Compute what a proxy adds: each result minus the baseline's result in the same round.
+"""Compute the overhead of a proxy: its results minus the baseline's results in the same round.
 
-The baseline is the same load on the same backend without a proxy, measured within minutes of the proxy's own trial, so effects of the
-machine on both trials cancel out. The result is the mean over rounds with Student's interval (see :mod:`httpbench.stats.interval` for the
-reasons), on a linear scale because a difference may be negative. If the machine delays one of the two trials by 50 ms in one round, the
-mean moves, but the interval widens by more.
+The baseline sends the same load to the same backend without a proxy. It is measured within minutes of the proxy's own trial, so effects of
+the machine on both trials cancel out. The result is the mean over rounds with Student's interval (:mod:`httpbench.stats.interval` gives the
+reasons). The interval is computed on a linear scale, because a difference may be negative. If the machine delays one of the two trials by
+50 ms in one round, the mean shifts, but the interval widens by more than that.
 
-A difference of percentiles isn't a percentile of differences. It shows how far the tail moved, not how much longer the slowest request
-took with the proxy.
+The difference between two percentiles isn't the percentile of the delays that the proxy adds to single requests. It shows only how far that
+percentile of all requests moved.
 """
 
 from __future__ import annotations
@@ -22,18 +22,18 @@ from httpbench.stats.interval import ROUNDS_MIN, ConfidenceInterval, quantile
 from httpbench.stats.paired import by_round, compare
 
 FIGURES = ("p50", "p90", "p95", "p99", "p99_9", "p99_99", "max", "tm99_9", "stddev")
-"""Statistics of a distribution of times, in the order of the tables."""
+"""Latency statistics to compare, in the order of the table's columns."""
 
 
 class Difference(Frozen):
     """The difference between a proxy and its baseline over rounds."""
 
     us: float
-    """Mean over rounds, in µs."""
+    """Mean difference over rounds, in µs."""
     us_interval: ConfidenceInterval | None
-    """95% confidence interval of the mean, in µs. Null: fewer than three rounds."""
+    """95% confidence interval of the mean difference, in µs. Null: fewer than three rounds."""
     share: float
-    """Geometric mean over rounds of the ratio to the baseline, minus 1: 0.12 is 12% more."""
+    """Relative difference: the geometric mean over rounds of the ratio to the baseline, minus 1. For example, 0.12 is 12% more."""
     share_interval: ConfidenceInterval | None
     """95% confidence interval of the relative difference. Null: fewer than three rounds."""
     rounds: int
@@ -41,15 +41,15 @@ class Difference(Frozen):
 
 
 def overhead(ours: Sequence[Trial], baseline: Sequence[Trial]) -> dict[str, Difference]:
-    """Return the differences by statistic, from the rounds of one cell and its baseline.
+    """Return the difference between a cell and its baseline for each statistic.
 
-    A statistic is omitted if no round has it for both the proxy and the baseline.
+    Statistics that no round has for both the proxy and the baseline are omitted.
     """
     return {name: found for name in FIGURES if (found := _difference(ours, baseline, name)) is not None}
 
 
 def added_us(ours: Trial, baseline: Trial) -> dict[str, float]:
-    """Return the differences in one round by statistic, in µs."""
+    """Return the difference between a proxy and its baseline in one round for each statistic, in µs."""
     mine, theirs = _times(ours), _times(baseline)
     values = {name: (getattr(mine, name, None), getattr(theirs, name, None)) for name in FIGURES}
     return {name: own - other for name, (own, other) in values.items() if own is not None and other is not None}
@@ -58,7 +58,7 @@ def added_us(ours: Trial, baseline: Trial) -> dict[str, float]:
 def share_of(
     ours: Sequence[Trial], baseline: Sequence[Trial], figure: Callable[[Trial], float | None]
 ) -> tuple[float, float | None] | None:
-    """Return the ratio of a result to the baseline's result, and half the width of its interval; ``None`` if no round has both results."""
+    """Return the ratio to the baseline's result, and half the width of the ratio's interval; ``None`` if no round has both results."""
     found = compare(by_round(ours, figure), by_round(baseline, figure))
     if found is None:
         return None
@@ -87,7 +87,7 @@ def _difference(proxy: Sequence[Trial], baseline: Sequence[Trial], name: str) ->
 
 
 def _interval(differences: np.ndarray[tuple[int], np.dtype[np.float64]], resolution_us: float) -> ConfidenceInterval | None:
-    """Return Student's interval of the mean, widened by the resolution of the recorded values."""
+    """Return Student's interval of the mean, widened on both sides by the resolution of the recorded values."""
     rounds = len(differences)
     if rounds < ROUNDS_MIN:
         return None

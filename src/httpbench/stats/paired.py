@@ -1,11 +1,12 @@
-"""Compare two targets within each round: which one is faster, and by how much.
+"""Compare two targets round by round to find out which one is faster, and by how much.
 
-Rounds are interleaved, so in each round, both targets were measured within the same minutes. The ratio within a round is free of effects
-that the machine had on both targets. The result is the geometric mean of these ratios, with an interval that holds no matter which seventh
-of the rounds is left out (see :mod:`httpbench.stats.interval` for the reasons). Results of different rounds are never compared: on a
-machine that drifts by 3%, such a comparison would hide every smaller difference.
+In each round, both targets are measured within a few minutes. Anything that affects both of them, such as a warmer CPU, cancels out in the
+ratio of their results. The result of a comparison is the geometric mean of these ratios. Its interval also covers the means without the
+highest or the lowest seventh of the rounds (:mod:`httpbench.stats.interval` gives the reasons). Results from different rounds are never
+compared. On a machine whose speed drifts by 3%, such a comparison would hide all smaller differences.
 
-A comparison is a claim only if its p-value, corrected for the number of comparisons in its table, is at most 5%. Everything else is a tie.
+A difference is significant if its p-value, corrected for the number of comparisons in the table, is at most 5%. Otherwise, the comparison
+is a tie.
 """
 
 from __future__ import annotations
@@ -33,34 +34,33 @@ Rounds = Mapping[int, float]
 """Results of the rounds that count, by round number."""
 
 RANK_ROUNDS_MIN = 6
-"""Minimum number of rounds for a rank test. Even if one target is faster in all of five rounds, the p-value is 2/2⁵ = 6%, which can't
-support a claim."""
+"""Minimum number of rounds for a rank test. With five rounds, the p-value is at least 2/2⁵ = 6%, so no difference could be significant."""
 
 ROUNDS_PATIENCE = 100
 """Maximum number of rounds to suggest to the user."""
 
 ROUNDING = 1e-9
-"""Maximum difference of log ratios that may be a floating-point error."""
+"""Maximum absolute log ratio that counts as zero, because it may be a floating-point error."""
 
 
 class Comparison(Frozen):
     """The ratio of the results of two targets."""
 
     ratio: float
-    """Ours / theirs: the geometric mean over rounds."""
+    """First target's result divided by the second target's, as a geometric mean over rounds."""
     interval: ConfidenceInterval | None
-    """95% confidence interval of the ratio, without a correction for other comparisons. It holds no matter which seventh of the rounds is
-    left out. Null: fewer than three rounds."""
+    """95% confidence interval of the ratio, not corrected for other comparisons. It also covers the ratios without the highest or the
+    lowest seventh of the rounds. Null: fewer than three rounds."""
     rounds: int
     """Number of rounds in which the trials of both targets count."""
     p: float | None
-    """p-value of Student's t on the log ratios: how often identical servers would differ by at least this much. The highest or the lowest
-    seventh of the rounds is left out, whichever makes the difference smaller. In a table with four or more rows, all rows contribute to the
-    variance. Null: fewer than three rounds."""
+    """p-value of Student's t-test on the log ratios: the probability that identical servers differ by at least this much. The highest or
+    the lowest seventh of the rounds is left out, whichever makes the difference smaller. In a table with four or more rows, all rows
+    contribute to the variance. Null: fewer than three rounds."""
     p_adjusted: float | None
     """p-value after Holm's correction for all comparisons of the same table. Null: fewer than three rounds."""
     p_rank: float | None
-    """p-value of Wilcoxon's signed-rank test on the same ratios, which a single outlier can't sway. Null: fewer than six rounds."""
+    """p-value of Wilcoxon's signed-rank test on the same ratios. A single outlier hardly affects this test. Null: fewer than six rounds."""
 
     @property
     def differs(self) -> bool:
@@ -69,15 +69,15 @@ class Comparison(Frozen):
 
 
 def by_round(trials: Iterable[Trial], figure: Callable[[Trial], float | None]) -> dict[int, float]:
-    """Return the result of each round that counts and has a result."""
+    """Return the results by round number, for the rounds that count and have a result."""
     return {trial.plan.round: value for trial in trials if trial.verdict.counts and (value := figure(trial)) is not None}
 
 
 def compare(ours: Rounds, theirs: Rounds, resolution: float = 0.0) -> Comparison | None:
-    """Compare two targets over the rounds that both have; ``None`` if there is no round in which both results are above zero.
+    """Compare two targets over their common rounds; ``None`` if no round has results above zero for both targets.
 
-    ``resolution`` is the relative step of the recorded values. Two values within one step count as equal, and no interval is narrower than
-    a step. Without this rule, the interval of three rounds in the same histogram bucket would have a width of zero.
+    ``resolution`` is the relative resolution of the recorded values. Smaller differences count as zero, and the interval is widened by the
+    resolution on both sides. Otherwise, the interval of three rounds in the same histogram bucket would have a width of zero.
     """
     ratios = log_ratios(ours, theirs)
     if not len(ratios):
@@ -107,9 +107,9 @@ def log_ratios(ours: Rounds, theirs: Rounds) -> Floats:
 def holm(p_values: Sequence[float]) -> list[float]:
     """Return p-values adjusted by Holm's method.
 
-    If every comparison with an adjusted p-value of at most 5% is a claim, at most 5% of tables contain a false claim, however the
-    comparisons depend on each other. In ascending order, the i-th of m values is multiplied by m − i + 1, and no value is less than the
-    previous one.
+    If only differences with an adjusted p-value of at most 5% are reported, at most 5% of tables contain a false report. This is true even
+    if the comparisons depend on each other. The m values are sorted in ascending order, and the i-th value is multiplied by m − i + 1. Each
+    result is then raised to the previous result if that is higher, and limited to 1.
 
     Source: S. Holm, "A simple sequentially rejective multiple test procedure", Scandinavian Journal of Statistics 6, 1979.
 
@@ -123,22 +123,25 @@ def holm(p_values: Sequence[float]) -> list[float]:
 
 
 def distance(ratios: Floats, resolution: float) -> float:
-    """Return by how much the mean log ratio differs from zero beyond the resolution, no matter which seventh of the rounds is left out."""
+    """Return by how much the mean log ratio differs from zero, minus the resolution.
+
+    The mean is computed without the highest or the lowest seventh of the rounds, whichever is closer to zero. If the two means have
+    different signs, the result is 0.
+    """
     return max(abs(nearest_to_zero(*centers(ratios))) - max(resolution, ROUNDING), 0.0)
 
 
 def rank_test(ratios: Floats) -> float | None:
     """Return the p-value of Wilcoxon's signed-rank test; ``None`` for fewer than six rounds.
 
-    Rounds without any difference are left out, as in Wilcoxon's paper. The p-value is exact unless the targets differ by the same amount
-    in several rounds. In that case, it is a normal approximation, because scipy's default is to try all combinations of signs, which takes
-    seconds.
+    Rounds without a difference are left out, as in Wilcoxon's paper. The p-value is exact unless several rounds have the same difference.
+    In that case, it is a normal approximation, because scipy would otherwise try all combinations of signs, which takes seconds.
 
     Source: F. Wilcoxon, "Individual comparisons by ranking methods", Biometrics Bulletin 1, 1945.
     """
     if len(ratios) < RANK_ROUNDS_MIN:
         return None
-    from scipy.stats import wilcoxon  # imported here because it takes longer to load than everything else
+    from scipy.stats import wilcoxon  # imported here because scipy.stats is slow to load
 
     apart = ratios[np.abs(ratios) > ROUNDING]
     if not len(apart):

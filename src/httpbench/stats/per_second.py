@@ -1,7 +1,7 @@
-"""Summarize the responses and bytes per second of a measurement, over all whole seconds.
+"""Summarize how many responses and bytes a measurement received in each full second.
 
-The load generator reports the summary, or httpbench computes it from the generator's intervals. Percentiles use the nearest rank: over
-thirty seconds, p1 and p2.5 are the minimum.
+If the load generator doesn't report this summary, httpbench computes it from the generator's intervals. Percentiles are computed by the
+nearest-rank method. Over thirty seconds, for example, p1 and p2.5 equal the minimum.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ TOLERANCE_S = 0.001
 
 
 def per_second(measurement: Measurement) -> PerSecond | None:
-    """Return the summary; ``None`` if the load generator reports none and its intervals don't divide seconds evenly."""
+    """Return the summary; ``None`` if the generator reports neither a summary nor intervals that can be grouped into full seconds."""
     if measurement.per_second is not None:
         return measurement.per_second
     seconds = _seconds(measurement.intervals)
@@ -31,7 +31,7 @@ def per_second(measurement: Measurement) -> PerSecond | None:
 
 
 def over_seconds(counts: Sequence[int]) -> OverSeconds:
-    """Return the statistics of these counts. The standard deviation is that of the population, not an estimate from a sample."""
+    """Return the statistics of these counts, including their population standard deviation."""
     ascending = sorted(counts)
     return OverSeconds(
         mean=statistics.fmean(counts),
@@ -49,7 +49,7 @@ def _at(ascending: Sequence[int], percentile: float) -> int:
 
 
 def _seconds(intervals: Sequence[Interval]) -> list[list[Interval]]:
-    """Group the intervals by whole second, omitting incomplete seconds; empty if an interval spans two seconds."""
+    """Group the intervals by second, without incomplete seconds; empty if an interval extends from one second into the next."""
     seconds: dict[int, list[Interval]] = {}
     for part in intervals:
         second = math.floor(part.start_s + TOLERANCE_S)

@@ -1,12 +1,12 @@
-"""Decide whether there are enough rounds: compute the width of the widest interval, and the number of rounds for the requested width.
+"""Compute the width of the widest interval of a run, and how many rounds are needed for the requested width.
 
-The module examines the intervals of the main result in all tables of the run. In a table with several targets, these are the intervals of
-the ratios to the baseline. In other tables, they are the intervals of the results themselves.
+This module uses the intervals of the main result in all tables of the run. In a table with several targets, these are the intervals of the
+ratios to the baseline. In other tables, they are the intervals of the results themselves.
 
-Checking after each round, and stopping once an interval is narrow, favors rounds that agree by chance. With five rounds before the first
-check, the final interval contains the true value in at least 92% of runs instead of 95% (simulated in
-``tests/unit/stats/test_interval_coverage.py``). The stopping rule looks only at widths. Stopping as soon as a difference becomes
-significant would report differences between most pairs of identical servers.
+A run that checks the width after each round is likely to stop when its rounds agree by chance. With five rounds before the first check, the
+final interval contains the true value in at least 92% of runs instead of 95% (simulated in ``tests/unit/stats/test_interval_coverage.py``).
+The stopping rule considers only widths. If runs stopped as soon as a difference became significant, most pairs of identical servers would
+seem to differ.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from httpbench.stats.paired import Rounds, by_round, log_ratios
 from httpbench.stats.summary import cells
 
 BETWEEN_CENTERS = 0.25
-"""Half the distance between the two centers of a comparison's interval if rounds are normally distributed, in standard deviations."""
+"""Half the expected distance between the two :func:`centers` of a comparison with normally distributed rounds, in standard deviations."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,10 +35,10 @@ class Width:
     rounds: int
     log_deviation: float
     is_ratio: bool
-    """Whether the interval belongs to a comparison. A comparison must hold no matter which seventh of the rounds is left out."""
+    """Whether this is the interval of a comparison, which also covers the means without the highest or the lowest seventh of the rounds."""
 
     def rounds_for(self, half_width: float) -> int | None:
-        """Return how many rounds an interval of ± ``half_width`` (relative) needs; ``None`` if the number isn't practical."""
+        """Return how many rounds an interval of ± ``half_width`` (relative) requires; ``None`` if the number isn't practical."""
         enough = rounds_for(self.log_deviation, half_width)
         if not self.is_ratio or enough is None or enough < LEFT_OUT:
             return enough
@@ -74,7 +74,7 @@ def _headline(trial: Trial) -> float | None:
 
 
 def _samples(trials: Sequence[Trial], baseline: str) -> list[tuple[Floats, bool]]:
-    """Return the logarithms for each interval, one per round, and whether they are logarithms of ratios."""
+    """Return, for each interval, the logarithms of the values of all rounds, and whether these values are ratios."""
     tables: dict[object, dict[str, Rounds]] = {}
     for cell in cells(trials):
         if figures := headline(cell):

@@ -1,23 +1,23 @@
 """Test all pairs of rows of a table, and rank the rows by their significant differences.
 
 A rank is a range, because rounds rarely prove a complete order. The best rank of a row is 1 plus the number of rows that are significantly
-better; its worst rank is the number of rows minus those that are significantly worse. All pairs are tested together, so in at least 95% of
-tables, every range contains the true rank (M. Mogstad, J. P. Romano, A. M. Shaikh, D. Wilhelm, "Inference for ranks with applications to
-mobility across neighbourhoods and academic achievement across countries", Review of Economic Studies 91, 2024).
+better. The worst rank is the number of rows minus the number of rows that are significantly worse. All pairs are tested together, so in at
+least 95% of tables, every range contains the true rank (M. Mogstad, J. P. Romano, A. M. Shaikh, D. Wilhelm, "Inference for ranks with
+applications to mobility across neighbourhoods and academic achievement across countries", Review of Economic Studies 91, 2024).
 
-A few rounds must support many comparisons: ten rows make 45 pairs, and a pair with three rounds has two degrees of freedom. On its own,
-such a pair hardly shows any difference, not even between servers whose throughput differs by a factor of three. But all rows of a round
-were measured within the same minutes. Together, the rows show how the round affected all of them. The rest of the variation is the noise of
-each row. In logarithms:
+There are many comparisons but few rounds: ten rows make 45 pairs, and a pair with three rounds has only two degrees of freedom. By
+themselves, three rounds of one pair can hardly prove a difference, even if one server is three times as fast. But all rows of a round are
+measured within a few minutes. Together, the rows show how a round affected all of them, and the remaining variation is the noise of each
+row. In logarithms:
 
     result of row i in round j = row i + round j + noise with a variance σᵢ² of row i
 
 Source: F. E. Grubbs, "On estimating precision of measuring instruments and product variability", Journal of the American Statistical
-Association 43, 1948. A few rounds may be close together by chance, so each row's variance is moderated: it is averaged with the variance of
-the whole table, as in G. K. Smyth, "Linear models and empirical Bayes methods for assessing differential expression in microarray
-experiments", Statistical Applications in Genetics and Molecular Biology 3, 2004. The more similar the rows' variances are, the more weight
-the table's variance gets (:func:`moderated`). The degrees of freedom of a pair's variance follow F. E. Satterthwaite, "An approximate
-distribution of estimates of variance components", Biometrics Bulletin 2, 1946.
+Association 43, 1948. The results of a few rounds may be close together by chance. Each row's variance is therefore moderated, which means
+that it is averaged with the variance of the whole table, as in G. K. Smyth, "Linear models and empirical Bayes methods for assessing
+differential expression in microarray experiments", Statistical Applications in Genetics and Molecular Biology 3, 2004. The table's variance
+gets more weight if the variances of the rows are similar (:func:`moderated`). The degrees of freedom of a pair's variance follow F. E.
+Satterthwaite, "An approximate distribution of estimates of variance components", Biometrics Bulletin 2, 1946.
 
 ``benchmarks/ranks.py`` simulates error rates and power.
 """
@@ -36,19 +36,20 @@ from httpbench.stats.interval import CONFIDENCE, ROUNDS_MIN, ConfidenceInterval,
 from httpbench.stats.paired import ROUNDING, ROUNDS_PATIENCE, Comparison, Rounds, distance, holm, log_ratios, rank_test
 
 ROWS_MIN = 4
-"""Minimum number of rows for estimating the noise of each row. With fewer rows, each pair is compared on its own."""
+"""Minimum number of rows for estimating the noise of each row. With fewer rows, each pair is compared separately."""
 
 CAUTION = 1.25
-"""Factor that increases the table's mean variance. With this factor, at most 5% of tables of equal rows contain a false claim, however much
-the rows' noise differs (``benchmarks/ranks.py``)."""
+"""Factor that increases the table's mean variance. With this factor, at most 5% of tables with equal rows show a false difference, even if
+some rows are much noisier than others (``benchmarks/ranks.py``)."""
 
 OUTLIER = 0.0003
-"""p-value of an F test below which a row is so noisy that its variance isn't averaged with the variance of the other rows."""
+"""p-value of an F-test below which a row counts as an outlier. The variance of such a noisy row isn't averaged with the variances of other
+rows."""
 
 
 @dataclass(frozen=True, slots=True)
 class RankRange:
-    """The ranks that a row may have, according to the rounds."""
+    """The range of ranks that a row may have."""
 
     best: int
     worst: int
@@ -63,18 +64,18 @@ class Pair:
     logs: Floats
     """ln(one / other) by round."""
     variances: tuple[float, ...]
-    """Variances of the logarithms of both rows over rounds, or only the variance of the log ratios if the pair is compared on its own."""
+    """Variances of the logarithms of both rows over rounds, or only the variance of the log ratios if the pair is compared separately."""
     priors: tuple[float, ...]
-    """Degrees of freedom that each variance gains from the other rows of the table."""
+    """Degrees of freedom that the other rows of the table add to each variance."""
     resolution: float
-    """Relative step of the recorded values."""
+    """Relative resolution of the recorded values."""
 
     def p(self, rounds: int) -> float:
-        """Return the p-value over this number of equally noisy rounds: how often equal targets would differ by at least this much."""
+        """Return the p-value for this number of equally noisy rounds: the probability that equal targets differ by at least as much."""
         return p_value(distance(self.logs, self.resolution), self._error(rounds), self._freedom(rounds))
 
     def interval(self) -> ConfidenceInterval:
-        """Return the 95% interval of the ratio, which holds no matter which seventh of the rounds is left out."""
+        """Return the 95% interval of the ratio, which also covers the ratios without the highest or the lowest seventh of the rounds."""
         rounds = len(self.logs)
         return around(*centers(self.logs), student(self._freedom(rounds)) * self._error(rounds) + self.resolution)
 
@@ -91,15 +92,15 @@ class AllPairs:
     """All pairs of rows of a table, tested together with Holm's correction. Higher results are better."""
 
     def __init__(self, rows: Sequence[Rounds], resolution: float = 0.0) -> None:
-        """Test all pairs of ``rows``, which are results by round. ``resolution`` is the relative step of the recorded values."""
+        """Test all pairs of ``rows``, which contain results by round. ``resolution`` is the relative resolution of the recorded values."""
         self._pairs = {(pair.one, pair.other): pair for pair in _pairs(rows, resolution)}
         self._p = {key: pair.p(len(pair.logs)) for key, pair in self._pairs.items()}
         self._adjusted = dict(zip(self._p, holm(list(self._p.values())), strict=True))
 
     def ranges(self, ranked: Collection[int], bounds: Collection[int] = ()) -> list[RankRange]:
-        """Return the range of ranks of each of the ``ranked`` rows among the ``ranked`` rows.
+        """Return the range of ranks of each row in ``ranked``, counting only these rows.
 
-        The results of the rows in ``bounds`` are lower bounds, so no row can be proven to be better than these rows.
+        The results of the rows in ``bounds`` are only lower bounds, so no other row can be proven to be better.
         """
         better, worse = dict.fromkeys(ranked, 0), dict.fromkeys(ranked, 0)
         for (one, other), p in self._adjusted.items():
@@ -128,7 +129,7 @@ class AllPairs:
         )
 
     def rounds_to_rank(self) -> int | None:
-        """Return the number of rounds that would separate at least one pair of rows, if the noise stays the same.
+        """Return how many rounds would show a significant difference between at least two rows if the noise stayed the same.
 
         This is the smallest n with p(n) · pairs ≤ 5% for the clearest pair, or ``None`` if n would exceed :data:`ROUNDS_PATIENCE`.
         """
@@ -140,11 +141,11 @@ class AllPairs:
 
 
 def pooled(rows: Sequence[Rounds]) -> list[int]:
-    """Return the rows to rank together: the rows that have the most results over the rounds that they all share.
+    """Return the rows to rank together: those with the largest total number of results in their common rounds.
 
-    Rows are ranked over common rounds. If a row has lost two of five rounds, ranking that row would cost all other rows these rounds, so
-    that row is left out. A row that has lost one of fifteen rounds is kept. With fewer than :data:`ROWS_MIN` rows, each pair uses its own
-    rounds, and all rows are kept.
+    The ranking uses only rounds that all of its rows have. If a row lost two of five rounds, including it would exclude these two rounds
+    for all other rows, so the row is left out instead. A row that lost one of fifteen rounds is kept. With fewer than :data:`ROWS_MIN`
+    rows, all rows are kept, because each pair is compared over its own common rounds.
     """
     everyone = list(range(len(rows)))
     if len(rows) < ROWS_MIN:
@@ -173,18 +174,19 @@ def _pairs(rows: Sequence[Rounds], resolution: float) -> Iterator[Pair]:
 
 
 def moderated(logs: Floats) -> tuple[Floats, Floats]:
-    """Return the moderated variance of each row (first axis) over rounds (second axis), and the degrees of freedom that the table adds.
+    """Return each row's moderated variance, and the degrees of freedom that the table adds. The axes of ``logs`` are rows and rounds.
 
-    With n rounds, d = n − 1, a row's own variance s² and the table's mean variance s₀², the moderated variance is (d₀ s₀² + d s²) / (d₀ +
-    d). Smyth estimates d₀ from how much the rows' variances differ: 2 · trigamma⁻¹(variance of ln s² − trigamma(d / 2)). Because a table
-    has few rows, this function is more cautious in four ways:
+    The moderated variance is (d₀ s₀² + d s²) / (d₀ + d). Here, s² is the row's own variance, s₀² is the table's mean variance, and d = n −
+    1 for n rounds. Smyth estimates d₀ from how much the rows' variances differ: 2 · trigamma⁻¹(variance of ln s² − trigamma(d / 2)). This
+    function is more cautious in four ways, because a table has few rows:
 
-    - s₀² is the arithmetic mean, times :data:`CAUTION`. A noisy row that looks steady by chance must not get the variance of steady rows.
+    - s₀² is the arithmetic mean, times :data:`CAUTION`. Otherwise, a noisy row that looks steady by chance would get the small variance of
+      steady rows.
     - The variance of ln s² is increased by its standard error, which for k rows is √(2 / (k − 1)) times the variance.
     - d₀ is at most a quarter of (k − 2) d, because a few rows may look more similar than they are.
-    - A row that is noisier than the other rows by an F test keeps its own variance and doesn't count toward s₀² and d₀. B. Phipson and
-      others do this gradually ("Robust hyperparameter estimation protects against hypervariable genes and improves power to detect
-      differential expression", Annals of Applied Statistics 10, 2016), which requires many rows.
+    - A row that is noisier than the other rows according to an F-test keeps its own variance and doesn't affect s₀² and d₀. A similar
+      method, which requires many rows, lets such rows count partially (B. Phipson and others, "Robust hyperparameter estimation protects
+      against hypervariable genes and improves power to detect differential expression", Annals of Applied Statistics 10, 2016).
     """
     from scipy.special import fdtrc, polygamma  # slow to import, and few commands need it
 
@@ -202,12 +204,12 @@ def moderated(logs: Floats) -> tuple[Floats, Floats]:
 
 
 def noise_of_rows(logs: Floats) -> Floats:
-    """Return the variance of each row (first axis) over rounds (second axis), without the effect of each round on all rows.
+    """Return each row's variance, without the effects of rounds on all rows. The axes of ``logs`` are rows and rounds.
 
     For k rows, Grubbs's estimate is (k (k − 1) Sᵢ − Σ S) / ((k − 1) (k − 2)). Sᵢ is the mean square of row i after subtracting its own mean
     and the mean of each round. By chance, the estimate for a steady row may be near or below zero. With n rounds, the result is therefore
-    at least 2 / (n − 1) · Sᵢ k / (k − 1). With three rounds, this minimum is Sᵢ k / (k − 1), whose expected value gives the row's own
-    variance a weight of (k − 2) / (k − 1), and the average variance of all rows the rest.
+    at least 2 / (n − 1) · Sᵢ k / (k − 1). With three rounds, this minimum is Sᵢ k / (k − 1). Its expected value is a weighted mean of the
+    row's own variance, with a weight of (k − 2) / (k − 1), and the average variance of all rows.
     """
     count, rounds = logs.shape
     rest = logs - logs.mean(axis=1, keepdims=True) - logs.mean(axis=0, keepdims=True) + logs.mean()

@@ -1,27 +1,30 @@
 """Choose the next rate in a search for the highest rate that holds, even if trials at one rate disagree.
 
-A rate *holds* in a trial that meets the service level. The rules are those of MLRsearch (Multiple Loss Ratio Search,
+In this module, a rate *holds* in a trial if the trial meets the service level. The rules come from MLRsearch (Multiple Loss Ratio Search,
 draft-ietf-bmwg-mlrsearch, IETF Benchmarking Methodology Working Group), with an exceed ratio of one half:
 
 - A rate is decided as soon as its remaining trials can't change the outcome. It is a *lower bound* if it holds in at least half of its
-  trials even if all remaining trials fail, and an *upper bound* if it fails in more than half even if all remaining trials hold.
+  trials even if all remaining trials fail. It is an *upper bound* if it fails in more than half of its trials even if all remaining trials
+  hold.
 - The result is the highest lower bound below the lowest upper bound. A rate that holds above a rate that fails (*loss inversion*) doesn't
-  count, because a promise to hold a rate includes all lower rates.
-- When the interval is narrow enough, the search tries both ends again, alternating between them, so that trials at one end aren't
-  consecutive. All trials at an end are considered together. An upper bound that now holds is reopened, and the search continues above it.
+  count, because a target that holds a rate must also hold all lower rates.
+- When the interval is narrow enough, the search retests both ends. It alternates between them, so that the trials at each end are spread
+  over time. All trials at an end count, including the earlier ones. If an upper bound turns out to hold, it becomes a lower bound, and the
+  search continues above it.
 - If trials disagree over a range wider than the requested width, the search ends with that range instead of halving it further.
-- Short trials (*scouts*) come first and only show where to look. Each phase begins at the ends of the interval that the previous phase
-  found. If the phase doesn't confirm an end, the search moves outward from that end, doubling its step each time.
+- Short trials (*scouts*) come first. They only narrow the range of rates. Each phase begins at the ends of the interval that the previous
+  phase found. If the phase doesn't confirm an end, the search moves outward from that end, doubling its step each time.
 
-There are five differences from MLRsearch. A trial must meet a service level instead of a packet loss ratio. Each scout rate gets one trial,
-which doesn't count in the end. Ends are tried again. The width adapts to the differences that the machine can detect. Intervals are halved
-on a logarithmic scale, where a width is the same fraction of any rate.
+There are five differences from MLRsearch. A trial must meet a service level instead of a packet loss ratio. Scouts run one trial per rate,
+and the result doesn't include them. Both ends are retested. If trials disagree, the search accepts a wider interval. Intervals are halved
+on a logarithmic scale, on which a width is the same fraction of any rate.
 
-Ends are tried again because two or three consecutive trials decide a rate, and one noisy minute can spoil all of them. Without a retest,
-such a rate would remain an upper bound until the end of the search.
+The ends are retested because two or three consecutive trials decide a rate, and one noisy minute can spoil all of them. Without a retest, a
+rate that failed only for this reason would remain an upper bound until the end of the search.
 
 A search for a width of 1% with three trials per rate needs about twenty trials that count. Because so few trials decide a rate, a rate that
-would hold in 40% of many trials becomes a lower bound in one of three searches. The resulting error is about as large as the width.
+would hold in only 40% of many trials becomes a lower bound in about one of three searches. The resulting error is about as large as the
+width.
 """
 
 from __future__ import annotations
@@ -38,17 +41,19 @@ RATE_MAX_RPS = 1e8
 """Highest rate that the load generator accepts."""
 
 RATE_DIGITS = 4
-"""Number of significant digits of the rates to try. The rounding step is at most a tenth of the smallest useful width."""
+"""Number of significant digits of the rates to try. Rounding changes a rate by at most 0.05%. The smallest width of a search is 0.2%."""
 
 STRIDES_MAX = 6
-"""Maximum number of doublings of a stride (a step outward from an end). With a width of 5%, the longest stride is a factor of 23."""
+"""Maximum number of times that a stride (a step outward from an end) is doubled. With a width of 5%, the longest stride multiplies or
+divides the rate by 23."""
 
 RETEST_TRIALS = 4
-"""Maximum number of trials at an end whose trials disagree, as a multiple of ``trials``. One more trial is added to rule out a tie."""
+"""Maximum number of trials at an end whose trials disagree, as a multiple of ``trials``. The search adds one more trial to rule out a
+tie."""
 
 AGREEING_MIN = 2
-"""Minimum number of trials that must fail at low rates, and minimum number that must hold at higher rates, for this disagreement to widen
-the interval. A single trial may have been disturbed."""
+"""Minimum number of failed trials, and of successful trials at the same or higher rates, before the search accepts a wider interval. A
+single trial may have been disturbed."""
 
 
 class LimitSide(Enum):
@@ -86,20 +91,23 @@ class Offer:
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """Known bounds: the level holds at ``lower`` and fails at ``upper``. ``None``: no such rate is known."""
+    """The interval that contains the result: the target sustains the rate ``lower`` but not the rate ``upper``.
+
+    ``None``: no such rate is known.
+    """
 
     lower: float | None
     upper: float | None
 
     def is_within(self, width: float) -> bool:
-        """Return whether the interval is at most this wide, or so narrow that there is no rate to try between the bounds."""
+        """Return whether the interval is at most this wide, or so narrow that no other rate fits between the bounds."""
         if self.lower is None or self.upper is None:
             return False
         return self.upper / self.lower - 1 <= width or _rounded(math.sqrt(self.lower * self.upper)) in (self.lower, self.upper)
 
 
 def place(held: Iterable[bool], trials: int) -> LimitSide:
-    """Classify a rate by its results so far, if ``trials`` trials are planned for it."""
+    """Classify a rate by the results of its trials so far, given that ``trials`` trials are planned."""
     results = list(held)
     wanted = max(trials, len(results))
     failed, missing = results.count(False), wanted - len(results)
@@ -111,7 +119,8 @@ def place(held: Iterable[bool], trials: int) -> LimitSide:
 def retested_place(held: Sequence[bool], trials: int) -> LimitSide:
     """Classify an end of the interval by all its trials.
 
-    The end is decided when one result leads by more than ``trials``, or by majority when the end has the maximum number of trials.
+    The end is decided when the difference between the numbers of held and failed trials is greater than ``trials``. When the end has had
+    the maximum number of trials, the majority decides.
     """
     lead = 2 * sum(held) - len(held)
     if abs(lead) <= trials and len(held) < RETEST_TRIALS * trials + 1:
@@ -122,14 +131,14 @@ def retested_place(held: Sequence[bool], trials: int) -> LimitSide:
 def places(observations: Iterable[RateObservation], phase: SearchPhase) -> dict[float, LimitSide]:
     """Classify each rate that had sufficiently long trials, in ascending order.
 
-    The decision from the first trials stands until a retest is decided.
+    The first decision about a rate stands until a retest of this rate is decided.
     """
     results = _results(observations, phase)
     return {rate: _standing(results[rate], phase.trials) for rate in sorted(results)}
 
 
 def _results(observations: Iterable[RateObservation], phase: SearchPhase) -> dict[float, list[bool]]:
-    """Return the results of each rate that had sufficiently long trials, the least recently tried rate first."""
+    """Return the results of each rate that had sufficiently long trials. The least recently tried rate comes first."""
     results: dict[float, list[bool]] = {}
     for one in observations:
         if one.duration_s >= phase.duration_s(one.rate_rps):
@@ -145,8 +154,8 @@ def _standing(held: Sequence[bool], trials: int) -> LimitSide:
 def settled(observations: Sequence[RateObservation], phase: SearchPhase) -> dict[float, LimitSide]:
     """Classify each rate at the end of a search, in ascending order.
 
-    Unlike :func:`places`, this function classifies a decided rate by the majority of all its trials, because a retest may not have been
-    decided.
+    Unlike :func:`places`, this function classifies a decided rate by the majority of all its trials, because the search may have ended
+    during a retest.
     """
     results = _results(observations, phase)
     found = places(observations, phase)
@@ -163,7 +172,7 @@ def bounds(found: dict[float, LimitSide]) -> Bounds:
 def next_offer(
     observations: Sequence[RateObservation], phases: Sequence[SearchPhase], start_rps: float, rate_min_rps: float
 ) -> Offer | None:
-    """Return the next trial to run; ``None`` if the last phase is complete and the retest of its ends is done."""
+    """Return the next trial to run; ``None`` if all phases and the retest of both ends are complete."""
     hints = [_rounded(min(max(start_rps, rate_min_rps), RATE_MAX_RPS))]
     for phase in phases:
         found = places(observations, phase)
@@ -178,8 +187,8 @@ def next_offer(
 def attainable_width(observations: Sequence[RateObservation], phase: SearchPhase) -> float:
     """Return the width at which a phase ends: the phase's own width or, if wider, the range in which trials disagree.
 
-    At or below the low end of this range, at least two trials failed; at or above its high end, at least two held. Halving this range would
-    take many more trials.
+    At least two trials failed at or below the low end of this range, and at least two trials held at or above its high end. Narrowing the
+    range further would take many more trials.
     """
     seen = [one for one in observations if one.duration_s >= phase.duration_s(one.rate_rps)]
     failed = sorted(one.rate_rps for one in seen if not one.held)[:AGREEING_MIN]
@@ -190,7 +199,7 @@ def attainable_width(observations: Sequence[RateObservation], phase: SearchPhase
 
 
 def retest(observations: Sequence[RateObservation], phase: SearchPhase) -> Offer | None:
-    """Return a retest of the end that was tried less recently, so that the ends take turns; ``None`` if both ends are decided."""
+    """Return another trial at the end that was tried less recently; ``None`` if both ends are decided."""
     results = _results(observations, phase)
     known = bounds(places(observations, phase))
     for rate, held in results.items():
@@ -215,7 +224,7 @@ def _next_rate(found: dict[float, LimitSide], known: Bounds, hints: Sequence[flo
 
 
 def _stride(found: dict[float, LimitSide], kind: LimitSide, width: float) -> float:
-    """Return the next stride as a factor to apply to the rate: the width, doubled for each rate of this kind after the first."""
+    """Return the next stride, as a factor. The first one equals the width, and it doubles with each further rate of this kind."""
     doublings = sum(own is kind for own in found.values()) - 1
     return float((1 + width) ** 2 ** min(doublings, STRIDES_MAX))
 

@@ -1,8 +1,8 @@
 """Combine the observations of slices into the observations of a trial.
 
-Shares and rates are means weighted by the time that the target ran, counts are sums, and peaks are maximums. While a target runs, it also
-responds to requests before and after the window of each slice. The CPU time for those requests doesn't count. It is subtracted in
-proportion to the number of responses, which assumes that all responses cost the same.
+Shares and rates are averaged, weighted by the time for which the target ran. Counts are added up. Peaks are the maximum over slices. In
+each slice, the target also responds to requests before and after the window. The CPU time for these responses doesn't count. It is
+subtracted in proportion to the number of responses, on the assumption that all responses take the same CPU time.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ from httpbench.model import (
     TrialPlan,
     Usage,
 )
-from httpbench.stats.disturbance import disturbances
+from httpbench.stats.disturbance import is_disturbed_slice
 from httpbench.stats.evidence import Evidence
 
 PEAK_S = 0.95
-"""Minimum time over which a peak of CPU use is computed, in seconds. Over a shorter time, ticks of 10 ms can make the CPU look busier than
-it was."""
+"""Minimum time over which a peak of CPU use is averaged, in seconds. Over a shorter time, the value could be too high, because the kernel
+counts in ticks of 10 ms."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,16 +39,16 @@ class Slice:
 
     observed: Observed
     ran_s: float
-    """Time from the target's first request to its last response in the slice, in seconds."""
+    """Time from the target's first request in the slice to its last response, in seconds."""
     counted_share: float
-    """Share of the responses during ``ran_s`` that count, 0 to 1."""
+    """Share of the responses during ``ran_s`` that were inside the window and therefore count, 0 to 1."""
 
 
 def is_disturbed(part: Slice, plan: TrialPlan) -> bool:
-    """Return whether other programs disturbed a slice, by the rules for whole trials."""
+    """Return whether other programs disturbed a slice."""
     requests = Requests(sent=0, completed=0, ok=0)
     window = Measurement(generator=plan.load_generator, generator_version="", duration_s=part.ran_s, requests=requests, throughput_rps=0.0)
-    return bool(disturbances(Evidence(window, plan.load, plan.cores, part.observed, plan.scaling)))
+    return is_disturbed_slice(Evidence(window, plan.load, plan.cores, part.observed, plan.scaling))
 
 
 def combined(slices: Sequence[Slice], dropped: int = 0) -> Observed:
@@ -119,7 +119,7 @@ def _occupancy(slices: Sequence[Slice]) -> tuple[CoreOccupancy, ...]:
             stolen=_weighted([core.stolen for core in cores], weights),
         )
         for cpu, cores in found.items()
-        if len(cores) == len(slices)  # the kernel listed the CPU in every slice
+        if len(cores) == len(slices)  # omit a CPU that the kernel didn't list in every slice
     )
 
 
@@ -143,7 +143,7 @@ def _others(slices: Sequence[Slice]) -> Others | None:
 
 
 def _stranger(parts: Sequence[tuple[Stranger, float]], total: float) -> Stranger:
-    cores = sum(one.cores * weight for one, weight in parts) / total  # slices that don't list the process count as zero
+    cores = sum(one.cores * weight for one, weight in parts) / total  # in other slices, the process used no CPU time
     cpus = sorted({cpu for one, _ in parts for cpu in one.cpus})
     return parts[-1][0].model_copy(update={"cores": cores, "cpus": tuple(cpus)})
 
@@ -172,7 +172,7 @@ def _network(found: Sequence[Network], slices: Sequence[Slice]) -> Network | Non
 
 
 def _link(links: Sequence[LinkUse], weights: Sequence[float]) -> LinkUse:
-    """Return the mean use of the fullest link, or the highest use if the slices have different fullest links."""
+    """Return the mean use of the fullest link, or the highest use if the fullest link isn't the same in all slices."""
     if len({link.name for link in links}) > 1:
         return max(links, key=lambda link: link.share)
     return links[0].model_copy(update={"bits_per_s": _weighted([link.bits_per_s for link in links], weights)})

@@ -1,8 +1,8 @@
-"""Find a target's stalls that don't show in the p99 of a closed loop.
+"""Find stalls of a target that don't show up in the p99 of a closed loop.
 
-While a target stalls, a closed loop sends nothing, so a stall of any length delays only one request per connection (*coordinated
-omission*). Users who keep sending requests would notice every stall: if a target stalls for 1% of the time, 1% of the requests that arrive
-at a steady rate wait, on average for half the length of a stall.
+While a target stalls, a closed loop sends no further requests, so a stall of any length delays only one request per connection
+(*coordinated omission*). Real users keep sending requests. If a target stalls for 1% of the time while requests arrive at a steady rate, 1%
+of the requests are delayed. Their mean delay is half the length of a stall.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from httpbench.model import Measurement, Stalls, Trial
 
 BEYOND_P99 = 0.01
-"""Share of requests beyond the p99."""
+"""Share of requests that are slower than the p99."""
 
 
 def hidden_stalls(trials: Sequence[Trial]) -> Stalls | None:

@@ -1,23 +1,23 @@
-"""Decide when a warm-up is over, and whether throughput was steady while it was measured.
+"""Decide when a warm-up is over, and whether throughput was steady during a measurement.
 
-A *warm-up* is examined while it runs, in windows of a tenth of a second. The last half of the warm-up so far is divided into two parts, and
-their means are compared, as in J. Geweke's diagnostic ("Evaluating the accuracy of sampling-based approaches to the calculation of
+A *warm-up* is examined while it runs, in windows of a tenth of a second. The second half of the warm-up so far is divided into two parts
+whose means are compared, as in J. Geweke's diagnostic ("Evaluating the accuracy of sampling-based approaches to the calculation of
 posterior moments", Bayesian Statistics 4, 1992). The test is an equivalence test (D. J. Schuirmann, "A comparison of the two one-sided
 tests procedure and the power approach", J. Pharmacokinetics and Biopharmaceutics 15, 1987): the warm-up is over when the whole 95% interval
-of the change is within ± 2%. Noise widens the interval, so it can only make a warm-up longer. With more than about 3% noise per window, ten
-seconds can't show that a target is steady, and the report mentions this. Because a narrow interval can occur by chance, the interval must
-be narrow five times in a row. In an open loop, the rate is known and has no noise, so each part must reach the rate.
+of the change is within ± 2%. Noise widens the interval, so it can only make a warm-up longer. If noise exceeds about 3% per window, ten
+seconds aren't enough to show that a target is steady, and the report mentions this. The test must pass five times in a row, because an
+interval may be narrow by chance. In an open loop, the rate is known, so each part must reach this rate.
 
-A *measurement* is examined as a whole with MSER, the marginal standard error rule. The rule drops as many leading windows as it takes to
-minimize the standard error of the mean of the remaining windows. It finds the end of a step, curve or drift without a model of the noise
-(K. P. White, "An effective truncation heuristic for bias reduction in simulation output", Simulation 69, 1997; the best of 44 methods in K.
-Hoad, S. Robinson, R. Davies, "Automating warm-up length estimation", J. Operational Research Society 61, 2010). The measurement isn't
+A *measurement* is examined as a whole with MSER, the marginal standard error rule. The rule drops leading windows so that the standard
+error of the mean of the remaining windows is as small as possible. It detects the end of a step, curve or drift without a model of the
+noise (K. P. White, "An effective truncation heuristic for bias reduction in simulation output", Simulation 69, 1997; the best of 44 methods
+in K. Hoad, S. Robinson, R. Davies, "Automating warm-up length estimation", J. Operational Research Society 61, 2010). The measurement isn't
 steady if dropping these windows changes its throughput by more than 2% and by more than three standard errors of the remaining windows.
-Some programs never become steady, and a benchmark has to report that: E. Barrett et al., "Virtual machine warmup blows hot and cold",
+Some programs never become steady, and a benchmark has to report this. See E. Barrett et al., "Virtual machine warmup blows hot and cold",
 OOPSLA 2017.
 
-Neither check detects a change after the measurement, or a change of latency at constant throughput. In an open loop, the checks only detect
-a target that falls behind the rate.
+Neither check detects changes after the measurement, or changes of latency at constant throughput. In an open loop, the checks detect only
+that a target falls behind the rate.
 """
 
 from __future__ import annotations
@@ -39,24 +39,24 @@ LOOKS = 5
 """Number of consecutive checks that must pass."""
 
 SHIFT_MAX = 0.02
-"""Maximum relative change of throughput in a steady state. This is about the smallest difference that a careful comparison claims;
-confidence intervals cover smaller differences."""
+"""Maximum relative change in throughput in a steady state. Careful comparisons rarely report smaller differences, because their confidence
+intervals are about as wide."""
 
 SOUGHT_ERRORS_MAX = 3.0
-"""Maximum difference between two parts of a measurement that chance can explain, in standard errors. It is as large as this because the
-split with the largest difference is chosen."""
+"""Maximum difference between the whole measurement and its last part that chance can explain, in standard errors. The limit is this high
+because the last part is chosen after looking at the data."""
 
 WINDOWS_MIN = 20
 """Minimum number of windows for deciding whether a measurement was steady."""
 
 REST_MIN = 5
-"""Minimum number of windows to keep, because the variance of very few windows may be small by chance. At least a third of all windows are
-also kept."""
+"""Minimum number of windows to keep, because the variance of very few windows may be small by chance. At least a third of all windows is
+kept in any case."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Change:
-    """The change of throughput between the two parts of the last half of a warm-up, relative to the mean."""
+    """The change in throughput between the two parts of the second half of a warm-up, relative to their mean."""
 
     size: float
     half_width: float
@@ -86,7 +86,7 @@ def is_warm(windows: Sequence[float], window_s: float, rate_rps: float | None = 
 
 
 def _last_parts(windows: Sequence[float]) -> tuple[Floats, Floats]:
-    """Return the earlier and the later part of the last half of a warm-up."""
+    """Return the earlier and the later part of the second half of a warm-up."""
     length = max(LOOKED_AT_MIN, len(windows) // 2) // 2
     return np.asarray(windows[-2 * length : -length], dtype=np.float64), np.asarray(windows[-length:], dtype=np.float64)
 
@@ -101,7 +101,7 @@ def _change(earlier: Floats, later: Floats) -> _Change | None:
 
 
 def _keeps(part: Floats, window_s: float, rate_rps: float) -> bool:
-    """Return whether a part of a warm-up has as many responses as were due, allowing for 2% and for requests at its edges."""
+    """Return whether a part of a warm-up has as many responses as were due, within 2% and a few requests at its edges."""
     tolerance = SHIFT_MAX * rate_rps + EDGE_REQUESTS / (len(part) * window_s)
     return abs(float(part.mean()) - rate_rps) <= tolerance and float(part.max()) > 0
 
@@ -109,7 +109,7 @@ def _keeps(part: Floats, window_s: float, rate_rps: float) -> bool:
 def truncation(values: Sequence[float]) -> int:
     """Return how many leading windows to drop.
 
-    This is the number d that minimizes Σ(yᵢ − ȳ)² / (n − d)² over i > d. If several do, it is the smallest of them.
+    This is the smallest number d that minimizes Σ(yᵢ − ȳ)² / (n − d)², where the sum and the mean ȳ are over i > d.
     """
     count = len(values)
     rest_min = max(REST_MIN, count // 3)
@@ -119,7 +119,7 @@ def truncation(values: Sequence[float]) -> int:
     backwards = (series / series.mean() - 1)[::-1]
     kept = np.arange(1, count + 1)
     squares = np.cumsum(backwards**2) - np.cumsum(backwards) ** 2 / kept
-    errors = np.round(squares / kept**2, 12)[rest_min - 1 :]  # by number of windows kept, from rest_min to count
+    errors = np.round(squares / kept**2, 12)[rest_min - 1 :]  # one value for each number of kept windows, from rest_min to count
     return int(np.argmin(errors[::-1]))
 
 
@@ -140,9 +140,9 @@ def changed(measurement: Measurement) -> Reason | None:
 
 
 def unsteady(trial: Trial) -> Reason | None:
-    """Return why a trial isn't steady; ``None`` if it is or may be steady, or if the rate was meant to rise.
+    """Return why a trial isn't steady; ``None`` if it is or may be steady, or if its rate rises by design.
 
-    A trial isn't steady, for example, if its warm-up reached its time limit while throughput was still changing by more than 2% and by more
+    For example, a trial isn't steady if its warm-up reached its time limit while throughput was still changing by more than 2% and by more
     than the noise.
     """
     if trial.measurement is None or trial.plan.load.rate_from_rps is not None:

@@ -1,8 +1,8 @@
 """Summarize the rounds of a cell: the median of each result over the valid rounds, and their spread.
 
-The unit of replication is the round, not the request. A million requests to the same process share its memory layout, its place in the
-cache and the state of the machine, so an interval over requests would be narrow and wrong. Rounds that don't count (invalid, failed or
-disturbed) never enter a median; the summary contains the number of rounds that count. No result is the best of several rounds.
+The unit of replication is the round, not the request. A million requests to the same process share its memory layout, its cache placement
+and the state of the machine, so an interval over requests would be narrow but wrong. Rounds that don't count (invalid, failed or disturbed)
+are never part of a median. The summary contains the number of rounds that count. Results are never the best of several rounds.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Annotated
 
-from pydantic import Field
+from pydantic import Field, ValidationError
 
 from httpbench.model import (
     ENDINGS,
@@ -37,14 +37,14 @@ from httpbench.stats.validity import failed_requests, rate_held
 from httpbench.stats.withheld import WITHHELD, withheld, withheld_in_rounds
 
 NOT_THE_TARGETS_ALONE = (VerdictKind.GENERATOR, VerdictKind.BOTH)
-"""Verdicts that apply to the whole row if a single round has them, because the median then no longer describes the target alone."""
+"""Verdicts that apply to the whole row even if only one round has them, because then the median no longer describes the target alone."""
 
 
 WORST_FIRST = (VerdictKind.INVALID, VerdictKind.FAILED, VerdictKind.DISTURBED)
-"""Verdicts of rounds that don't count, in order of precedence for the row."""
+"""Verdicts of rounds that don't count. If no round counts, the row gets the first of these verdicts that any round has."""
 
 USED = ("cpu_cores_peak", "pss_bytes_peak", "rss_bytes_mean", "pss_bytes_mean")
-"""Results that are fields of the target's :class:`Usage`."""
+"""Results that are copied from the target's :class:`Usage`."""
 
 
 class Estimate(Frozen):
@@ -53,9 +53,9 @@ class Estimate(Frozen):
     median: float
     """Median over rounds."""
     min: float
-    """Lowest value of a round."""
+    """Lowest value of any round."""
     max: float
-    """Highest value of a round."""
+    """Highest value of any round."""
     spread: float | None
     """(max − min) / 2 / median, shown in the column Range. Null: a single round, or a median of 0."""
     rounds: int
@@ -65,7 +65,7 @@ class Estimate(Frozen):
 
     @classmethod
     def of(cls, values: Iterable[float | None]) -> Estimate | None:
-        """Return the estimate over the values of rounds, ignoring ``None``; ``None`` if no round has a value."""
+        """Return the estimate from one value per round, ignoring ``None``; ``None`` if no round has a value."""
         present = [float(value) for value in values if value is not None]
         if not present:
             return None
@@ -116,11 +116,11 @@ class Summary(Frozen):
     load: Load
     """Load of the trials."""
     rounds: int
-    """Number of rounds that were run, whether they count or not."""
+    """Number of rounds that were run, including rounds that don't count."""
     rounds_counting: int
     """Number of rounds that count."""
     verdict: Verdict
-    """Most common verdict of the rounds that count, or ``generator`` or ``both`` if a round has it. If no round counts, the verdict says
+    """Most common verdict of the rounds that count, or ``generator`` or ``both`` if a round has it. If no round counts, the verdict shows
     why."""
     client: ClientSummary | None = None
     """Times of a client, in place of latencies. Null: the target isn't a client, or no round counts."""
@@ -129,22 +129,22 @@ class Summary(Frozen):
     bytes_per_s: Estimate | None
     """Bytes received per second, as the load generator counts them. Most load generators include headers."""
     requests: Estimate | None
-    """Complete responses in one round."""
+    """Number of complete responses per round."""
     errors: Estimate | None
-    """Requests in one round without a correct response."""
+    """Number of requests without a correct response per round."""
     service_time_us: Latency | None
     """Service times, in µs."""
     response_time_us: Latency | None
     """Response times, in µs. If the rate rises, only the highest step counts. Null: closed loop."""
     rate_held_rps: Estimate | None = None
-    """Highest step of a rising rate that the target held, in requests/s. This includes rounds that don't count because the target missed
-    the last step. Null: the rate doesn't rise."""
+    """Highest step of a rising rate that the target held, in requests/s. The estimate includes rounds that don't count because the target
+    missed the last step. Null: the rate doesn't rise."""
     cpu_cores: Estimate | None
     """Mean CPU use of the target's whole process tree, in cores."""
     cpu_cores_peak: Estimate | None
     """Highest CPU use of the target in one sample, in cores."""
     cpu_us_per_request: Estimate | None
-    """CPU time of the target per complete response, in µs. A client's start-up is excluded."""
+    """CPU time of the target per complete response, in µs. The CPU time of a client's start-up is excluded."""
     generator_cpu_cores: Estimate | None
     """Mean CPU use of the load generator, in cores."""
     generator_cpu_us_per_request: Estimate | None = None
@@ -176,7 +176,7 @@ def cells(trials: Iterable[Trial]) -> list[list[Trial]]:
 
 
 def last_attempts(trials: Iterable[Trial]) -> list[Trial]:
-    """Return the last attempt for each cell and round, in the order of the first attempts. Only a disturbed attempt is repeated."""
+    """Return the last attempt of each cell and round, in the order of the first attempts. Only disturbed attempts are repeated."""
     found: dict[tuple[Cell, int], Trial] = {}
     for trial in trials:
         place = (trial.plan.cell, trial.plan.round)
@@ -190,7 +190,7 @@ def summarize(trials: Sequence[Trial], *, invalid: bool = False) -> Summary:
 
     Args:
         trials: The last attempt of each round. There must be at least one, and all must belong to the same cell.
-        invalid: Include measured rounds that don't count. Never compare such a summary with another one.
+        invalid: Include measured rounds that don't count. Such a summary must never be compared with another one.
     """
     if len({trial.plan.cell for trial in trials}) != 1:
         raise ValueError("summarize takes the rounds of exactly one cell")
@@ -231,7 +231,7 @@ def summarize(trials: Sequence[Trial], *, invalid: bool = False) -> Summary:
 def with_merged(summary: Summary, trials: Sequence[Trial]) -> Summary:
     """Return the summary with the merged histograms of all rounds.
 
-    Merging takes milliseconds per summary, so call this function only to show the merged histograms.
+    Merging takes milliseconds per summary, so call this function only if the merged histograms are shown.
     """
     counting = _counting(trials)
     update = {
@@ -294,7 +294,7 @@ def rss_bytes_peak(trial: Trial) -> int | None:
 
 
 def cpu_us_per_request(trial: Trial) -> float | None:
-    """Return the target's CPU time per complete response of a trial, in µs. A client's start-up is excluded."""
+    """Return the target's CPU time per complete response of a trial, in µs, excluding a client's start-up."""
     if trial.client is not None:
         return trial.client.cpu_us_per_request
     return _us_per_request(trial.observed.target_usage, trial)
@@ -348,7 +348,7 @@ def _latency(rounds: Sequence[Distribution | None]) -> Latency | None:
     if not present:
         return None
     values = {name: [getattr(each, name) for each in present] for name in Distribution.model_fields if name in Latency.model_fields}
-    # A slow round has fewer requests and may lack a high percentile. A median over only the other rounds would favor the target.
+    # A slow round has fewer requests and may lack a high percentile. A median over the remaining rounds would make the target look better.
     figures = {name: None if None in found else Estimate.of(found) for name, found in values.items()}
     return Latency(**figures, merged=None, merged_intervals={})
 
@@ -371,7 +371,7 @@ def _is_disturbed(verdict: Verdict) -> bool:
 def _without_withheld(trial: Trial) -> Sequence[Reason]:
     """Return the reasons of a trial except those about withheld CPU time, which another note reports for all rounds together.
 
-    Earlier versions of httpbench stored these as text, after the other reasons.
+    Earlier versions of httpbench stored reasons as text, with those about withheld CPU time at the end.
     """
     reasons = trial.verdict.reasons
     if all(reason.kind is ReasonKind.TEXT for reason in reasons) and (evidence := evidence_of(trial)):
@@ -380,7 +380,7 @@ def _without_withheld(trial: Trial) -> Sequence[Reason]:
 
 
 def _reasons(by_round: Iterable[Sequence[Reason]], rounds: int | None = None) -> tuple[Reason, ...]:
-    """Return each reason once, in order, with the number of rounds that have it, unless all ``rounds`` have it.
+    """Return each reason once, in order of appearance, with the number of rounds that have it unless all ``rounds`` have it.
 
     Reasons that differ only in their numbers are merged.
     """
@@ -391,7 +391,7 @@ def _reasons(by_round: Iterable[Sequence[Reason]], rounds: int | None = None) ->
 
 
 def _repeated(reasons: Sequence[Reason], *, known: bool) -> Reason:
-    """Merge reasons that differ only in their numbers. ``known`` means that the reader already knows how many rounds have them."""
+    """Merge reasons that differ only in their numbers. If ``known``, the reader already knows how many rounds have them."""
     if all(reason == reasons[0] for reason in reasons) and (known or len(reasons) == 1):
         return reasons[0]
     distinct = [reason.dumped for place, reason in enumerate(reasons) if reason not in reasons[:place]]
@@ -399,6 +399,11 @@ def _repeated(reasons: Sequence[Reason], *, known: bool) -> Reason:
 
 
 def _first_of(reason: Reason) -> Reason:
-    """Return the first of several merged reasons, or the reason itself if it isn't merged."""
+    """Return the first of several merged reasons, or the reason itself if it isn't merged or a file contains something else."""
     repeated = reason.data.get("reasons")
-    return Reason.model_validate(repeated[0]) if reason.kind is ReasonKind.REPEATED and isinstance(repeated, list) else reason
+    if reason.kind is not ReasonKind.REPEATED or not isinstance(repeated, list) or not repeated:
+        return reason
+    try:
+        return Reason.model_validate(repeated[0])
+    except ValidationError:
+        return reason

@@ -1,14 +1,16 @@
 """Compare one result between two runs.
 
-The rounds of two runs weren't interleaved, so they can't be paired. The result is the ratio of the geometric means. Its interval is Welch's
-t on the logarithms, which doesn't require equal variances (B. L. Welch, "The generalization of 'Student's' problem when several different
-population variances are involved", Biometrika 34, 1947; the degrees of freedom follow F. E. Satterthwaite, Biometrics Bulletin 2, 1946).
+The rounds of two runs aren't interleaved, so they can't be paired. The result is the ratio of the geometric means. Its interval comes from
+Welch's t-test on the logarithms, which doesn't require equal variances (B. L. Welch, "The generalization of 'Student's' problem when
+several different population variances are involved", Biometrika 34, 1947; the degrees of freedom follow F. E. Satterthwaite, Biometrics
+Bulletin 2, 1946).
 
-As in a comparison within a run, the interval holds no matter which seventh of each run's rounds is left out (see
-:mod:`httpbench.stats.interval`).
+As in a comparison within a run, the interval also covers the ratios of means without the highest or the lowest seventh of each run's rounds
+(see :mod:`httpbench.stats.interval`).
 
-Comparing runs has a large drawback that no formula removes. Any difference between the two runs (other programs, a colder room, another
-day) is part of the ratio, and the interval doesn't cover it. Only a comparison within one run avoids this problem.
+Comparing runs has a serious drawback, which statistics can't remove. Anything else that changed between the two runs, such as other
+programs or the room temperature, also changes the ratio, and the interval doesn't account for this. Only a comparison within one run avoids
+the problem.
 """
 
 from __future__ import annotations
@@ -30,7 +32,8 @@ class Change(Frozen):
     head: float
     ratio: float
     interval: ConfidenceInterval | None
-    """Interval of the ratio. With 95% confidence, all intervals of this result hold at once. ``None``: fewer than three rounds."""
+    """Confidence interval of the ratio. With 95% confidence, all intervals of this result contain their true ratios. ``None``: fewer than
+    three rounds in either run."""
     rounds_base: int
     rounds_head: int
 
@@ -46,8 +49,9 @@ def change(base: Sequence[float], head: Sequence[float], comparisons: int = 1, r
     Args:
         base: Values of the rounds of the first run.
         head: Values of the rounds of the second run.
-        comparisons: Number of intervals of this result. Bonferroni's correction widens each interval, so that all hold together.
-        resolution: Relative step of the recorded values; no interval is narrower.
+        comparisons: Number of intervals of this result. Bonferroni's correction widens each interval, so that 95% is the confidence that
+            all of them are correct.
+        resolution: Relative resolution of the recorded values. The interval is widened by this amount on both sides.
     """
     logs = [np.log(np.array([value for value in values if value > 0], dtype=np.float64)) for values in (base, head)]
     if not all(len(each) for each in logs):

@@ -1,4 +1,4 @@
-"""Apply the rules that make a trial invalid. Each broken rule yields a reason."""
+"""Find the reasons why a trial is invalid."""
 
 from __future__ import annotations
 
@@ -11,45 +11,47 @@ from httpbench.model import Arrivals, Load, Measurement, Reason, ReasonKind, Ste
 from httpbench.stats.evidence import ERROR_SHARE_LIMIT, Evidence
 
 ACHIEVED_SHARE_MIN = 0.99
-"""Minimum ratio of the achieved to the offered rate. Below this ratio, the target got fewer requests than the table claims. The missing 1%
-allows for requests in flight at the end. The native load generator waits for their responses, and counts a request without a response as an
-error."""
+"""Minimum ratio of the achieved rate to the offered rate. Below this ratio, the target didn't handle the load that the table shows. The
+remaining 1% allows for requests in flight at the end. The native load generator waits for the responses to these requests, and counts a
+request without a response as an error."""
 
 EDGE_REQUESTS = 2
-"""Number of requests that may fall outside the period of an offered rate or step: the first and the last. The allowance matters only if
-there are few requests."""
+"""Number of requests that may be missing at the edges of a measurement or step: the first and the last. This matters only if there are few
+requests."""
 
 BALANCE_ERRORS = 3
-"""Number of standard errors by which slices may lack responses by chance."""
+"""Maximum number of responses that slices may lack by chance, in standard errors."""
 
 POISSON_DEVIATIONS = 3
-"""Number of standard deviations by which the number of Poisson arrivals in a step may be below the expected number by chance."""
+"""Maximum number of Poisson arrivals that a step may lack by chance, in standard deviations."""
 
 LITTLE_MIN, LITTLE_MAX = 0.97, 1.01
 """Allowed range of throughput × mean service time / requests in flight. By Little's law (J. D. C. Little, "A proof for the queuing formula
 L = λW", Operations Research 9, 1961) the ratio is 1 in a closed loop without pauses. A lower ratio means that connections stalled or that
-the mean omits requests. A ratio above 1 is impossible, so a clock, a counter or a duration is wrong; 1% covers rounding."""
+the mean doesn't include all requests. A ratio above 1 is impossible, so a clock, a counter or a duration must be wrong. The tolerance of 1%
+covers rounding errors."""
 
 END_STALL_SHARE_MAX = 0.1
-"""Maximum length of a stall at the end of the measurement, as a share of the measurement. A connection that gets no response at all stalls
-for longer."""
+"""Maximum length of a stall at the end of the measurement that doesn't count against the target, as a share of the measurement. After a
+longer stall, the connection may never get a response."""
 
 LITTLE_ROUND_TRIPS_MIN = 100
-"""Minimum number of requests per connection and pipeline slot for Little's law. With fewer requests, those that are cut off at the start
-and the end change the ratio by more than the tolerance."""
+"""Minimum number of requests per connection and pipeline slot for Little's law. With fewer requests, the requests that are in flight at the
+start or the end change the ratio by more than the tolerance."""
 
 WRONG_RESPONSES = frozenset({"unexpected_status", "unexpected_body", "invalid_response", "unknown_status"})
-"""Kinds of errors that are wrong responses. A single wrong response makes the trial invalid, because the target isn't correct."""
+"""Kinds of errors that are wrong responses. Unless the criteria allow failed requests, a single wrong response makes the trial invalid."""
 
 BODY_BYTES_SHARE_MIN = 0.99
-"""Minimum ratio of bytes received to the body bytes of correct responses. The 1% allows for generators that round to three digits."""
+"""Minimum ratio of the bytes received to the expected size of all correct responses. The remaining 1% allows for generators that round to
+three digits."""
 
 HEADERS_VARY_BYTES = 8
-"""Maximum difference in size between the headers of equal responses, in bytes. For example, the length of a date may differ."""
+"""Maximum difference in size between the headers of responses that are otherwise equal, in bytes. For example, a date may be longer."""
 
 
 def is_incorrect(evidence: Evidence) -> bool:
-    """Return whether responses were wrong or truncated, which no disturbance can explain."""
+    """Return whether any responses were wrong or truncated. A disturbance can't be the cause."""
     return any(_wrong_responses(evidence)) or any(_wrong_samples(evidence)) or any(_short_bodies(evidence))
 
 
@@ -85,7 +87,7 @@ def _wrong_samples(evidence: Evidence) -> Iterator[Reason]:
 def failed_requests(measurement: Measurement) -> int:
     """Return the number of requests without a correct response.
 
-    A wrong response that the generator also counts as an error counts once.
+    A wrong response that the generator also reports as an error is counted only once.
     """
     return max(measurement.errors_total, measurement.requests.completed - measurement.requests.ok)
 
@@ -115,11 +117,12 @@ def _short_bodies(evidence: Evidence) -> Iterator[Reason]:
 
 
 def response_size(workload: Workload, response_bytes: int | None = None) -> tuple[int | None, Literal["bodies", "responses"]]:
-    """Return the minimum size of correct bodies or responses, in bytes, and which of the two it is; ``None`` if sizes can't be compared.
+    """Return the minimum size of correct bodies or responses in bytes (``None`` if unknown), and which of the two the size describes.
 
     Args:
         workload: The request and the correct response.
-        response_bytes: Size of a whole correct response, if all have one size and the generator counts headers. ``None``: compare bodies.
+        response_bytes: Size of a whole correct response, if all have the same size and the generator counts headers. ``None``: compare
+            bodies.
     """
     if workload.parts or workload.request.method == "HEAD":
         return None, "bodies"
@@ -146,10 +149,13 @@ def _rate_not_reached(evidence: Evidence) -> Iterator[Reason]:
 
 
 def _balance_in_slices(measurement: Measurement, arrivals: Arrivals) -> float:
-    """Return how many responses slices may lack because their windows lost more responses at the end than they gained at the beginning.
+    """Return how many responses the windows of slices may lack in total by chance.
 
-    Both numbers are equal on average, but a stall of 150 ms is as long as half a window. A target that is too slow for the rate lacks
-    responses in every slice, so that the numbers vary little. The number of Poisson arrivals varies by its mean, which isn't an imbalance.
+    A window gains responses to requests that were due before its start, and loses responses that arrive after its end. On average, gains
+    and losses are equal. In a single slice, they can differ widely, because a stall of 150 ms lasts longer than half a window. The variance
+    over slices shows how large this effect is. A target that is too slow for the rate lacks responses in every slice, so the variance stays
+    small. The number of Poisson arrivals has a variance equal to its mean. This part of the variance is subtracted, because it isn't caused
+    by the edges of windows.
     """
     counts = [interval.completed for interval in measurement.intervals]
     if len(counts) < 2:
@@ -159,12 +165,12 @@ def _balance_in_slices(measurement: Measurement, arrivals: Arrivals) -> float:
 
 
 def is_achieved(due: float, responses: float) -> bool:
-    """Return whether enough of the requests that were due got a response, allowing for the edges of the period."""
+    """Return whether enough of the requests that were due got a response, allowing for a few at the edges of the period."""
     return responses >= ACHIEVED_SHARE_MIN * due - EDGE_REQUESTS
 
 
 def due_requests(measurement: Measurement, load: Load) -> float:
-    """Return how many requests were due. The number of Poisson arrivals is random, so the generator's counts are used."""
+    """Return how many requests were due. For Poisson arrivals, the number is random and is taken from the generator's counts."""
     requests = measurement.requests
     if load.arrivals is Arrivals.POISSON and requests.sent is not None:
         return requests.sent + requests.unsent
@@ -174,7 +180,7 @@ def due_requests(measurement: Measurement, load: Load) -> float:
 def rate_held(steps: tuple[Step, ...], arrivals: Arrivals) -> float | None:
     """Return the rate in requests/s up to which the target held every step; ``None`` if it missed the first step.
 
-    The number of Poisson arrivals in a step isn't known and may by chance be lower than expected, so a step may fall short by that much.
+    The number of Poisson arrivals in a step isn't known and may be lower than expected, so a step may have fewer responses than expected.
     """
     held = None
     for step in steps:
@@ -191,13 +197,13 @@ def _little(evidence: Evidence) -> Iterator[Reason]:
     if ratio is None:
         return
     times, window_s = evidence.measurement.service_time_us, evidence.measurement.duration_s / evidence.windows
-    # A request in flight at the start counts with its whole time, which is at most the longest time on each connection. A request in flight
-    # at the end doesn't count at all. The longest time may belong to a request that never ended, so a usual time (the p99 if it is known)
-    # serves as the bound for this effect.
+    # The mean includes the whole time of requests that were in flight at the start. On each connection, this increases the sum of times by
+    # at most the longest time. The mean doesn't include requests in flight at the end, which decreases the sum. The bound for the decrease
+    # is the p99 if it is known, because the longest time may be the age of a request without a response.
     usual_us = next((us for us in (times.p99, times.p90, times.max) if us is not None), 0.0) if times else 0.0
     longest_us = (times.max or 0.0) if times else 0.0
-    # In slices, only requests that were sent inside the window have times. A request in flight at the start of the window doesn't count,
-    # however long it takes. A request in flight at the end of the window counts with its whole time.
+    # In slices, the reverse is true, because only requests that were sent inside the window have times. The mean doesn't include requests
+    # that were in flight at the start, however long they took. It includes the whole time of requests in flight at the end.
     missing_us = usual_us if evidence.windows == 1 else longest_us
     if ratio + _cut_off_by_the_end(evidence) < LITTLE_MIN - missing_us / 1e6 / window_s:
         yield Reason.of(ReasonKind.STALLED, little_ratio=ratio)
@@ -208,8 +214,8 @@ def _little(evidence: Evidence) -> Iterator[Reason]:
 def _cut_off_by_the_end(evidence: Evidence) -> float:
     """Return by how much a stall at the end of the measurement lowers the ratio of Little's law.
 
-    The mean doesn't include the stalled requests, as it would if the stall had occurred earlier. Returns 0 if the requests in flight are so
-    old that their connections may never get a response.
+    If the stall had occurred earlier, the mean would include the stalled requests. Returns 0 if the requests in flight are so old that
+    their connections may never get a response.
     """
     measurement = evidence.measurement
     if not measurement.unfinished or measurement.unfinished_s / measurement.unfinished > END_STALL_SHARE_MAX * measurement.duration_s:
@@ -218,10 +224,10 @@ def _cut_off_by_the_end(evidence: Evidence) -> float:
 
 
 def little_ratio(evidence: Evidence) -> float | None:
-    """Return throughput × mean service time / requests in flight; ``None`` if the ratio can correctly differ from 1.
+    """Return throughput × mean service time / requests in flight; ``None`` if the ratio may differ from 1 in a valid trial.
 
-    It can differ in an open loop, without keep-alive (connecting and closing take time outside the service time), if the generator's mean
-    doesn't cover every request, or if there are few requests.
+    This is the case in an open loop, and if the generator's mean doesn't cover every request or if there are few requests. The ratio also
+    differs if connections are closed and reopened, because that takes time that isn't part of the service time.
     """
     measurement, load = evidence.measurement, evidence.load
     times = measurement.service_time_us

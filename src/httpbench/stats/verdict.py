@@ -1,11 +1,11 @@
 """Decide what limited a trial, or why its results aren't valid.
 
-Throughput means little if its limit is unknown: if the load generator ran out of CPU time, its requests per second describe the generator,
-not the server. The verdict depends only on CPU time and counters. It therefore costs nothing, works without root, and can be derived again
-from a stored trial. The drawback is that a limit that uses no CPU time (a disk, a lock) appears only as `idle`. Full links and lost packets
-show a network limit.
+Throughput means little without its limit. If the load generator ran out of CPU time, for example, the throughput describes the generator
+instead of the server. The verdict depends only on CPU time and counters. It therefore needs no extra measurement, works without root, and
+can be derived again from a stored trial. The drawback is that limits that use no CPU time, such as a disk or a lock, only lead to the
+verdict ``idle``. The network is an exception, because counters show full links and lost packets.
 
-Capacities are numbers of physical cores, so SMT siblings don't double the capacity of a program.
+Capacities are counted in physical cores, so SMT siblings don't double the capacity of a program.
 
 The order of the checks matters. Wrong responses come first, because no disturbance can explain them. Then come disturbances by other
 programs, then the checks of the measurement itself, and finally the limit.
@@ -23,27 +23,28 @@ from httpbench.stats.validity import is_incorrect, untrue
 from httpbench.stats.withheld import withheld
 
 TARGET_BUSY = 0.90
-"""Minimum share of its cores that a target must use to count as busy. It is below 1 because the kernel charges some interrupt and network
-work to no process."""
+"""Minimum share of its cores that a target must use to count as busy. This share is below 1 because the kernel doesn't attribute all
+interrupt and network work to a process."""
 
 TARGET_FULL = 0.97
 """Minimum share of its cores that a target must use to count as the limit if the generator is nearly full, too. If each request costs the
-same under any load, such a target can do at most 3% more, and rounds differ by as much. But requests may cost less under more load, because
-a server can handle several waiting requests at once. So if the generator is busy, even a full target isn't proven to be the only limit."""
+same under any load, such a target could serve at most 3% more requests, and rounds differ by that much anyway. But requests may cost less
+under more load, because a server can handle several waiting requests at once. So if the generator is busy, even a full target isn't proven
+to be the only limit."""
 
 BOTH_TARGET = 0.80
-"""Minimum share of its cores that a target must use to count as nearly full if the generator is nearly full, too. A target below this share
-could do a quarter more, so the generator alone is the limit."""
+"""Minimum share of its cores that a target must use to count as nearly full if the generator is nearly full, too. A target that uses less
+could handle a quarter more requests, so the generator alone is the limit."""
 
 MACHINE_BUSY = 0.95
-"""Minimum share of the shared cores that the programs on them must use together for these cores to count as the limit."""
+"""Minimum share of shared cores that the programs on them must use together for these cores to count as the limit."""
 
 RETRANSMISSION_S = 0.2
 """Minimum duration of a retransmission timeout on Linux (TCP_RTO_MIN), in seconds; RFC 6298 requires one second. A tail loss probe (RFC
 8985) resends a segment earlier, but often that segment wasn't lost and only its acknowledgment was late."""
 
 LOST_SHARE_MIN = 0.05
-"""Minimum share of their time that connections must lose to retransmission timeouts before the verdict reports that the network may be the
+"""Minimum share of the time of all connections that retransmission timeouts must take before the verdict reports the network as a possible
 limit. The value is the same as :data:`OTHERS_SHARE_MAX`."""
 
 LINK_FULL_MIN = 0.90
@@ -52,11 +53,12 @@ value is the same as :data:`TARGET_BUSY`. The kernel's counters miss about 4% of
 splits large packets into segments."""
 
 POLLING_THREADS_MIN = 0.5
-"""Minimum number of threads of a polling target that are busy without requests. Other threads are hardly ever busy without requests."""
+"""Minimum number of threads that must be busy without requests for a target to count as polling. The threads of other targets are hardly
+ever busy without requests."""
 
 WAITING_SHARE_MIN = 0.05
-"""Minimum share of the time of its cores for which a target must wait for a CPU before the verdict mentions it. Waiting isn't a limit by
-itself, because threads of one program wait for each other."""
+"""Minimum time for which a target must wait for a CPU before the verdict mentions the wait, as a share of the time of its cores. The wait
+isn't a limit in itself, because threads of one program wait for each other."""
 
 
 UNJUDGED = Verdict(kind=VerdictKind.UNKNOWN)
@@ -83,7 +85,7 @@ AFTERWARDS = frozenset((ReasonKind.WRONG_AFTER_LOAD, ReasonKind.BYTES_MAY_BE_LOS
 """Incidents that the verdict lists after the reasons from the measurement."""
 
 HARMLESS = frozenset((ReasonKind.BYTES_MAY_BE_LOST, *ENDINGS))
-"""Incidents that leave the results valid."""
+"""Incidents that don't make the results invalid."""
 
 CLIENT_BUSY_SHARE = 0.5
 """Minimum share of its wall time for which a client must use the CPU to count as busy. A client below this share mostly waited for the
@@ -91,14 +93,14 @@ server's responses or for the kernel to wake it up."""
 
 
 def judged(trial: Trial) -> Trial:
-    """Return the trial with its verdict."""
+    """Return a copy of the trial with its verdict."""
     return trial.model_copy(update={"verdict": draw(trial)})
 
 
 def draw(trial: Trial) -> Verdict:
     """Derive the verdict of a trial from its plan, criteria and observations.
 
-    The trial's current verdict is ignored, so a stored trial gets the same verdict as when it was made.
+    The trial's current verdict is ignored, so a stored trial gets the same verdict again.
     """
     incidents = trial.observed.incidents
     if trial.client is not None:
@@ -120,14 +122,14 @@ def draw(trial: Trial) -> Verdict:
 
 
 def _out_of_memory(observed: Observed) -> Iterator[Reason]:
-    """Report processes that the kernel killed inside a container that kept running."""
+    """Report processes that the kernel killed for lack of memory in a container that kept running."""
     kills = observed.target_usage.oom_kills if observed.target_usage else None
     if kills and not any(each.kind is ReasonKind.TARGET_DIED_UNDER_LOAD for each in observed.incidents):
         yield Reason.of(ReasonKind.OUT_OF_MEMORY, kills=kills)
 
 
 def judge(evidence: Evidence) -> Verdict:
-    """Return the limit of a measured trial, with the reasons. Incidents aren't considered."""
+    """Return the verdict of a measured trial, without considering its incidents."""
     accepts_disturbed = evidence.criteria.accepts_disturbed
     wrong, disturbed = tuple(untrue(evidence)), tuple(each.reason for each in disturbances(evidence))
     if wrong and (not disturbed or accepts_disturbed or is_incorrect(evidence)):
@@ -196,9 +198,9 @@ def _limit_of_either(evidence: Evidence, target: Usage) -> Verdict | None:
 def _limit_of_polling(evidence: Evidence, programs: list[dict[str, Any]]) -> Verdict | None:
     """Return the verdict if the target may look full only because it polls, else ``None``.
 
-    A server that checks its sockets or rings in a loop (``epoll_wait`` with a timeout of 0, a kernel thread of io_uring) uses a whole core
-    even when it has nothing to do. Each trial counts the threads that are busy without requests. This count doesn't detect a server that
-    polls for a moment after each request and then sleeps.
+    A server that checks its sockets or rings in a loop uses a whole core even when it has nothing to do. Examples are ``epoll_wait`` with a
+    timeout of 0 and a kernel thread of io_uring. Each trial therefore counts the target's threads that are busy without requests. The count
+    doesn't detect a server that polls for a moment after each request and then sleeps.
     """
     busy = evidence.observed.target_polling_threads
     if busy is None or busy < POLLING_THREADS_MIN:
@@ -209,7 +211,7 @@ def _limit_of_polling(evidence: Evidence, programs: list[dict[str, Any]]) -> Ver
 
 
 def _quota(evidence: Evidence, target: Usage, capacity: float) -> tuple[Reason, ...]:
-    """Report that a target used up the CPU limit of its container, unless the throttled periods already show it."""
+    """Report that a target used up its container's CPU limit, unless the throttled periods already show this."""
     if capacity >= evidence.target_capacity() or throttled(target):
         return ()
     return (Reason.of(ReasonKind.TARGET_QUOTA_USED, programs=[fill("target", target.cpu_cores_mean, capacity)]),)
@@ -227,7 +229,7 @@ def _full_links(evidence: Evidence) -> Iterator[Reason]:
 
 
 def _losses(evidence: Evidence) -> Iterator[Reason]:
-    """Yield a reason if connections waited for lost packets long enough that the network may have been the limit."""
+    """Yield a reason if connections waited so long for lost packets that the network may have been the limit."""
     sides = (evidence.observed.network, evidence.observed.load_host.network if evidence.observed.load_host else None)
     timeouts = sum(side.retransmission_timeouts or 0 for side in sides if side)
     share = timeouts * RETRANSMISSION_S / (evidence.load.connections * evidence.measurement.duration_s)
@@ -242,9 +244,10 @@ class _Program(NamedTuple):
 
 
 def _limit_behind_target(evidence: Evidence, generator: Usage) -> Verdict | None:
-    """Return the backend or the database as the limit, alone or together with the generator on cores that they share.
+    """Return the verdict if the backend or the database was the limit, else ``None``.
 
-    The target must not have been busy itself.
+    On shared cores, the backend or the database may be the limit together with the generator. The caller must check first that the target
+    itself wasn't busy.
     """
     seen, cores = evidence.observed, evidence.cores
     if (backend := seen.backend_usage) is not None:
@@ -269,10 +272,7 @@ def _limit_behind_target(evidence: Evidence, generator: Usage) -> Verdict | None
 
 
 def _sharing(evidence: Evidence, target: Usage, generator: Usage) -> list[_Program]:
-    """Return the programs on the cores that the target and the load generator share.
-
-    A backend or database on these cores counts too.
-    """
+    """Return the programs on the cores that the target and the load generator share, including a backend or database."""
     cores = evidence.cores
     both = [_Program("generator", cores.generator, generator), _Program("target", cores.target, target)]
     others = (("backend", cores.backend, evidence.observed.backend_usage), ("database", cores.database, evidence.observed.database_usage))

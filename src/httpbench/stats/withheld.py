@@ -1,6 +1,6 @@
-"""Report CPU time that a quota or steal withheld from a trial. Trials of every verdict are checked.
+"""Report CPU time that a trial lost to a quota or to steal, whatever the trial's verdict is.
 
-`disturbance.py` reports steal that disturbs a trial.
+``disturbance.py`` reports steal that is large enough to disturb a trial.
 """
 
 from __future__ import annotations
@@ -13,17 +13,17 @@ from httpbench.stats.disturbance import disturbances
 from httpbench.stats.evidence import Evidence, evidence_of, throttled
 
 STEAL_SHARE_MIN = 0.05
-"""Minimum share of a core that other virtual machines must take before steal is reported for a trial, whatever its verdict."""
+"""Minimum share of a core that other virtual machines must take before this module reports steal."""
 
 WITHHELD = (ReasonKind.QUOTA_STOPPED_TARGET, ReasonKind.STEAL)
-"""Kinds of the reasons that report withheld CPU time."""
+"""Kinds of reasons that report withheld CPU time."""
 
 DISTURBING_STEAL = (ReasonKind.STOLEN, ReasonKind.STOLEN_ON_HOST)
-"""Kinds of the reasons that report steal as a disturbance. If a trial has one of them, steal isn't reported again."""
+"""Kinds of reasons that report steal as a disturbance. If a trial has such a reason, this module doesn't report the steal again."""
 
 
 def withheld(evidence: Evidence) -> dict[ReasonKind, tuple[float, Reason]]:
-    """Return the withheld share and the reason for each kind of withheld CPU time. Shares that are too small to matter are omitted."""
+    """Return the withheld share and the reason, by kind of withheld CPU time. Shares that are too small to matter are omitted."""
     found = {}
     if share := throttled(evidence.observed.target_usage):
         found[ReasonKind.QUOTA_STOPPED_TARGET] = (share, Reason.of(ReasonKind.QUOTA_STOPPED_TARGET, periods_share=share))
@@ -35,7 +35,7 @@ def withheld(evidence: Evidence) -> dict[ReasonKind, tuple[float, Reason]]:
 
 
 def withheld_in_rounds(trials: Sequence[Trial]) -> Iterator[Reason]:
-    """Yield a reason for each kind of withheld CPU time, with the worst round and the number of affected rounds."""
+    """Yield a reason for each kind of withheld CPU time. It describes the worst round and contains the number of affected rounds."""
     known = [withheld(evidence) for trial in trials if (evidence := evidence_of(trial))]
     for way in WITHHELD:
         rounds = [found[way] for found in known if way in found]

@@ -1,6 +1,6 @@
-"""Queries for the measured targets, and for pages of runs, filtered by target, name, commit, tag or date.
+"""Queries for measured targets, and for pages of runs that are filtered by target, name, commit, tag or date.
 
-A search finds the matching runs with indexes alone, and reads documents only for the runs on the requested page.
+A search uses only indexes to find the matching runs. It reads documents only for the runs on the requested page.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ def newest(store: Store, count: int) -> set[str]:
 
 
 def before(store: Store, run_id: str) -> str | None:
-    """Return the newest earlier run that shares a cell with this one: the same target and load on the same cores."""
+    """Return the id of the newest earlier run that measured one of the same targets under the same load on the same cores."""
     found = store.select(
         """
         SELECT id FROM run
@@ -109,7 +109,7 @@ def extent(store: Store, target: str) -> tuple[int, str | None]:
 def target_ids(store: Store) -> list[str]:
     """Return the ids of all measured targets.
 
-    The query steps through the index from one target to the next, so it takes no longer if there are many trials.
+    The query steps through the index from one target to the next, so its cost doesn't depend on the number of trials.
     """
     found = store.select(
         """
@@ -121,14 +121,14 @@ def target_ids(store: Store) -> list[str]:
         SELECT target FROM known WHERE target IS NOT NULL
         """
     )
-    return [name for (name,) in found]
+    return [str(name) for (name,) in found]  # in a damaged file, it can have another type
 
 
 def _condition(store: Store, wanted: Wanted) -> tuple[str, Sequence[object]]:
     """Return the filter as an SQL condition with its values."""
     parts: list[tuple[str, object]] = []
     if wanted.target:
-        # The unary "+" keeps SQLite from using the index on ids, so it uses the index on all searched columns.
+        # The unary "+" prevents SQLite from using the index on ids, so that it uses the index on all searched columns.
         fitting = [name for name in target_ids(store) if wanted.target.lower() in name.lower()]
         parts.append(("+id IN (SELECT run_id FROM trial WHERE target IN (SELECT value FROM json_each(?)))", json.dumps(fitting)))
     parts += [(condition, value) for name, condition in CONDITIONS.items() if (value := getattr(wanted, name))]

@@ -1,4 +1,4 @@
-"""Read the results of a target over many runs from the table ``figures``, without the trials' documents.
+"""Read the results of a target in many runs from the table ``figures``, without reading the documents of trials.
 
 A history has thousands of trials, and reading one document takes milliseconds because it contains samples, intervals and logs.
 """
@@ -11,15 +11,17 @@ from dataclasses import dataclass
 from itertools import groupby
 from operator import itemgetter
 
+from pydantic import TypeAdapter
+
 from httpbench.model import Environment, LoadHost, Target, Trial, VerdictKind
 
 
 @dataclass(frozen=True, slots=True)
 class TrialFigures:
-    """The results of one trial. A result is ``None`` if the trial doesn't count or lacks it."""
+    """The results of one trial. A result is ``None`` if the trial doesn't count or has no such result."""
 
     cell: str
-    """Plan of the trial as JSON, without number, round and attempt. All trials of a cell on the same cores have the same text."""
+    """Plan of the trial as JSON, without number, round and attempt. The text is the same for all trials of a cell on the same cores."""
     round: int
     attempt: int
     verdict: VerdictKind
@@ -43,6 +45,10 @@ class RunFigures:
     """Workloads of the run by name, as JSON."""
     trials: tuple[TrialFigures, ...]
     """Trials in the order in which they ran."""
+
+
+_WORDS = TypeAdapter(tuple[str, str | None, str])
+"""Id, name and start of a run. In a damaged file, they can have other types."""
 
 
 def figures_of(trial: Trial) -> TrialFigures:
@@ -75,7 +81,8 @@ def runs_of(connection: sqlite3.Connection, target: str, runs_max: int) -> list[
     ).fetchall()
     rows = connection.execute(
         """
-        SELECT run_id, cell, round, attempt, verdict, throughput_rps, latency_us_p99, wall_s
+        SELECT run_id, cell, CAST(round AS INTEGER), CAST(attempt AS INTEGER), verdict,
+               CAST(throughput_rps AS REAL), CAST(latency_us_p99 AS REAL), CAST(wall_s AS REAL)
         FROM figures WHERE target = ? AND run_id IN (SELECT value FROM json_each(?)) ORDER BY run_id, number
         """,
         (target, json.dumps([run[0] for run in runs])),
@@ -88,9 +95,7 @@ def runs_of(connection: sqlite3.Connection, target: str, runs_max: int) -> list[
     }
     return [
         RunFigures(
-            id=run,
-            name=name,
-            started_at=started_at,
+            *_WORDS.validate_python((run, name, started_at)),
             environment=Environment.model_validate_json(environment),
             load_host=LoadHost.model_validate_json(load_host) if load_host else None,
             target=Target.model_validate_json(described),

@@ -1,8 +1,8 @@
 """The tables of the results file, as numbered migrations.
 
-A released migration never changes; each change is a new migration. SQLite's ``user_version`` is the number of applied migrations. Whole
-models are stored as JSON beside the columns that queries use. New fields therefore need no migration, and the file contains everything
-that a report needs.
+To change the tables, add a migration. Never edit one that has been released. SQLite's ``user_version`` is the number of applied migrations.
+The tables ``run`` and ``trial`` contain whole models as JSON, in addition to the columns that queries use. New fields of models therefore
+need no migration, and the file contains everything that a report needs.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ MIGRATIONS: tuple[str, ...] = (
     ) STRICT;
     CREATE INDEX trial_by_target ON trial(target, run_id);
     """,
-    # The order in which runs began, and the process of each run. Neither depends on the system clock, which can be set.
+    # Add the order in which runs began, and columns that identify the process of a run even if the system clock is changed.
     """
     ALTER TABLE run ADD COLUMN sequence INTEGER;
     UPDATE run SET sequence = rowid;
@@ -55,8 +55,8 @@ MIGRATIONS: tuple[str, ...] = (
     ALTER TABLE run ADD COLUMN pid_start_ticks INTEGER NOT NULL DEFAULT 0;
     ALTER TABLE run DROP COLUMN pid_started;
     """,
-    # The results for a target's history over many runs, so that a history reads no documents. ``cell`` is a trial's plan without its
-    # position in the run.
+    # Add a table with the results that a target's history shows, so that a history of many runs doesn't have to read documents. ``cell``
+    # is a trial's plan without its position in the run.
     """
     CREATE TABLE figures (
         run_id         TEXT NOT NULL,
@@ -87,7 +87,7 @@ MIGRATIONS: tuple[str, ...] = (
     FROM trial;
     CREATE INDEX figures_by_target ON figures(target, run_id);
     """,
-    # The columns by which users search for a run. The index covers all of them, so a search reads no document.
+    # Add the columns by which users search for a run. The index covers all of them, so a search doesn't have to read documents.
     """
     ALTER TABLE run ADD COLUMN name TEXT;
     ALTER TABLE run ADD COLUMN git_commit TEXT;
@@ -98,6 +98,8 @@ MIGRATIONS: tuple[str, ...] = (
 )
 
 TABLES = {"run", "trial", "histogram"}
+FIGURES_SINCE = 3
+"""Number of applied migrations from which the table ``figures`` exists."""
 
 
 def is_current(connection: sqlite3.Connection) -> bool:
@@ -111,8 +113,9 @@ def is_current(connection: sqlite3.Connection) -> bool:
 def migrate(connection: sqlite3.Connection) -> None:
     """Bring the tables up to date.
 
-    Call this within a transaction, so that two programs that start at once don't both migrate. This function always writes to
-    the file: SQLite opens a read-only file without an error, but a run should fail at its start rather than at its end.
+    Call this function within a transaction, so that two programs that start at the same time don't both migrate. The function writes to
+    the file even if there is nothing to migrate. SQLite opens a read-only file without an error, and with this write, a run fails at its
+    start rather than at its end.
     """
     for script in MIGRATIONS[_applied(connection) :]:
         for statement in script.split(";"):
@@ -128,6 +131,9 @@ def _applied(connection: sqlite3.Connection) -> int:
             f"written by a newer httpbench (format {applied}; this one reads up to {len(MIGRATIONS)})",
             hint="update httpbench, or name another file with --db",
         )
-    if (not tables >= TABLES) if applied else tables:
+    required = TABLES | {"figures"} if applied >= FIGURES_SINCE else TABLES
+    if (not tables >= required) if applied else tables:
         raise StoreError("not a results database of httpbench", hint="name another file with --db")
+    if connection.execute("SELECT count(*) FROM sqlite_master WHERE type = 'trigger'").fetchone() != (0,):
+        raise StoreError("contains triggers, which httpbench never creates", hint="remove them, or name another file with --db")
     return int(applied)

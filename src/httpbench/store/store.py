@@ -1,4 +1,4 @@
-"""Store all runs in one SQLite file, committed trial by trial, so that no crash loses finished measurements."""
+"""Store all runs in one SQLite file. Each trial is committed separately, so that a crash doesn't lose finished trials."""
 
 from __future__ import annotations
 
@@ -14,15 +14,18 @@ from dataclasses import astuple, dataclass
 from pathlib import Path
 from typing import Any, Self
 
+from pydantic import TypeAdapter
+
 from httpbench.errors import SelectionError, StoreError
 from httpbench.host.owner import Owner, is_alive, this_process
 from httpbench.model import Run, RunStatus, Trial
+from httpbench.store.copies import BUSY_LIMIT_S, Copy, connected, temporary_copy
 from httpbench.store.figures import RunFigures, figures_of, runs_of
 from httpbench.store.schema import is_current, migrate
 
 DISTRIBUTIONS = ("service_time_us", "response_time_us", "schedule_lag_us", "connect_time_us")
-BUSY_LIMIT_S = 10.0
 OTHER_FILE = "name another file with --db"
+UNREADABLE = "was stored by another version of httpbench, and this one cannot read it"
 HINTS = {
     sqlite3.SQLITE_FULL: f"free some space, or {OTHER_FILE}",
     sqlite3.SQLITE_BUSY: f"another program has locked it: try again later, or {OTHER_FILE}",
@@ -43,21 +46,22 @@ MADE = """
          THEN (SELECT count(*) FROM trial WHERE run_id = run.id AND number < json_array_length(run.document, '$.plan'))
          ELSE (SELECT count(*) FROM trial WHERE run_id = run.id) END
 """
-"""Number of a run's stored trials, excluding repeats. Repeats have higher numbers than all planned trials."""
+"""Number of a run's stored trials, excluding repeats. Repeats are numbered after all planned trials."""
 
 PLANNED = f"""
     CASE WHEN status = 'finished' AND json_extract(document, '$.precision') IS NOT NULL
          THEN {MADE}
          ELSE coalesce(json_array_length(document, '$.plan'), 0) END
 """
-"""Number of trials of a run, excluding repeats. A run that ended early because its intervals were narrow enough counts as complete."""
+"""Number of planned trials of a run, excluding repeats. If a run ended early because its intervals were narrow enough, only the trials that
+ran count as planned."""
 
 SIZE = """
     length(CAST(document AS BLOB))
     + (SELECT coalesce(sum(length(CAST(document AS BLOB))), 0) FROM trial WHERE run_id = run.id)
     + (SELECT coalesce(sum(length(data)), 0) FROM histogram WHERE run_id = run.id)
 """
-"""Size of a run's documents and histograms, in bytes. To compute the size, SQLite reads all of them."""
+"""Size of a run's documents and histograms, in bytes. This expression is slow, because SQLite reads all of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,23 +85,29 @@ class RunLine:
     """Size of the run's documents and histograms, in bytes. 0: not computed."""
 
 
+_LINE = TypeAdapter(RunLine)
+_TEXTS = TypeAdapter(tuple[str, ...])
+_HISTOGRAMS = TypeAdapter(dict[str, str])
+
+
 class Store:
     """The results file, as a context manager. Methods raise :class:`StoreError` if they can't read or write the file."""
 
-    def __init__(self, path: Path, *, reading: bool = False):
+    def __init__(self, path: Path, *, reading: bool = False, copy: Copy | None = None):
         """Open the file, and create it if it is missing.
 
-        With ``reading``, create nothing, and accept a file that isn't writable.
+        With ``reading``, create nothing, and accept a file that isn't writable. If the file is in an earlier format, read a copy: ``copy``,
+        which several stores can share, or a new one.
         """
         self.path = path
         with self._errors():
             if not reading:
                 path.parent.mkdir(parents=True, exist_ok=True)
                 if not path.exists():
-                    path.touch(0o600)  # SQLite uses the same permissions for the log beside the file
-            self._connection = sqlite3.connect(_address(path, reading), uri=True, timeout=BUSY_LIMIT_S, isolation_level=None)
+                    path.touch(0o600)  # SQLite creates the log next to the file with the same permissions
+            self._connection = connected(_address(path, reading))
             try:
-                self._prepare(reading)
+                self._prepare(reading, copy)
             except BaseException:
                 self.close()
                 raise
@@ -146,9 +156,9 @@ class Store:
     def lines(self, condition: str, values: Sequence[object], *, first: int = 0, limit: int = 1, size: str = "0") -> list[RunLine]:
         """Return a page of the runs that meet an SQL condition, newest first.
 
-        A run whose process is gone appears as interrupted. A run that ended early because its intervals were narrow enough counts as
-        complete. For a search, the number of planned trials equals the number of stored trials. ``size`` is an SQL expression such
-        as :data:`SIZE`.
+        A run whose process is gone appears as interrupted. In a run that ended early because its intervals were narrow enough, only the
+        trials that ran count as planned. For a search, the number of planned trials equals the number of stored trials. ``size`` is an SQL
+        expression such as :data:`SIZE`.
         """
         query = f"""
             SELECT id, started_at, name, git_commit, status, boot_id, pid, pid_start_ticks, tags,
@@ -158,23 +168,11 @@ class Store:
             FROM run WHERE id IN (SELECT id FROM run WHERE {condition} ORDER BY sequence DESC LIMIT ? OFFSET ?) ORDER BY sequence DESC
         """
         rows = self.select(query, (*values, limit, first))
-        return [
-            RunLine(
-                run_id,
-                started_at,
-                name,
-                commit,
-                status_of(status, Owner(boot_id, pid, ticks)),
-                tuple(json.loads(tags)),
-                tuple(json.loads(targets)),
-                shlex.join(json.loads(command)),
-                *numbers,
-            )
-            for run_id, started_at, name, commit, status, boot_id, pid, ticks, tags, targets, command, *numbers in rows
-        ]
+        with self._errors():
+            return [_line(*row) for row in rows]
 
     def run(self, name: str) -> tuple[Run, list[Trial]]:
-        """Return a run and its trials. ``name`` refers to the run in one of the :data:`WAYS`.
+        """Return a run and its trials. ``name`` identifies the run in one of the :data:`WAYS`.
 
         Raises :class:`SelectionError` if there isn't exactly one such run.
         """
@@ -183,17 +181,44 @@ class Store:
             if len(rows) != 1:
                 raise SelectionError(_not_one(name, [row[0] for row in rows], self.path), hint="`httpbench runs` lists them")
             run_id, status, *owner, finished_at, document = rows[0]
-            query = """
-                SELECT document, (SELECT json_group_object(name, data) FROM histogram WHERE run_id = ?1 AND number = trial.number)
-                FROM trial WHERE run_id = ?1 ORDER BY number
-            """
-            trials = self._connection.execute(query, (run_id,)).fetchall()
-            try:
+            with _readable(run_id):
                 run = Run.model_validate_json(document)
-                found = [_with_histograms(Trial.model_validate_json(text), json.loads(histograms)) for text, histograms in trials]
-            except ValueError:
-                raise StoreError(f"run {run_id} was stored by another version of httpbench, and this one cannot read it") from None
-        return run.model_copy(update={"status": status_of(status, Owner(*owner)), "finished_at": finished_at}), found
+            if run.id != run_id:
+                raise StoreError(f"run {run_id} cannot be read: its document has the id {run.id}", hint=OTHER_FILE)
+            found = self._trials(run_id, self._numbers(run_id))
+            return _as_of(run, found, status, owner, finished_at), found
+
+    def updated(self, run: Run, trials: Sequence[Trial]) -> tuple[Run, list[Trial]]:
+        """Return a run and its trials as they are now, given an earlier result of :meth:`run`. Only new trials are read.
+
+        Raises :class:`SelectionError` if the run has been deleted.
+        """
+        with self._errors():
+            query = "SELECT status, boot_id, pid, pid_start_ticks, finished_at FROM run WHERE id = ?"
+            row = self._connection.execute(query, (run.id,)).fetchone()
+            if row is None:
+                raise SelectionError(_not_one(run.id, (), self.path), hint="`httpbench runs` lists them")
+            status, *owner, finished_at = row
+            known = {trial.plan.number: trial for trial in trials}
+            numbers = self._numbers(run.id)
+            new = {trial.plan.number: trial for trial in self._trials(run.id, [number for number in numbers if number not in known])}
+            found = [new.get(number) or known[number] for number in numbers]
+            return _as_of(run, found, status, owner, finished_at), found
+
+    def _numbers(self, run_id: str) -> list[int]:
+        """Return the numbers of a run's trials in ascending order. The query reads only an index."""
+        rows = self._connection.execute("SELECT number FROM trial WHERE run_id = ? ORDER BY number", (run_id,))
+        return [number for (number,) in rows]
+
+    def _trials(self, run_id: str, numbers: Sequence[int]) -> list[Trial]:
+        """Return some trials of a run in ascending order."""
+        query = """
+            SELECT document, (SELECT json_group_object(name, data) FROM histogram WHERE run_id = ?1 AND number = trial.number)
+            FROM trial WHERE run_id = ?1 AND number IN (SELECT value FROM json_each(?2)) ORDER BY number
+        """
+        rows = self._connection.execute(query, (run_id, json.dumps(numbers)))  # read one by one, because documents are large
+        with _readable(run_id):
+            return [_with_histograms(Trial.model_validate_json(text), _HISTOGRAMS.validate_json(histograms)) for text, histograms in rows]
 
     def figures(self, target: str, runs_max: int) -> list[RunFigures]:
         """Return the results of a target in the newest runs, oldest first.
@@ -204,7 +229,7 @@ class Store:
             try:
                 return runs_of(self._connection, target, runs_max)
             except ValueError:
-                raise StoreError(f"a run of {target} was stored by another version of httpbench, and this one cannot read it") from None
+                raise StoreError(f"a run of {target} {UNREADABLE}") from None
 
     def noise_runs(self, hostname: str, cpu_model: str, limit: int = 5) -> list[str]:
         """Return the ids of finished A/A runs on machines with this host name and CPU model, newest first."""
@@ -228,7 +253,7 @@ class Store:
                 if status_of(status, Owner(*owner)) is RunStatus.RUNNING:
                     raise StoreError(f"run {name} is still running", hint="end it first")
             self._connection.execute(f"DELETE {chosen}", (ids,))
-        with suppress(sqlite3.OperationalError):  # while another program reads, the file can't shrink, but SQLite reuses the space
+        with suppress(sqlite3.OperationalError):  # the file can't shrink while another program reads it, but SQLite reuses the space
             self._connection.execute("VACUUM")
             self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
@@ -246,13 +271,13 @@ class Store:
     def __exit__(self, *error: object) -> None:
         self.close()
 
-    def _prepare(self, reading: bool) -> None:
+    def _prepare(self, reading: bool, copy: Copy | None) -> None:
         if reading:
             if not is_current(self._connection):
-                self._read_a_copy()
+                self._read_a_copy(copy)
             self._connection.execute("PRAGMA query_only = ON")
             return
-        with self._transaction():  # so that two programs that start at once don't both migrate
+        with self._transaction():  # so that two programs that start at the same time don't both migrate
             if not is_current(self._connection):
                 self._take_from_others()
             migrate(self._connection)
@@ -261,16 +286,13 @@ class Store:
         self._connection.execute("PRAGMA synchronous = FULL")
         self._connection.execute("PRAGMA foreign_keys = ON")
 
-    def _read_a_copy(self) -> None:
-        """Continue with an in-memory copy in the current format.
+    def _read_a_copy(self, copy: Copy | None) -> None:
+        """Continue with a copy in the current format.
 
         The file itself isn't changed, because it might be read-only.
         """
-        copy = sqlite3.connect(":memory:", isolation_level=None)
         with closing(self._connection) as original:
-            original.backup(copy)
-        self._connection = copy
-        migrate(copy)
+            self._connection = copy.connected(self.path, original) if copy else temporary_copy(original)
 
     def _take_from_others(self) -> None:
         """Restrict a file that needs a migration to its owner.
@@ -307,11 +329,30 @@ class Store:
         except StoreError as error:
             raise StoreError(f"{self.path}: {error.message}", hint=error.hint) from None
         except sqlite3.DatabaseError as error:
-            kind = error.sqlite_errorcode & 0xFF  # the higher bits are the extended code
+            # The higher bits are the extended code. Errors of Python's module itself, such as text that isn't UTF-8, have no code.
+            kind = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_CORRUPT) & 0xFF
             damaged = "the file is damaged: " if kind == sqlite3.SQLITE_CORRUPT else ""
             raise StoreError(f"{self.path}: {damaged}{error}", hint=HINTS.get(kind, OTHER_FILE)) from None
+        except UnicodeDecodeError:  # SQLite's own message contains bytes of the file
+            raise StoreError(f"{self.path}: the file is damaged", hint=HINTS[sqlite3.SQLITE_CORRUPT]) from None
         except OSError as error:
             raise StoreError(f"{self.path}: {error.strerror}", hint=OTHER_FILE) from None
+
+
+def _as_of(run: Run, trials: Sequence[Trial], status: str, owner: Sequence[Any], finished_at: object) -> Run:
+    """Return the run in its current state. Raise :class:`StoreError` if it doesn't describe the target of each trial."""
+    if not {trial.plan.target for trial in trials} <= run.targets.keys():
+        raise StoreError(f"run {run.id} has trials of a target that it doesn't describe", hint=OTHER_FILE)
+    return run.model_copy(update={"status": status_of(status, Owner(*owner)), "finished_at": finished_at and str(finished_at)})
+
+
+@contextmanager
+def _readable(run_id: str) -> Iterator[None]:
+    """Raise :class:`StoreError` if a document of a run can't be parsed."""
+    try:
+        yield
+    except ValueError:
+        raise StoreError(f"run {run_id} {UNREADABLE}") from None
 
 
 def _address(path: Path, reading: bool) -> str:
@@ -322,9 +363,36 @@ def _address(path: Path, reading: bool) -> str:
         return "file::memory:"
     if os.access(path, os.W_OK) and os.access(path.parent, os.W_OK):
         return f"{path.absolute().as_uri()}?mode=rw"
-    # Without permission to lock the file, read it as it is. A log beside the file means that the file is in use, so SQLite must read both.
+    # SQLite can't lock the file without write permission. With `immutable`, it reads the file without locks and ignores the log. If there
+    # is a log next to the file, another program is using the file, and SQLite must read both.
     in_use = path.with_name(f"{path.name}-wal").exists()
     return f"{path.absolute().as_uri()}?mode=ro" + ("" if in_use else "&immutable=1")
+
+
+def _line(
+    run_id: str, started_at: str, name: str | None, commit: str | None, status: str, boot_id: str, pid: int, ticks: int, *more: Any
+) -> RunLine:
+    """Return the line of a row. Raises :class:`StoreError` if the row contains values of other types."""
+    tags, targets, command, trials, done, planned, size = more
+    try:
+        return _LINE.validate_python(
+            {
+                "id": run_id,
+                "started_at": started_at,
+                "name": name,
+                "git_commit": commit,
+                "status": status_of(status, Owner(boot_id, pid, ticks)),
+                "tags": _TEXTS.validate_json(tags),
+                "targets": _TEXTS.validate_json(targets),
+                "command": shlex.join(_TEXTS.validate_json(command)),
+                "trials": trials,
+                "trials_done": done,
+                "trials_planned": planned,
+                "size_bytes": size,
+            }
+        )
+    except ValueError:
+        raise StoreError(f"run {run_id} {UNREADABLE}") from None
 
 
 def _split(trial: Trial) -> tuple[Trial, dict[str, str]]:
@@ -338,12 +406,15 @@ def _with_histograms(trial: Trial, histograms: Mapping[str, str | None]) -> Tria
     measurement = trial.measurement
     if measurement is None:
         return trial
-    times = {name: getattr(measurement, name).model_copy(update={"histogram": data}) for name, data in histograms.items()}
+    measured = {name: times for name in histograms if (times := getattr(measurement, name, None)) and name in DISTRIBUTIONS}
+    times = {name: each.model_copy(update={"histogram": histograms[name]}) for name, each in measured.items()}
     return trial.model_copy(update={"measurement": measurement.model_copy(update=times)})
 
 
 def status_of(status: str, owner: Owner) -> RunStatus:
-    """Return the status of a run: interrupted if the stored status is running, but the run's process is gone."""
+    """Return the status of a run, which is interrupted if the stored status is running but the run's process is gone."""
+    if status not in list(RunStatus):
+        raise StoreError(f'a run with the status "{status}" {UNREADABLE}')
     return RunStatus.INTERRUPTED if status == RunStatus.RUNNING and not is_alive(owner) else RunStatus(status)
 
 
@@ -351,13 +422,15 @@ def _find(connection: sqlite3.Connection, word: str) -> list[Any]:
     """Return the rows of the matching runs: one, none, or several if a prefix of an id is ambiguous."""
     if match := LATEST.fullmatch(word):
         return connection.execute(f"{QUERY} {NEWEST} OFFSET ?", (int(match[1] or 0),)).fetchall()
-    if found := connection.execute(f"{QUERY} WHERE substr(id, 1, ?) = ?", (len(word), word)).fetchall():
-        return found
+    # An exact id comes first, because it can be the beginning of another one.
+    for where, values in (("id = ?", (word,)), ("substr(id, 1, ?) = ?", (len(word), word))):
+        if found := connection.execute(f"{QUERY} WHERE {where}", values).fetchall():
+            return found
     if found := connection.execute(f"{QUERY} WHERE json_extract(document, '$.name') = ? {NEWEST}", (word,)).fetchall():
         return found
     if not COMMIT.fullmatch(word):
         return []
-    # A folder with uncommitted changes differs from its commit, so "+changes" never matches.
+    # With uncommitted changes, the measured code differs from the commit, so a commit with the suffix "+changes" never matches.
     commit = "json_extract(document, '$.environment.git_commit')"
     where = f"substr({commit}, 1, ?) = ? AND {commit} NOT LIKE '%+changes'"
     return connection.execute(f"{QUERY} WHERE {where} {NEWEST}", (len(word), word)).fetchall()
@@ -365,5 +438,5 @@ def _find(connection: sqlite3.Connection, word: str) -> list[Any]:
 
 def _not_one(name: str, found: Sequence[str], path: Path) -> str:
     if found:
-        return f'"{name}" matches several runs: {", ".join(found[:5])}'
+        return f'"{name}" matches several runs: {", ".join(map(str, found[:5]))}'
     return f"no run in {path}" if name == "latest" else f'no run "{name}" in {path}'

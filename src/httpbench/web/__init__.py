@@ -1,8 +1,7 @@
 """The dashboard: pages about all runs in the store, rendered on the server.
 
-``site`` makes pages from paths and doesn't depend on HTTP. ``app`` serves them and sends the progress of running benchmarks, ``guard``
-checks requests, and ``export`` writes the pages to files. All of these modules require the extra
-``dashboard``.
+``site`` makes pages from paths and doesn't depend on HTTP. ``app`` serves the pages and sends the progress of running benchmarks, ``guard``
+checks requests, and ``export`` writes the pages to files. All of these modules require the extra ``dashboard``.
 """
 
 from __future__ import annotations

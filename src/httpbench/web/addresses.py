@@ -13,7 +13,7 @@ COMPARE = "compare"
 SCRIPT = "live.js"
 
 NAME_MAX = 60
-"""Maximum number of characters that a page name takes from an id."""
+"""Maximum number of characters of a target's id that its page name contains."""
 
 
 def page_of_runs(number: int) -> str:

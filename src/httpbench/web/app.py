@@ -1,7 +1,7 @@
-"""The dashboard as an ASGI application: pages of :class:`Site`, the progress of a run as server-sent events, and error pages.
+"""The dashboard as an ASGI application. It serves the pages of :class:`Site`, the progress of a run as server-sent events, and error pages.
 
-Events are read from the store, so the run can belong to any process, and that process can die at any time. The event ``state`` contains a
-line of text, ``results`` contains the part of the page that changes, and ``end`` is the last event.
+The server reads the progress from the store, so any process may execute the run, and that process may die at any time. The event ``state``
+contains a line of text, ``results`` contains the part of the page that changes, and ``end`` is the last event.
 
 Format: https://html.spec.whatwg.org/multipage/server-sent-events.html.
 """
@@ -33,6 +33,11 @@ from httpbench.web.workers import PageWorkers
 STREAMS_MAX = 32
 """Maximum number of simultaneous event streams."""
 LOOK_EVERY_S = 1.0
+REST, REST_S_MAX = 20, 30.0
+"""Minimum time between two updates of the results: a multiple of the time that the first one took, but no more than 30 s.
+
+An update takes longer the more trials the run has. With this limit, a stream uses about 5% of a core at most, however large the run is.
+"""
 ALIVE_EVERY = 15
 """Number of checks without news after which the server sends a comment to keep the connection alive."""
 LOOKS_MAX = 3600
@@ -72,6 +77,7 @@ class Dashboard:
         warm_up = asyncio.ensure_future(self.workers.run(self.site.warm_up))
         yield
         warm_up.cancel()
+        self.site.close()  # here, because the server ends with a signal, without any other cleanup
 
     async def _page(self, request: Request) -> Response:
         path = request.path_params["path"]
@@ -113,7 +119,8 @@ class Dashboard:
 
     async def _news(self, run_id: str) -> AsyncIterator[str]:
         """Yield events until the run ends, the server stops, or an hour has passed."""
-        known, quiet = None, 0
+        clock = asyncio.get_running_loop().time
+        known, shown, quiet, rested_at = None, None, 0, 0.0
         for _ in range(LOOKS_MAX):
             try:
                 state = await self.workers.run(lambda: self.site.state(run_id))
@@ -121,8 +128,12 @@ class Dashboard:
                     yield _event("end", state_text(state) if state else "deleted")
                     return
                 if state != known:
-                    yield _event("state", state_text(state)) + _event("results", await self.workers.run(lambda: self.site.results(run_id)))
+                    yield _event("state", state_text(state))
                     known, quiet = state, 0
+                if state != shown and clock() >= rested_at:
+                    begun_at = clock()
+                    yield _event("results", await self.workers.run(lambda: self.site.results(run_id)))
+                    shown, quiet, rested_at = state, 0, clock() + min(REST * (clock() - begun_at), REST_S_MAX)
             except (HttpbenchError, NotFound):
                 yield _event("end", "the store cannot be read")
                 return

@@ -1,4 +1,4 @@
-"""The dashboard as files that work on any web server, or without one.
+"""The dashboard as static files, which work with any web server or without one.
 
 The export follows the links of each page, starting with the list of runs, so that no link is broken.
 """
@@ -9,6 +9,7 @@ from collections.abc import Callable
 from html.parser import HTMLParser
 from pathlib import Path
 from posixpath import dirname, join, normpath
+from urllib.parse import unquote
 
 from httpbench.errors import StoreError, UsageError
 from httpbench.web import addresses
@@ -43,11 +44,11 @@ def export(db: Path, folder: Path, runs_max: int, wrote: Callable[[str], None]) 
 
 
 def links(content: str, path: str) -> list[str]:
-    """Return the paths that a page links to, ignoring fragments, other hosts and data URLs."""
+    """Return the paths that a page links to, unescaped, ignoring fragments, other hosts and data URLs."""
     parser = _Links()
     parser.feed(content)
     local = [link.partition("#")[0] for link in parser.found if ":" not in link.partition("/")[0]]
-    return [normpath(join(dirname(path), link)) for link in local if link]
+    return [unquote(normpath(join(dirname(path), link))) for link in local if link]
 
 
 class _Links(HTMLParser):

@@ -20,7 +20,7 @@ STATIC_POLICY = "default-src 'none'; style-src 'sha256-{}'; img-src 'self' data:
 """Policy of a static copy, which has no scripts."""
 
 POLICY_HEADER = f"{POLICY.replace('sha256-{}', 'unsafe-inline')}; frame-ancestors 'none'"
-"""Policy header of every response. It allows inline styles for pictures, but each page restricts its own styles to one hash."""
+"""Policy in the headers of every response. It allows inline styles, which pictures need. Each page restricts its own styles to one hash."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +32,7 @@ class Page:
 
 
 class NotFound(Exception):
-    """Error for a page that doesn't exist. The message says what is missing."""
+    """Error for a page that doesn't exist. The message names the missing object."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,9 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from httpbench.web.frame import POLICY_HEADER
 
 METHODS = ("GET", "HEAD")
-COOKIE = "httpbench-token"
+COOKIE = "httpbench-token-{port}"
+"""Name of the cookie with the token. It contains the port, because a browser sends a cookie to all ports of a host."""
+
 TOKEN = "token"
 """Query parameter with the token in the printed address."""
 
@@ -73,7 +75,9 @@ class AccessGuard:
         if name not in self._hosts and not _is_address(name):
             hint = "Start the dashboard with --allow-host NAME to allow it."
             return self._refuse(421, "Unknown host", f"The Host header contains an unknown name. {hint}")
-        if self._token is None or _is_same(request.cookies.get(COOKIE, ""), self._token):
+        if _is_embedded_elsewhere(request):
+            return self._refuse(403, "Request of another site", "Another site tried to read the dashboard.")
+        if self._token is None or _is_same(request.cookies.get(_cookie(request), ""), self._token):
             return None
         return self._signed_in(request, self._token)
 
@@ -87,7 +91,7 @@ class AccessGuard:
         # If a path begins with two slashes, browsers treat the rest as the name of another host, so only one slash is kept.
         path = "/" + request.url.path.lstrip("/\\")
         response = RedirectResponse(f"{path}?{others}" if others else path, status_code=303)
-        response.set_cookie(COOKIE, found, httponly=True, samesite="strict", path="/")
+        response.set_cookie(_cookie(request), found, httponly=True, samesite="strict", path="/")
         return response
 
 
@@ -97,6 +101,19 @@ def host_name(header: str) -> str:
     if name.startswith("["):
         return name[1:].partition("]")[0]
     return name.partition(":")[0].removesuffix(".")
+
+
+def _cookie(request: Request) -> str:
+    return COOKIE.format(port=request.scope["server"][1])
+
+
+def _is_embedded_elsewhere(request: Request) -> bool:
+    """Return whether a page of another site loads this address as part of itself, such as an image. Following a link is allowed.
+
+    Source: W3C, Fetch Metadata Request Headers. Programs other than browsers don't send these headers.
+    """
+    site, mode = (request.headers.get(f"sec-fetch-{name}") for name in ("site", "mode"))
+    return site in ("cross-site", "same-site") and mode != "navigate"
 
 
 def _is_same(found: str, token: str) -> bool:

@@ -1,4 +1,4 @@
-"""The list of runs, which a search can filter, and the list of targets."""
+"""The list of runs, which users can search, and the list of targets."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from httpbench.web.frame import Frame, NotFound, Page
 
 RUNS_PER_PAGE = 50
 TARGETS_NAMED = 3
-"""Maximum number of targets that the list shows for a run."""
+"""Number of targets that the list shows for a run with many targets."""
 COMMAND_CHARACTERS = 120
 LONG_CHARACTERS = 24
 """Maximum length of a text that doesn't wrap."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from httpbench.analysis.groups import groups
 from httpbench.analysis.rows import Group
 from httpbench.model import Kind, Run, RunStatus, Trial
 from httpbench.report.charts import search as search_charts
@@ -21,20 +20,22 @@ from httpbench.report.words.run import machine, origin, status, title
 from httpbench.store import RunLine
 from httpbench.web import addresses
 from httpbench.web.frame import Frame, NotFound, Page
+from httpbench.web.measured import Measured
 
 SEARCH = "search"
 TABLE = "table-"
 """Prefix of chart names, followed by the number of the table. Tables are numbered from 1."""
 
 LATEST = 10
-"""Number of recent trials on the page of an unfinished run."""
+"""Maximum number of recent trials on the page of an unfinished run."""
 
 FRAME_HEIGHT, ROW_HEIGHT, SEARCH_HEIGHT = 110, 26, 420
 """Approximate heights of parts of a chart, in pixels."""
 
 
-def run_page(frame: Frame, path: str, run: Run, trials: Sequence[Trial], state: RunLine, before: str | None) -> Page:
+def run_page(frame: Frame, path: str, measured: Measured, before: str | None) -> Page:
     """Make the page of a run. ``before`` is the id of the latest earlier run that the page offers for comparison."""
+    run, trials, state = measured.run, measured.trials, measured.state
     is_running = state.status is RunStatus.RUNNING and not frame.is_static
     context = {
         "title": title(run, trials),
@@ -46,14 +47,14 @@ def run_page(frame: Frame, path: str, run: Run, trials: Sequence[Trial], state: 
         "state": state_text(state),
         "before": before,
         "machine": [*machine(run), *([("Tags", ", ".join(run.tags))] if run.tags else [])],
-        **_results(run, trials, path, is_running=is_running),
+        **_results(measured, path, is_running=is_running),
     }
     return frame.page("run.html", path, context)
 
 
-def results_part(frame: Frame, path: str, run: Run, trials: Sequence[Trial]) -> str:
+def results_part(frame: Frame, path: str, measured: Measured) -> str:
     """Make the part of a page that changes while the run continues."""
-    return frame.part("run_results.html", path, _results(run, trials, path, is_running=True))
+    return frame.part("run_results.html", path, _results(measured, path, is_running=True))
 
 
 def state_text(state: RunLine) -> str:
@@ -68,27 +69,43 @@ def report_page(run: Run, trials: Sequence[Trial]) -> Page:
     return Page(render_html(run, trials))
 
 
-def chart(run: Run, trials: Sequence[Trial], name: str) -> Page:
+def chart(measured: Measured, name: str) -> Page:
     """Draw a chart of a run. Raises :class:`NotFound` if there is no such chart."""
+    run = measured.run
     if name == SEARCH:
-        drawings = list(search_charts.of_search(run, trials).values())
+        drawings = list(search_charts.of_search(run, measured.trials).values())
     else:
-        found = groups(run, trials)
-        number = int(name.removeprefix(TABLE)) - 1
-        drawings = [drawing for _, drawing in of_group(run, found[number])] if 0 <= number < len(found) else []
+        group = _table(measured, name)
+        drawings = [drawing for _, drawing in of_group(run, group)] if group else []
     if not drawings:
         raise NotFound(f'Run {run.id} has no chart "{name}".')
     return Page(svg_file(drawings[0]), "image/svg+xml")
 
 
-def _results(run: Run, trials: Sequence[Trial], path: str, *, is_running: bool) -> dict[str, Any]:
-    found = groups(run, trials)
-    # Browsers cache charts. With the number of trials in the address, they load a new chart when there are more trials.
-    version = f"?{len(trials)}" if is_running else ""
-    address = addresses.root(path) + addresses.run_chart(run.id, "{}") + version
-    search = search_of(run, trials, [Picture("Latency against the offered rate", address.format(SEARCH), SEARCH_HEIGHT)])
+def chart_version(measured: Measured, name: str) -> str:
+    """Return a text that changes when the chart of a run in progress changes: when its table, or its search, has another trial."""
+    group = None if name == SEARCH else _table(measured, name)
+    # Each trial belongs to one table, so the lowest number identifies the table even if another table is inserted before it.
+    numbers = [trial.plan.number for row in group.rows for trial in row.attempts] if group else [0] * len(measured.trials)
+    return f"{min(numbers, default=0)}-{len(numbers)}"
+
+
+def _table(measured: Measured, name: str) -> Group | None:
+    number = int(name.removeprefix(TABLE)) - 1
+    return measured.groups[number] if 0 <= number < len(measured.groups) else None
+
+
+def _results(measured: Measured, path: str, *, is_running: bool) -> dict[str, Any]:
+    run, trials, found = measured.run, measured.trials, measured.groups
+
+    def address(name: str) -> str:
+        # Browsers cache charts, so the address changes when the chart does.
+        version = f"?{chart_version(measured, name)}" if is_running else ""
+        return addresses.root(path) + addresses.run_chart(run.id, name) + version
+
+    search = search_of(run, trials, [Picture("Latency against the offered rate", address(SEARCH), SEARCH_HEIGHT)])
     numbers = {id(group): number for number, group in enumerate(found, 1)}
-    parts = results(run, trials, found, search, lambda group: _pictures(group, address.format(f"{TABLE}{numbers[id(group)]}")))
+    parts = results(run, trials, found, search, lambda group: _pictures(group, address(f"{TABLE}{numbers[id(group)]}")))
     return {
         **parts,
         "latest": _latest(trials) if is_running and trials else None,

@@ -1,4 +1,4 @@
-"""The HTTP server of the dashboard. It prints nothing, and stops at once without waiting for event streams or unfinished pages."""
+"""The HTTP server of the dashboard. It prints nothing. When it stops, it doesn't wait for event streams or unfinished pages."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ import uvicorn
 
 from httpbench.errors import UsageError
 from httpbench.web.app import Dashboard
+from httpbench.web.connections import HeadLimit
 from httpbench.web.guard import TOKEN
 from httpbench.web.site import Site
 
@@ -47,6 +48,7 @@ def serve(
         access_log=False,
         server_header=False,
         ws="none",
+        http=HeadLimit,
         limit_concurrency=CONNECTIONS_MAX,
         timeout_graceful_shutdown=END_S,
     )

@@ -9,23 +9,22 @@ import re
 import threading
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 
 from httpbench.errors import HttpbenchError
-from httpbench.model import Run, Trial
-from httpbench.store import RunLine, Store, browse
+from httpbench.model import RunStatus
+from httpbench.store import Copy, RunLine, Store, browse
 from httpbench.web import addresses, comparisons, lists, runs, targets
 from httpbench.web.cache import Cache
 from httpbench.web.frame import Frame, NotFound, Page
+from httpbench.web.measured import Measured, MeasuredRuns
 
 PAGES_BYTES_MAX = 64_000_000
-TRIALS_MAX = 1_000
-"""Maximum number of trials from recently viewed runs that are kept in memory."""
 
-ID = r"([0-9A-Za-z][0-9A-Za-z._-]{0,99})"
+ID = r"([0-9A-Za-z][0-9A-Za-z._+-]{0,99})"
 NAME = r"([a-z0-9.-]{1,80})"
 
-Measured = tuple[Run, list[Trial]]
 Query = Mapping[str, str]
 
 
@@ -33,12 +32,13 @@ class Site:
     """The pages of one store. Threads may share an instance."""
 
     def __init__(self, db: Path, *, is_static: bool = False, runs_max: int | None = None):
-        """Open a site. ``is_static`` makes pages for files, and ``runs_max`` limits the list to the newest runs."""
+        """Open a site. With ``is_static``, its pages are saved as files. ``runs_max`` limits the list to the newest runs."""
         self.db = db
         self.frame = Frame(is_static)
         self._runs_max = runs_max
+        self._copy = Copy()
         self._pages: Cache[Page] = Cache(PAGES_BYTES_MAX, lambda page: len(page.content))
-        self._measured: Cache[Measured] = Cache(TRIALS_MAX, lambda measured: max(len(measured[1]), 1))
+        self._measured = MeasuredRuns()
         self._drawing = threading.Lock()
         """Lock for drawing, because altair has global state."""
         self._routes: list[tuple[str, Callable[..., Page]]] = [
@@ -62,35 +62,42 @@ class Site:
 
     def state(self, run_id: str) -> RunLine | None:
         """Return the state of a run, or ``None`` if it does not exist."""
-        with Store(self.db, reading=True) as store:
+        with self._store() as store:
             return browse.state(store, run_id)
 
     def results(self, run_id: str) -> str:
         """Make the part of a page that changes while the run continues. Raises :class:`NotFound` if there is no such run."""
-        _, measured = self._found(run_id)
-        return runs.results_part(self.frame, addresses.run(run_id), *measured)
+        measured, path = self._found(run_id), addresses.run(run_id)
+        return self._pages.get(("results", measured.state), lambda: Page(runs.results_part(self.frame, path, measured))).content
+
+    def close(self) -> None:
+        """Delete the temporary copy of a store in an earlier format."""
+        self._copy.close()
 
     def warm_up(self) -> None:
-        """Make the page and the first chart of the newest run, so that slow libraries are already loaded for the first reader.
+        """Make the page and the first chart of the newest run, so that slow libraries are loaded before the first request.
 
         Errors are ignored.
         """
-        with suppress(HttpbenchError, NotFound), Store(self.db, reading=True) as store:
+        with suppress(HttpbenchError, NotFound), self._store() as store:
             for newest in browse.runs(store, browse.Wanted(), first=0, limit=1)[0]:
                 self.page(addresses.run(newest.id))
                 self.page(addresses.run_chart(newest.id, f"{runs.TABLE}1"))
+
+    def _store(self) -> Store:
+        return Store(self.db, reading=True, copy=self._copy)
 
     def _linked(self, store: Store) -> set[str] | None:
         """Return the ids of the runs that have a page, or ``None`` if all runs have a page."""
         return None if self._runs_max is None else browse.newest(store, self._runs_max)
 
-    def _found(self, run_id: str) -> tuple[RunLine, Measured]:
+    def _found(self, run_id: str) -> Measured:
         """Read a run. Raises :class:`NotFound` if there is no such run."""
-        with Store(self.db, reading=True) as store:
+        with self._store() as store:
             state = browse.state(store, run_id)
             if state is None:
                 raise NotFound(f'There is no run "{run_id}".')
-            return state, self._measured.get((run_id, state.trials, state.status), lambda: store.run(run_id))
+            return self._measured.get(store, state)
 
     def _drawn(self, key: tuple[object, ...], make: Callable[[], Page]) -> Page:
         """Return a cached page, drawing it if it is missing."""
@@ -102,43 +109,47 @@ class Site:
         return self._pages.get(key, draw)
 
     def _runs(self, path: str, query: Query, number: str | None) -> Page:
-        with Store(self.db, reading=True) as store:
+        with self._store() as store:
             return lists.runs_page(self.frame, store, path or addresses.RUNS, int(number or 1), lists.wanted_of(query), self._runs_max)
 
     def _targets(self, path: str, query: Query) -> Page:
-        with Store(self.db, reading=True) as store:
+        with self._store() as store:
             return lists.targets_page(self.frame, store, path)
 
     def _target(self, path: str, query: Query, name: str) -> Page:
-        with Store(self.db, reading=True) as store:
+        with self._store() as store:
             return targets.target_page(self.frame, store, path, targets.target_of(store, name), self._linked(store))
 
     def _target_chart(self, path: str, query: Query, name: str, number: str) -> Page:
-        with Store(self.db, reading=True) as store:
+        with self._store() as store:
             target = targets.target_of(store, name)
             return self._drawn((path, browse.extent(store, target)), lambda: targets.target_chart(store, target, int(number)))
 
     def _run(self, path: str, query: Query, run_id: str) -> Page:
-        state, measured = self._found(run_id)
-        with Store(self.db, reading=True) as store:
+        measured = self._found(run_id)
+        with self._store() as store:
             before = browse.before(store, run_id)
             linked = self._linked(store)
         if linked is not None and before not in linked:
             before = None
-        return runs.run_page(self.frame, path, *measured, state, before)
+        return runs.run_page(self.frame, path, measured, before)
 
     def _report(self, path: str, query: Query, run_id: str) -> Page:
-        state, measured = self._found(run_id)
-        return self._drawn((path, state), lambda: runs.report_page(*measured))
+        measured = self._found(run_id)
+        return self._drawn((path, measured.state), lambda: runs.report_page(measured.run, measured.trials))
 
     def _run_chart(self, path: str, query: Query, run_id: str, name: str) -> Page:
-        state, measured = self._found(run_id)
-        return self._drawn((path, state), lambda: runs.chart(*measured, name))
+        measured = self._found(run_id)
+        state = measured.state
+        version = runs.chart_version(measured, name) if state.status is RunStatus.RUNNING else state
+        return self._drawn((path, state.started_at, version), lambda: runs.chart(measured, name))
 
     def _comparison(self, path: str, query: Query, base: str, head: str) -> Page:
-        (before, ours), (after, theirs) = self._found(base), self._found(head)
-        return self._pages.get((path, before, after), lambda: comparisons.comparison_page(self.frame, path, ours, theirs))
+        ours, theirs = self._found(base), self._found(head)
+        make = partial(comparisons.comparison_page, self.frame, path, (ours.run, ours.trials), (theirs.run, theirs.trials))
+        return self._pages.get((path, ours.state, theirs.state), make)
 
     def _comparison_chart(self, path: str, query: Query, base: str, head: str, figure: str) -> Page:
-        (before, ours), (after, theirs) = self._found(base), self._found(head)
-        return self._drawn((path, before, after), lambda: comparisons.comparison_chart(ours, theirs, figure))
+        ours, theirs = self._found(base), self._found(head)
+        make = partial(comparisons.comparison_chart, (ours.run, ours.trials), (theirs.run, theirs.trials), figure)
+        return self._drawn((path, ours.state, theirs.state), make)

@@ -63,7 +63,7 @@ def target_of(store: Store, name: str) -> str:
 def _section(series: Series, number: int, rows: int, path: str, linked: Set[str] | None) -> dict[str, Any]:
     """Return the values that the template shows for one series. Each change consists of a sentence and a list of commits."""
     root, title = addresses.root(path), figure_title(series.figure)
-    # Browsers cache charts. With the number of points in the address, they load a new chart when there are more points.
+    # Browsers cache charts. The address contains the number of points, so browsers load a new chart when there are more points.
     address = root + addresses.target_chart(series.target, number) + (f"?{len(series.points)}" if linked is None else "")
     older = len(series.points) - rows
     caption = f"Runs, newest first{f'; {older:,} older are not listed' if older > 0 else ''}"

@@ -72,18 +72,18 @@ class Fault:
         self._network: Network | None = None
 
     def happens_in(self, network: Network) -> None:
-        """From now on, run httpbench on this network's target host, and also count orphans on its load hosts."""
+        """Run httpbench on this network's target host from now on, and also look for orphans on the load hosts."""
         self._network = network
         self.harness = replace(self.harness, before=tuple(network.target.argv()))
 
     @property
     def env(self) -> dict[str, str]:
-        """Environment of the command. All of its descendants inherit TMPDIR, so the test can find them even if they were orphaned."""
+        """Environment of the command. All descendants of the command inherit TMPDIR, so the test can find them even if they are orphans."""
         ssh = {"HTTPBENCH_SSH": self._network.ssh} if self._network else {}
         return {**self.harness.env, "TMPDIR": str(self._temporary), **ssh}
 
     def bench(self, *words: str, **options: Any) -> Ended:
-        """Run a short benchmark of these targets and of a target that keeps the contract."""
+        """Run a short benchmark of these targets and of a target that satisfies the contract."""
         return self.end(self.start(*words, GOOD, **options))
 
     def start(self, *words: str, **options: Any) -> subprocess.Popen[str]:
@@ -146,13 +146,13 @@ class Fault:
         assert len({*stored, *exported}) == trials, end.output
 
     def _exit_codes(self) -> set[int]:
-        """Return the allowed exit codes. A busy machine may invalidate such short trials. If any is invalid, 1 is allowed instead of 0."""
+        """Return the allowed exit codes. On a busy machine, short trials may be invalid, so 1 is allowed as well as 0 if any of them is."""
         verdicts = [Verdict.model_validate(trial["verdict"]) for _, trial in self.exported()]
         is_certain = all(verdict.counts for verdict in verdicts)
         return {self.row.exit_code} if self.row.exit_code != 0 or is_certain else {0, 1}
 
     def _orphans(self) -> list[str]:
-        """Kill the command's descendants that are still running after they had time to end, and return their names."""
+        """Give the command's descendants time to end, kill those that are still running, and return their names."""
         deadline = time.monotonic() + ORPHANS_END_S
         while (left := self.processes()) and time.monotonic() < deadline:
             time.sleep(0.01)
@@ -165,7 +165,7 @@ class Fault:
         return any(" server.py " in name for name in self.processes().values())
 
     def processes(self) -> dict[int, str]:
-        """Return command lines by process id: of running processes with the command's TMPDIR, and of httpbench's programs on load hosts."""
+        """Return the command lines of the command's descendants and of httpbench's programs on load hosts, by process id."""
         mark = f"TMPDIR={self._temporary}".encode()
         found = {}
         for folder in Path("/proc").iterdir():

@@ -16,7 +16,7 @@ from tests.integration.faults.fault import GOOD, OTHER, Fault, ended
 from tests.waiting import until
 
 LONG = ("-d", "1s", "--warmup", "0s", GOOD, OTHER, "test/misbehaving/resets")
-"""Arguments for a run of one round. A longer run could end early after its first round, before the interruption."""
+"""Arguments for a run of one round. A run of several rounds might end early, after its first round, before the test interrupts it."""
 
 
 def running(fault: Fault, **options: object) -> subprocess.Popen[str]:
@@ -66,7 +66,7 @@ def test_harness_is_killed(fault: Fault) -> None:
 
 
 def test_harness_is_killed_while_targets_are_frozen(fault: Fault) -> None:
-    """The test freezes the target with SIGSTOP and, if the target has its own control group, also with that group."""
+    """The test freezes the target with SIGSTOP and, if the target has its own control group, also through that group."""
     process = running(fault)
     targets = {pid: group_of(pid) for pid, name in fault.processes().items() if " server.py " in name}
     groups = {group for group in targets.values() if group.name.startswith(guard.GROUP_PREFIX)}

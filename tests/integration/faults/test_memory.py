@@ -1,4 +1,4 @@
-"""Test of a target that uses up its memory. A control group with limited memory protects the rest of the machine."""
+"""Test of a target that uses more and more memory. A control group with limited memory protects the rest of the machine."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ LIMIT_BYTES = 512 << 20  # far more than the harness and the load generator need
 
 @contextmanager
 def memory_limited() -> Iterator[Path]:
-    """Create a control group with limited memory and yield the file to write a process id to. Skip the test if that isn't possible."""
+    """Create a control group with limited memory, and yield the file that moves processes into it. Skip the test if that isn't possible."""
     is_first_version = (MOUNT / "memory" / "memory.limit_in_bytes").exists()
     group = MOUNT / ("memory" if is_first_version else "") / f"httpbench-test-{os.getpid()}"
     limits = ("memory.limit_in_bytes", "memory.memsw.limit_in_bytes") if is_first_version else ("memory.max", "memory.swap.max")

@@ -47,10 +47,10 @@ def test_no_home(fault: Fault) -> None:
 
 
 def keep_read_access() -> list[str]:
-    """Return options that let the user to whom ``setpriv`` switches read every file.
+    """Return options that make ``setpriv`` keep the capability to read every file.
 
-    Without them, this user can't import the package from a checkout in a private folder. Containers lack ``dac_read_search`` by default,
-    so they use ``dac_override`` instead.
+    Without this capability, the new user can't import the package from a checkout in a private folder. Containers lack
+    ``dac_read_search`` by default, so ``dac_override`` is used there instead.
     """
     status = Path("/proc/self/status").read_text()
     held = int(re.findall(r"^CapPrm:\s*(\w+)$", status, re.MULTILINE)[0], 16)

@@ -6,7 +6,7 @@ from tests.integration.faults.fault import GOOD, Fault
 
 
 def fails(fault: Fault, mode: str, *words: str) -> None:
-    """Check that a target in this mode is failed or invalid, and that the good target in the same run is still measured."""
+    """Check that the trial of a target in this mode fails or is invalid, and that the good target in the same run is still measured."""
     fault.holds(fault.bench(f"test/misbehaving/{mode}", *words), trials=2)
     assert fault.verdicts(f"test/misbehaving/{mode}")[0] in ("failed", "invalid")
     assert fault.verdicts(GOOD) != ["failed"]

@@ -51,7 +51,7 @@ class Hosts:
         return (self.load1.folder / "sshd.log").read_text().count("Accepted publickey")
 
     def masters(self) -> list[int]:
-        """Return the ids of the ssh processes on the target host that hold a connection."""
+        """Return the ids of the ssh processes on the target host that keep a connection open."""
         found = []
         for pid in self.network.target.pids():
             words = Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")

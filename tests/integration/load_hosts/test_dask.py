@@ -31,7 +31,7 @@ pytestmark = pytest.mark.slow
 LOAD = ("-c", "11", "-d", "1s", "--warmup", "300ms", "--rounds", "1", "--timeout", "1s")
 WORKLOAD = Workload(name="test", description="a test's", expect=Expectation(body="Hello, World!"))
 GONE_S = 5.0
-"""Time limit for a load generator to end: 2 s, plus the delay of a busy machine."""
+"""Time limit for a load generator to end: 2 s, plus a margin for busy machines."""
 
 
 @pytest.fixture
@@ -56,7 +56,7 @@ def rounds(done: subprocess.CompletedProcess[str]) -> list[dict[str, Any]]:
 
 def trial(made: Cluster, url: str, scratch: Path, **load: Any) -> ConductedTrial:
     usual = {"connections": 10, "duration_s": 1.0, "warmup_s": 0.2, "timeout_s": 1.0}
-    return ConductedTrial(made.scheduler, len(made.workers), Job(url, WORKLOAD, Load(**{**usual, **load}), (), scratch, None))
+    return ConductedTrial(made.known, len(made.workers), Job(url, WORKLOAD, Load(**{**usual, **load}), (), scratch, None))
 
 
 def added(texts: list[str]) -> list[int]:

@@ -1,4 +1,4 @@
-"""Tests that a fault of one of several load hosts makes the current trial invalid and names the host. Other trials are kept."""
+"""Tests of faults of one of several load hosts. The current trial becomes invalid and its reason names the host; other trials are kept."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Run:
     """A run of two trials that is measuring the first one."""
 
     def __init__(self, harness: Harness, made: Cluster, first: Server, second: Server):
-        words = ("--url", first.url, "--url", second.url, "--scheduler", made.scheduler)
+        words = ("--url", first.url, "--url", second.url, *made.options)
         self._running = harness.start("run", *words, *LOAD)
         self._made = made
         hosts = len(made.workers)
@@ -131,7 +131,7 @@ def test_a_load_host_with_a_full_disk_is_named(harness: Harness, one: Cluster, s
     try:
         one.add("load2", env={"TMPDIR": str(full)}, preload=OWN_TEMPORARY_FOLDER)
         fill(full)
-        words = ("--url", servers[0].url, "--scheduler", one.scheduler, "--expect-body", "Hello, World!")
+        words = ("--url", servers[0].url, *one.options, "--expect-body", "Hello, World!")
         done = harness.run("run", *words, *LOAD)
     finally:
         subprocess.run(["umount", "--lazy", str(full)], check=True)
@@ -150,7 +150,7 @@ def test_a_lost_scheduler_is_reported(harness: Harness, one: Cluster, servers: t
 
 def test_a_link_cut_for_3_s_is_reported_soon_and_the_next_trial_counts(harness: Harness, tmp_path: Path) -> None:
     with lab(tmp_path / "lab", 2) as made, second_server(made) as other:
-        words = ("run", "--url", made.url, "--url", other, "--scheduler", made.cluster.scheduler, *LOAD, "-d", "12s")
+        words = ("run", "--url", made.url, "--url", other, *made.cluster.options, *LOAD, "-d", "12s")
         pipes: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
         running = made.network.target.start(*harness.argv(*words), env=harness.env, **pipes)
         waiting.until(lambda: len(made.cluster.load_generators()) == 2, 120)

@@ -21,7 +21,7 @@ LOAD = ("-c", "40", "--rate", "100", "-d", "2s", "--warmup", "500ms", "--rounds"
 
 def started(harness: Harness, made: Lab, *words: str) -> subprocess.Popen[str]:
     """Start the command on the target host."""
-    argv = harness.argv("run", "--url", made.url, "--scheduler", made.cluster.scheduler, *words, "--export-json", "-")
+    argv = harness.argv("run", "--url", made.url, *made.cluster.options, *words, "--export-json", "-")
     return made.network.target.start(*argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=harness.env)
 
 

@@ -4,38 +4,24 @@ from __future__ import annotations
 
 import json
 import os
-import shlex
 import signal
 import subprocess
 from pathlib import Path
 
 import pytest
 
+from httpbench.cluster.dask.by_ssh import NODE
 from httpbench.load import programs
 from tests import namespaces, waiting
-from tests.harness import PYTHON, Harness
-from tests.namespaces import Host, Network
+from tests.harness import Harness
+from tests.integration.load_hosts.hosts_file import hosts_file
+from tests.namespaces import Host
 from tests.own_results import completed, keeping_programs, own_results
-from tests.programs import program
 
 pytestmark = pytest.mark.slow
 
 GOOD = "test/misbehaving/good"
 TARGETS = ("--targets", str(Path(__file__).parents[2] / "targets"))
-
-
-def hosts_file(folder: Path, network: Network, own_programs: str | None = None) -> Path:
-    """Write a hosts.toml, and return its path.
-
-    The Python in the file has the same packages as this process. If ``own_programs`` is given, it looks for load generators there.
-    """
-    given = {"PYTHONPATH": os.environ.get("PYTHONPATH"), programs.OVERRIDE: own_programs or os.environ.get(programs.OVERRIDE)}
-    variables = " ".join(f"{name}={shlex.quote(value)}" for name, value in given.items() if value)
-    python = program(folder, "python", f'exec env {variables} {PYTHON} "$@"')
-    names = [host.name for host in network.load_hosts]
-    file = folder / "hosts.toml"
-    file.write_text(f"hosts = {json.dumps(names)}\npython = {json.dumps(python)}\nssh_config = {json.dumps(str(network.ssh_config))}\n")
-    return file
 
 
 @pytest.mark.parametrize("count", [2, 3, 4])
@@ -53,7 +39,7 @@ def test_load_hosts_are_started_and_stopped_by_ssh(harness: Harness, tmp_path: P
         own = own_results(kept)
         assert len(own) == len(measurement["load_hosts"]) == count
         assert completed(own) == measurement["requests"]["completed"] > 0
-        waiting.until(lambda: not any(host.programs("distributed") for host in network.load_hosts))
+        waiting.until(lambda: not any(host.programs(NODE) for host in network.load_hosts))
 
 
 def test_load_hosts_are_checked_by_ssh(harness: Harness, tmp_path: Path) -> None:
@@ -63,7 +49,7 @@ def test_load_hosts_are_checked_by_ssh(harness: Harness, tmp_path: Path) -> None
         assert done.returncode == 0, done.stderr
         found = json.loads(done.stdout)
         assert len(found) == 2 and all(host["round_trip_ms"] > 0 and host["sink_rps"] > 0 for host in found)
-        waiting.until(lambda: not any(host.programs("distributed") for host in network.load_hosts))
+        waiting.until(lambda: not any(host.programs(NODE) for host in network.load_hosts))
 
 
 def test_an_ssh_connection_that_dies_leaves_nothing_behind(harness: Harness, tmp_path: Path) -> None:
@@ -80,7 +66,7 @@ def test_an_ssh_connection_that_dies_leaves_nothing_behind(harness: Harness, tmp
         (trial,) = json.loads(output)["results"][0]["rounds"]
         assert trial["verdict"]["kind"] != "failed", said
         assert trial["verdict"]["kind"] != "invalid" or "load host" in trial["verdict"]["reasons"][0]
-        parts = ("distributed", "httpbench-loadgen")
+        parts = (NODE, "httpbench-loadgen")
         waiting.until(lambda: not any(host.programs(part) for host in (first, second) for part in parts), 30)
 
 

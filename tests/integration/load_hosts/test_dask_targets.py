@@ -32,7 +32,7 @@ def two(tmp_path: Path) -> Iterator[Lab]:
 
 def command(harness: Harness, made: Lab, *words: str) -> subprocess.CompletedProcess[str]:
     """Run the command on the target host."""
-    argv = harness.argv(*words, "--scheduler", made.cluster.scheduler)
+    argv = harness.argv(*words, *made.cluster.options)
     return made.network.target.run(*argv, env=harness.env, timeout_s=240)
 
 

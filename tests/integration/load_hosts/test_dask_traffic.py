@@ -1,4 +1,4 @@
-"""Check that less than 1 MB per minute and load host passes through the Dask scheduler.
+"""Check that each load host causes less than 1 MB of traffic per minute through the Dask scheduler.
 
 The scheduler has its own host, so all bytes on that host's interface are the scheduler's traffic.
 ``pytest -s tests/integration/load_hosts/test_dask_traffic.py`` prints the measurements. With 4,000 requests/s from two load hosts, the
@@ -25,7 +25,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
 
 HOSTS, RATE_RPS, DURATION_S, INTERVAL_S = 2, 4000, 60.0, 0.25
 BYTES_MAX = 1_000_000
-"""Maximum number of bytes per minute and load host."""
+"""Maximum number of bytes per minute for each load host."""
 
 
 def interface_bytes(host: namespaces.Host) -> int:
@@ -51,7 +51,7 @@ def test_the_scheduler_transfers_less_than_1_mb_per_load_host_and_minute(tmp_pat
                 workload = Workload(name="traffic", description="", expect=Expectation(status=200))
                 job = Job(url, workload, load, (), tmp_path, INTERVAL_S)
                 before = interface_bytes(apart)
-                whole = conduct_on(network.target, ManyHosts(Workers(made.scheduler, HOSTS)), job)
+                whole = conduct_on(network.target, ManyHosts(Workers(made.known, HOSTS)), job)
                 each = (interface_bytes(apart) - before) / HOSTS
             finally:
                 server.terminate()

@@ -110,7 +110,7 @@ def test_a_side_that_was_stopped_does_not_consider_the_other_lost(connection: Ss
     monkeypatch.setattr(remote_tree, "SILENCE_S", 0.6)
     with start(connection, "sleep", "100") as tree:
         tree._agent.send_signal(signal.SIGSTOP)
-        time.sleep(1)  # in this time, neither side checks for signs of life
+        time.sleep(1)  # the agent is stopped and this process sleeps, so neither checks whether the other is alive
         assert tree.exits() == []
         tree._agent.send_signal(signal.SIGCONT)
         until(lambda: tree._read(1))

@@ -76,7 +76,7 @@ def test_a_warm_up_until_steady_also_uses_the_load_host(hosts: Hosts) -> None:
 def test_a_proxy_and_its_baseline_are_loaded_from_the_load_host(hosts: Hosts) -> None:
     """The backend runs on the target host, even for the baseline.
 
-    All load therefore crosses the same network, and the backend's CPU time is known.
+    All requests therefore cross the same network, and httpbench can measure the backend's CPU time.
     """
     done = hosts.run("bench", *TARGETS, RELAYING, *QUICK, *FROM_LOAD1, "--workload", "proxy-hello", "--export-json", "-")
     assert done.returncode == 0, done.stderr

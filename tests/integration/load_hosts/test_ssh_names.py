@@ -18,7 +18,7 @@ pytestmark = pytest.mark.slow
 
 PORT = 2222
 INNER = "10.214.0.3"
-"""Address of load3 that the target host cannot reach."""
+"""An additional address of load3, which the target host cannot reach."""
 
 
 @pytest.fixture(scope="module")

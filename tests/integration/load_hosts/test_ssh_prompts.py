@@ -96,7 +96,7 @@ def test_ssh_asks_for_a_password_once(hosts: Hosts) -> None:
 
 
 def test_a_new_connection_does_not_prompt(hosts: Hosts) -> None:
-    """Nobody may be there to enter the password again. The run ends instead, and keeps its earlier trials."""
+    """The user may be away and unable to enter the password again. The run therefore ends, and keeps its earlier trials."""
     with password_server(hosts) as ssh:
         run = start(hosts, "-d", "3s", "--rounds", "3", ssh=ssh)
         until(lambda: run.read() and hosts.load1.programs("--progress json"), 60)

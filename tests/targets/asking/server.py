@@ -1,4 +1,4 @@
-"""A server that answers TechEmpower's tests from PostgreSQL, through a few psql processes, or cheats in one way.
+"""A server that answers TechEmpower's tests from PostgreSQL through a few psql processes, or cheats in the given way.
 
 Usage: server.py HOST PORT WAY
 """
@@ -18,7 +18,7 @@ HOST, PORT, WAY = sys.argv[1], int(sys.argv[2]), sys.argv[3]
 URL = os.environ.get("DATABASE_URL", "")
 PSQL = ("psql", "--no-psqlrc", "--quiet", "--no-align", "--tuples-only", "--set=ON_ERROR_STOP=1")
 END = "-- end of the rows"
-BUSY = "SELECT count(*) FROM generate_series(1, 30000) AS n WHERE n < 0"  # costs the database a few milliseconds
+BUSY = "SELECT count(*) FROM generate_series(1, 30000) AS n WHERE n < 0"  # takes the database a few milliseconds
 Row = tuple[int, int]  # id and random number
 ADDED = (0, "Additional fortune added at request time.")
 kept: dict[int, int] = {}  # cached by the cheating modes

@@ -1,4 +1,4 @@
-"""A client that requests one URL repeatedly and keeps the contract (``honest``) or breaks it in one way."""
+"""A client that requests one URL repeatedly, and satisfies the contract (``honest``) or breaks it in one way."""
 
 import http.client
 import os

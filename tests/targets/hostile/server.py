@@ -2,7 +2,10 @@
 
 Usage: server.py PORT MODE
 
-valid: response heads are valid HTTP. wrong: heads are valid, but bodies are wrong under load. controls: heads contain control characters.
+Modes:
+    valid: response heads are valid HTTP
+    wrong: heads are valid, but bodies are wrong under load
+    controls: heads contain control characters
 """
 
 from __future__ import annotations

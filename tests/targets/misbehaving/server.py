@@ -1,4 +1,4 @@
-"""A small HTTP server that keeps the contract or, depending on the mode, breaks it in one way.
+"""A small HTTP server that satisfies the contract or, depending on the mode, breaks it in one way.
 
 Usage: server.py HOST PORT MODE
 """
@@ -18,7 +18,7 @@ from email.utils import formatdate
 
 GOOD_BODY = b"Hello, World!"
 LOADED_AFTER = 200  # number of responses after which the server assumes that it is under load
-LEFT_OF = 150  # one request in 150 is never answered: less than the 1% of an offered rate that may be missing
+LEFT_OF = 150  # one in 150 requests is never answered, which is within the 1% of an offered rate that may be missing
 RESET_ON_CLOSE = struct.pack("ii", 1, 0)  # SO_LINGER with a timeout of 0: closing sends RST
 IDLE_AFTER = 100  # number of responses on one connection after which the server assumes that it is under load
 

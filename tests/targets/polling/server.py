@@ -2,8 +2,11 @@
 
 Usage: server.py PORT MODE
 
-polls: checks its sockets in a loop. blocks: sleeps until a request arrives. starts: like blocks, but its start-up work continues for a
-second after the first response. collects: like blocks, but works for a second after the requests.
+Modes:
+    polls: checks its sockets in a loop
+    blocks: sleeps until a request arrives
+    starts: like blocks, but its start-up work continues for a second after the first response
+    collects: like blocks, but works for a second after the requests
 """
 
 from __future__ import annotations

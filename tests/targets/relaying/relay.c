@@ -1,4 +1,4 @@
-/* A small TCP proxy that keeps the contract or, depending on the mode, breaks it in one way.
+/* A small TCP proxy that satisfies the contract or, depending on the mode, breaks it in one way.
 
    Usage: relay HOST PORT BACKEND_HOST BACKEND_PORT MODE
 
@@ -9,9 +9,9 @@
    deaf         stops relaying once a connection has carried a megabyte
    renames      after a thousand chunks, changes the reason phrase and the name of the server
 
-   With RELAY_HELD_UP=FILE in the environment, it writes the actual delay of each late chunk to FILE, in nanoseconds.
+   With RELAY_HELD_UP=FILE in the environment, the proxy writes the actual delay of each late chunk to FILE, in nanoseconds.
 
-   Each connection has two threads, one for each direction, which block. So a delayed chunk delays only its own direction. */
+   Each connection has two blocking threads, one for each direction. A late chunk therefore delays only its own direction. */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <netinet/tcp.h>
@@ -47,7 +47,7 @@ struct direction {
     int from, to;
 };
 
-/* Returns the position of the next millionth byte, counted over all connections, in this chunk, or -1 if it lies beyond the chunk. */
+/* Returns the position in this chunk of the next millionth byte, counted over all connections, or -1 if the chunk doesn't contain it. */
 static ssize_t millionth(ssize_t size) {
     uint64_t before = atomic_fetch_add(&bytes, (uint64_t)size);
     uint64_t next = (before / MILLION + 1) * MILLION;
@@ -69,7 +69,7 @@ static int64_t now_ns(void) {
     return now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
-/* Sleeps instead of spinning, which would also delay the other chunks if the proxy has only one core. Timers fire late, so the function
+/* Sleeps for the delay. Spinning would also delay the other chunks if the proxy has only one core. Timers fire late, so the function
    returns the actual delay. */
 static int64_t hold_up(void) {
     int64_t start = now_ns();

@@ -1,6 +1,6 @@
-/* A server with one thread and a pace that it chooses when it starts: server HOST PORT PACE.
-   PACE is "fast", "slow" (half a millisecond of sleep before each batch of responses), "random" (one of these), or "stalls" (fast, but it
-   stalls for 60 ms twice a second). */
+/* A server with one thread and a given pace: server HOST PORT PACE.
+   PACE is "fast", "slow" (half a millisecond of sleep before each batch of responses), "random" (fast or slow, chosen at the start), or
+   "stalls" (fast, but with stalls of 60 ms twice a second). */
 #include <arpa/inet.h>
 #include <poll.h>
 #include <signal.h>

@@ -1,4 +1,4 @@
-"""Tests that each target has a Dockerfile beside its target.toml that builds and starts the same program."""
+"""Tests that each target has a Dockerfile next to its target.toml, and that both build and start the same program."""
 
 from __future__ import annotations
 

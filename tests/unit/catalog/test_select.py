@@ -1,4 +1,4 @@
-"""Tests of selecting targets by words."""
+"""Tests for the selection of targets by word."""
 
 from __future__ import annotations
 

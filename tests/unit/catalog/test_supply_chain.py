@@ -12,10 +12,8 @@ from httpbench.catalog import load
 from httpbench.paths import manifests, root
 
 FOLDERS = [path.parent for path in manifests(root() / "targets")]
-COMMANDS = {
-    Path(folder): [argv for target in load().targets.values() if target.folder == str(folder) for argv in target.build.commands]
-    for folder in FOLDERS
-}
+TARGETS = load().targets.values()
+COMMANDS = {folder: [argv for target in TARGETS if target.folder == str(folder) for argv in target.build.commands] for folder in FOLDERS}
 
 LOAD_NOTHING = {"gcc", "g++", "cc", "ldc2", "crystal", "sha256sum", "tar"}
 CHECKED_HERE = {"cargo", "curl", "dart", "dotnet", "dub", "go", "mix", "mvn", "nimble", "npm", "python3", "venv/bin/pip", "venv/bin/python"}

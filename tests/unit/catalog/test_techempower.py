@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from httpbench import catalog
-from httpbench.catalog import techempower
+from httpbench.catalog import foreign, techempower
 from httpbench.errors import CatalogError
 from httpbench.model import Approach, Category, Database, Orm, Scaling, Tuning
-from httpbench.paths import ids
+from httpbench.paths import ids, read_small
 
 CLONE = Path(__file__).parents[2] / "targets" / "techempower"
 TARGETS = {target.id: target for target in techempower.read(CLONE)}
@@ -191,16 +191,15 @@ def test_ids_can_be_completed() -> None:
 def test_reading_a_catalog_reads_each_file_once_and_starts_no_program(monkeypatch: pytest.MonkeyPatch) -> None:
     """Listing hundreds of frameworks takes less than 2 s only because httpbench reads a single small file for each of them."""
     read: list[Path] = []
-    plain = Path.read_text
 
-    def counted(path: Path, *rest: Any, **more: Any) -> str:
+    def counted(path: Path, folder: Path) -> str:
         read.append(path)
-        return plain(path, *rest, **more)
+        return read_small(path, folder)
 
     def refused(*_: Any, **__: Any) -> None:
         raise AssertionError("a program was started")
 
-    monkeypatch.setattr(Path, "read_text", counted)
+    monkeypatch.setattr(foreign, "read_small", counted)
     monkeypatch.setattr(subprocess, "Popen", refused)
     techempower.read(CLONE)
     configurations = [path for path in read if path.name in (techempower.CONFIGURATION, techempower.OLDER_CONFIGURATION)]

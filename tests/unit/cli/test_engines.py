@@ -22,7 +22,7 @@ CONTAINER = make_target(isolation=Isolation(engine=Engine.DOCKER))
 
 @pytest.fixture
 def calls(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Fake a docker that records its commands and reports one container that a dead harness left behind."""
+    """Put a fake ``docker`` in PATH that records its commands and lists one container that a killed harness left behind."""
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     script = f'echo "$@" >>{tmp_path}/calls\ncase $1 in ps) echo left;; inspect) echo "left 0 {gone()}";; esac'
     docker(tmp_path, monkeypatch, script)
@@ -37,8 +37,8 @@ def docker(folder: Path, monkeypatch: pytest.MonkeyPatch, script: str) -> None:
 
 def gone() -> str:
     """Return the label of a container whose owner has ended."""
-    boot, namespace, pid, ticks = labels.owner_label().split("/")
-    return f"{boot}/{namespace}/{pid}/{int(ticks) + 1}"
+    process, _, ticks = labels.owner_label().rpartition("/")
+    return f"{process}/{int(ticks) + 1}"
 
 
 def leave_mark(tmp_path: Path) -> None:

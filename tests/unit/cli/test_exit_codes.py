@@ -1,4 +1,4 @@
-"""Tests that each error has its exit code."""
+"""Tests that each error has the right exit code."""
 
 from __future__ import annotations
 

@@ -69,7 +69,7 @@ NAME = "test/hostile"
 
 @pytest.fixture(autouse=True, scope="module")
 def _empty_charts() -> Iterator[None]:
-    """Replace charts, because drawing them takes most of a page's time. ``tests/unit/report/charts`` tests them."""
+    """Stub out the charts, because drawing them takes most of the time needed to render a page. ``tests/unit/report/charts`` tests them."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("httpbench.report.html.parts.inline_svg", lambda drawing: f"<svg>{escape(drawing.title)}</svg>")
         yield
@@ -191,7 +191,7 @@ def test_markdown_shows_the_original_text() -> None:
 
 @pytest.mark.parametrize("name", [piece for piece in PIECES if piece not in ("+1", "-1")] + ["c/\n", "c/epoll\n"])
 def test_hostile_ids_are_refused(name: str) -> None:
-    """Charts and hints contain ids without escaping them."""
+    """Ids appear unescaped in charts and hints."""
     with pytest.raises(ValidationError):
         Target(**{**make_target().model_dump(), "id": f"c/{name}"})
 

@@ -9,10 +9,10 @@ from contextlib import contextmanager
 import pytest
 
 from httpbench.cli.main import run_command_line
-from httpbench.cluster.dask import by_ssh, survey
+from httpbench.cluster.dask import Scheduler, by_ssh, survey
 from httpbench.cluster.dask.by_ssh import SshHosts
 
-STARTED = "tcp://10.0.0.1:40000"
+STARTED = "tls://10.0.0.1:40000"
 
 
 @pytest.mark.parametrize(
@@ -20,7 +20,7 @@ STARTED = "tcp://10.0.0.1:40000"
     [
         (("-r", "load1", "-r", "load2"), STARTED, [("load1", "load2")]),
         (("--load-hosts", "load1,load2"), STARTED, [("load1", "load2")]),
-        (("--scheduler", "tcp://10.0.0.7:8786"), "tcp://10.0.0.7:8786", []),
+        (("--scheduler", "tcp://127.0.0.1:8786"), "tcp://127.0.0.1:8786", []),
     ],
 )
 def test_several_names_start_a_cluster_and_a_scheduler_already_has_one(
@@ -30,12 +30,12 @@ def test_several_names_start_a_cluster_and_a_scheduler_already_has_one(
     surveyed: list[str] = []
 
     @contextmanager
-    def start(hosts: SshHosts) -> Iterator[str]:
+    def start(hosts: SshHosts) -> Iterator[Scheduler]:
         started.append(hosts.hosts)
-        yield STARTED
+        yield Scheduler(STARTED)
 
-    def look(address: str, **_options: bool) -> list[survey.Surveyed]:
-        surveyed.append(address)
+    def look(scheduler: Scheduler, **_options: bool) -> list[survey.Surveyed]:
+        surveyed.append(scheduler.address)
         return []
 
     monkeypatch.setattr(by_ssh, "started", start)

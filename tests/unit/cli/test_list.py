@@ -15,12 +15,24 @@ from click.testing import CliRunner
 from httpbench import catalog
 from httpbench.cli.main import cli
 from httpbench.cli.terminal import console
+from httpbench.errors import CatalogError
 from httpbench.run import mark_verified
 from httpbench.run.builds.build import build
 from tests.factories import make_proof
 from tests.programs import program
 
 CLONE = Path(__file__).parents[2] / "targets" / "techempower"
+OWN = """
+kind = "server"
+language = "mine"
+framework = "own"
+category = "micro"
+upstream = "https://example.org/"
+
+[[variant]]
+run = ["./server", "{host}", "{port}"]
+scaling = ["single"]
+"""
 KEYS = "id kind language framework variant category tuning scaling limits upstream notes "
 KEYS += "state reason fix version proof recorded unchecked paths stages entry"
 
@@ -35,6 +47,21 @@ def test_each_target_has_all_keys() -> None:
     found = json.loads(done.output)
     assert [target["id"] for target in found] == ["c/epoll/level", "c/epoll/edge"]
     assert all(list(target) == KEYS.split() for target in found)
+
+
+def test_an_invalid_file_does_not_hide_other_targets(tmp_path: Path) -> None:
+    for name in ("good", "bad"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "target.toml").write_text(OWN.replace("own", name))
+    (tmp_path / "bad" / "target.toml").write_text("language = 1")
+    done = CliRunner().invoke(cli, ["list", "--targets", str(tmp_path), "--json", "mine"])
+    assert [target["id"] for target in json.loads(done.stdout)] == ["mine/good"]
+    assert isinstance(done.exception, CatalogError)
+    assert f"{tmp_path}/bad/target.toml: " in str(done.exception)
+    done = CliRunner().invoke(cli, ["list", "--targets", str(tmp_path), "mine/bad"])
+    assert isinstance(done.exception, CatalogError)
+    assert done.stdout == ""
+    assert f"{tmp_path}/bad/target.toml: " in str(done.exception)
 
 
 def test_each_target_has_its_whole_id_and_its_fix_on_80_columns(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -23,7 +23,7 @@ WIDTHS = [80, 100, 200]
 
 
 class Clock:
-    """A clock in seconds that a test sets."""
+    """A clock that a test sets, in seconds."""
 
     def __init__(self) -> None:
         self.now = 1000.0

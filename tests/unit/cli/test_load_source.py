@@ -11,7 +11,7 @@ import pytest
 
 from httpbench.cli.main import run_command_line
 from httpbench.cli.options.load_source import DaskSource, LoadSource, LoadSourceOptions, SshSource
-from httpbench.cluster.dask import ManyHosts, Workers, by_ssh, survey
+from httpbench.cluster.dask import ManyHosts, Scheduler, Workers, by_ssh, survey
 from httpbench.cluster.dask.by_ssh import SshHosts
 from httpbench.cluster.dask.orders import HostFacts
 from httpbench.cluster.dask.survey import Surveyed
@@ -22,7 +22,7 @@ from httpbench.model import Engine, Isolation, Kind, NetworkMode, Scaling, Targe
 from tests.factories import make_target
 
 SCHEDULER = "tcp://127.0.0.1:8786"
-NONE = LoadSourceOptions((), None, None, None, False)
+NONE = LoadSourceOptions((), None, None, None, None, None, False, None, False)
 MANY = replace(NONE, scheduler=SCHEDULER)
 
 
@@ -32,11 +32,11 @@ def started(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, ...]]:
     found: list[tuple[str, ...]] = []
 
     @contextmanager
-    def start(hosts: SshHosts) -> Iterator[str]:
+    def start(hosts: SshHosts) -> Iterator[Scheduler]:
         found.append(hosts.hosts)
-        yield "tcp://127.0.0.1:40000"
+        yield Scheduler("tls://127.0.0.1:40000")
 
-    def look(_address: str, **_options: bool) -> list[Surveyed]:
+    def look(_scheduler: Scheduler, **_options: bool) -> list[Surveyed]:
         return [Surveyed(name, "tcp://127.0.0.1:1", HostFacts(name, 2, "1", "1"), 0.1, None) for name in ("load1", "load2")]
 
     monkeypatch.setattr(by_ssh, "started", start)
@@ -67,6 +67,23 @@ def opened(options: LoadSourceOptions, *targets: Target, generators: tuple[str, 
         (("bench", "proxy:c/haproxy", "--backend-host", "load"), "--backend-host load requires exactly one load host"),
         (("bench", "c/nginx", "-r", "load1", "--backend-host", "load"), "servers have no backend"),
         (("bench", "c/nginx", "-r", "load1", "--scheduler", SCHEDULER), "--load-host and --scheduler both choose the load source"),
+        (
+            ("bench", "c/nginx", "--scheduler", "tcp://192.0.2.1:8786"),
+            "the Dask cluster at tcp://192.0.2.1:8786 is not protected by TLS, so anyone who reaches it can run code on all its hosts",
+        ),
+        (
+            ("bench", "c/nginx", "--scheduler", "192.0.2.1:8786"),
+            "the Dask cluster at 192.0.2.1:8786 is not protected by TLS, so anyone who reaches it can run code on all its hosts",
+        ),
+        (("bench", "c/nginx", "--scheduler", SCHEDULER, "--dask-ca", "ca.pem"), "--dask-ca and --dask-cert are required together"),
+        (
+            ("bench", "c/nginx", "--scheduler", SCHEDULER, "--dask-ca", "/no", "--dask-cert", "/no"),
+            "cannot read /no: No such file or directory",
+        ),
+        (
+            ("bench", "c/nginx", "-r", "load1", "--dask-insecure"),
+            "--dask-ca, --dask-cert, --dask-key and --dask-insecure require --scheduler",
+        ),
         (("doctor", "--host", "192.0.2.1"), "--host requires a load host"),
         (("hosts", "check"), "no load host given"),
         (("bench", "client:c/curl", "-r", "load1"), "client:c/curl is a client, which makes its own load"),
@@ -149,7 +166,9 @@ def test_load_hosts_on_this_machine_can_reach_loopback_and_bridges(started: list
 
 def test_remote_load_hosts_reserve_no_cores_here() -> None:
     topology = Topology(tuple(Core((cpu,), (cpu,), 0, 1024) for cpu in range(3)))
-    here, elsewhere = (DaskSource(name="", workers=Workers("tcp://h:1", 2, are_elsewhere=elsewhere)) for elsewhere in (False, True))
+    here, elsewhere = (
+        DaskSource(name="", workers=Workers(Scheduler("tcp://h:1"), 2, are_elsewhere=elsewhere)) for elsewhere in (False, True)
+    )
     for source, has_generator in (
         (LoadSource(), True),
         (here, True),
@@ -160,5 +179,5 @@ def test_remote_load_hosts_reserve_no_cores_here() -> None:
 
 
 def test_many_load_hosts_replace_the_load_generator() -> None:
-    (generator,) = DaskSource(name="", workers=Workers("tcp://h:1", 2)).generators({"native": get("native")}).values()
+    (generator,) = DaskSource(name="", workers=Workers(Scheduler("tcp://h:1"), 2)).generators({"native": get("native")}).values()
     assert isinstance(generator, ManyHosts)

@@ -1,4 +1,4 @@
-"""Test that the command line's own lists of names are complete. The command line has them so that it needn't import the models."""
+"""Test that the command line's own lists of names are complete. With its own lists, the command line doesn't need to import the models."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tests of the clauses for TechEmpower's table World, with servers that keep the rules and one server for each way to cheat."""
+"""Tests of the clauses for TechEmpower's table World, with servers that follow the rules and one server for each way to cheat."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ WORKLOADS = catalog.load().workloads
 
 @dataclass
 class World:
-    """A server's table and the responses of its paths. Each subclass cheats in one way."""
+    """A server's table, and its response for each path. Each subclass cheats in one way."""
 
     draw: random.Random = field(default_factory=lambda: random.Random(1))
 

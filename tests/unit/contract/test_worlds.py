@@ -1,4 +1,4 @@
-"""Tests of checking rows across several responses: random rows, cached rows, and updates that were never written."""
+"""Tests of checks that compare the rows in several responses: random rows, cached rows, and updates that were never written."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tests of the comparison between a database's counters and the queries that the responses required."""
+"""Tests of comparing a database's counters with the number of queries that the responses required."""
 
 from __future__ import annotations
 

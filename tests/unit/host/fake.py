@@ -87,7 +87,7 @@ DISTURBED = {
     "closed-connections": {"proc/sys/net/ipv4/tcp_tw_reuse": "0"},
     "tracked-connections": {"proc/sys/net/netfilter/nf_conntrack_max": "65536"},
 }
-"""For each knob, the files of a machine on which this knob isn't set as recommended."""
+"""For each knob, the files of a machine on which the knob doesn't have its recommended value."""
 
 
 def quiet(root: Path) -> Path:

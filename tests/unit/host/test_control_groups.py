@@ -1,4 +1,4 @@
-"""Tests of control groups and their files, for both versions of the interface."""
+"""Tests of control groups and their files, for both cgroup versions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tests of limits on open files: the machine's maximum, the limit of started programs and the harness's own."""
+"""Tests of limits on open files: the machine's maximum, the limit for programs that httpbench starts, and the harness's own limit."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.unit.host.fake import write
 
 
 def limits(monkeypatch: pytest.MonkeyPatch, soft: int, hard: int) -> list[tuple[int, int]]:
-    """Fake these limits. Return a list that starts with them, and to which each later change is appended."""
+    """Fake these limits. Return a list that contains them, and to which later changes of the limits are appended."""
     history = [(soft, hard)]
     monkeypatch.setattr(resource, "getrlimit", lambda _: history[-1])
     monkeypatch.setattr(resource, "setrlimit", lambda _, pair: history.append(pair))

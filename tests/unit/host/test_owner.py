@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -38,6 +39,37 @@ def test_a_zombie_is_not_alive() -> None:
     assert not is_alive(there)
     child.wait()
     assert not is_alive(there)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root may mount /proc")
+def test_a_process_that_proc_hides_is_alive() -> None:
+    """With ``hidepid``, other users can't see root's processes. ``unshare`` keeps the mount from affecting the rest of the machine."""
+    with subprocess.Popen(["sleep", "1000"]) as child:
+        found = [seen_by_nobody(pid) for pid in (child.pid, free_pid())]
+        child.kill()
+    assert found == ["True", "False"]
+
+
+def seen_by_nobody(pid: int) -> str:
+    """Return whether a process seems alive to a user who can see only their own processes in ``/proc``."""
+    code = f"""
+import os
+from httpbench.host.owner import Owner, is_alive, this_process
+os.setgroups([])
+os.setresgid(65534, 65534, 65534)
+os.setresuid(65534, 65534, 65534)
+print(is_alive(Owner(this_process().boot_id, {pid}, 1)))
+"""
+    script = 'mount -t proc -o hidepid=invisible proc /proc && exec "$0" -c "$1"'
+    argv = ["unshare", "--mount", "sh", "-c", script, sys.executable, code]
+    return subprocess.run(argv, capture_output=True, text=True, check=True).stdout.strip()
+
+
+def free_pid() -> int:
+    """Return the id of a process that has ended."""
+    ended = subprocess.Popen(["true"])
+    ended.wait()
+    return ended.pid
 
 
 def test_liveness_does_not_depend_on_the_wall_clock(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from httpbench.http.correct import problems
-from httpbench.http.exchange import Response
+from httpbench.http.response import Response
 from httpbench.model import Expectation
 
 

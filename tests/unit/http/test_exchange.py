@@ -14,7 +14,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from httpbench.http.exchange import Connection, ExchangeError, exchange
+from httpbench.http.exchange import Connection, exchange
+from httpbench.http.response import ExchangeError
 from httpbench.model import Request
 
 

@@ -8,8 +8,8 @@ from collections.abc import Callable, Sequence
 import pytest
 
 from httpbench.http.correct import problems
-from httpbench.http.exchange import Response
 from httpbench.http.fortunes import ADDED, MESSAGES, ROWS, page_problems
+from httpbench.http.response import Response
 from httpbench.model import Expectation, Rule
 
 

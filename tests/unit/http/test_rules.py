@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from httpbench.http.correct import problems
-from httpbench.http.exchange import Response
+from httpbench.http.response import Response
 from httpbench.model import Expectation, Rule
 
 

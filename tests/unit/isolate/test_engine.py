@@ -67,9 +67,16 @@ def test_an_engine_that_hangs_times_out(tmp_path: Path, monkeypatch: pytest.Monk
 
 def test_only_containers_of_dead_harnesses_are_leftovers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     mine = labels.owner_label()
-    boot, namespace, pid, ticks = mine.split("/")
-    owners = {"a": mine, "b": f"{boot}/{namespace}/{pid}/{int(ticks) + 1}", "c": f"{boot}/pid:[1]/{pid}/1", "d": "somebody"}
+    machine, boot, namespace, pid, ticks = mine.split("/")
+    owners = {
+        "a": mine,
+        "b": f"{machine}/{boot}/{namespace}/{pid}/{int(ticks) + 1}",
+        "c": f"{machine}/{boot}/pid:[1]/{pid}/1",
+        "d": "somebody",
+        "e": f"{machine}/another-boot/{namespace}/{pid}/{ticks}",
+        "f": f"another-machine/another-boot/{namespace}/{pid}/{ticks}",
+    }
     lines = "\\n".join(f"{name} 0 {owner}" for name, owner in owners.items())
-    fake_docker(tmp_path, monkeypatch, f"case $1 in ps) echo a b c d;; inspect) printf '{lines}\\n';; esac")
-    assert labels.leftovers(Engine.DOCKER) == {"b": 0}
-    assert [finding.do for finding in left_behind()] == ["docker rm --force --volumes b"]
+    fake_docker(tmp_path, monkeypatch, f"case $1 in ps) echo a b c d e f;; inspect) printf '{lines}\\n';; esac")
+    assert labels.leftovers(Engine.DOCKER) == {"b": 0, "e": 0}
+    assert [finding.do for finding in left_behind()] == ["docker rm --force --volumes b", "docker rm --force --volumes e"]

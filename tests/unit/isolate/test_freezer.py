@@ -1,4 +1,4 @@
-"""Tests of freezing a control group in a fake tree, for both versions of the interface, and of the fallbacks if there is no group."""
+"""Tests of freezing a control group in a fake tree, for both cgroup versions, and of the fallbacks if there is no group."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ OWN_PID = 8
 
 
 def group(folder: Path, *, frozen: bool) -> Path:
-    """Make a group of version 2 whose processes are all frozen, or can't be frozen."""
+    """Make a control group (version 2) whose processes are all frozen, or can't be frozen."""
     fake.write(folder, "cgroup.freeze", "0\n")
     fake.write(folder, "cgroup.events", f"populated 1\nfrozen {int(frozen)}\n")
     return folder / "cgroup.freeze"
@@ -135,7 +135,7 @@ def test_parents_stop_before_their_children_and_go_on_after_them(monkeypatch: py
 
 
 def test_a_process_that_appears_during_the_scans_is_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A child that was forked before its parent stopped may appear in a later scan."""
+    """A child that was forked just before its parent stopped may appear only in a later scan."""
     sent: list[tuple[int, int]] = []
     scans = iter([{1: [5]}, {1: [5]}, {1: [5, 6]}])
     monkeypatch.setattr(os, "kill", lambda *call: sent.append(call))

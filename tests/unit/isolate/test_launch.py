@@ -51,5 +51,18 @@ def test_files_of_this_machine_are_mounted_read_only() -> None:
     ]
 
 
+def test_a_program_can_gain_no_rights_and_start_a_limited_number_of_processes() -> None:
+    options = dict(pairwise(launch().command()))
+    assert options["--security-opt"] == "no-new-privileges"
+    assert options["--pids-limit"] == "32768"
+
+
+def test_a_container_has_only_the_capabilities_of_its_target() -> None:
+    command = launch(capabilities=("SETUID", "CHOWN")).command()
+    assert [value for word, value in pairwise(command) if word == "--cap-drop"] == ["ALL"]
+    assert [value for word, value in pairwise(command) if word == "--cap-add"] == ["SETUID", "CHOWN"]
+    assert "--cap-add" not in launch().command()
+
+
 def test_a_container_runs_no_health_checks_during_the_load() -> None:
     assert "--no-healthcheck" in launch().command()

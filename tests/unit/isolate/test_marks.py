@@ -1,4 +1,4 @@
-"""Tests of marks, files that record which engines may still have containers of a killed harness. Reading them contacts no engine."""
+"""Tests of marks. These files record which engines may still have containers of a killed harness. Reading marks doesn't contact engines."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def gone() -> str:
     """Return the label of a container whose owner has ended."""
-    boot, namespace, pid, ticks = labels.owner_label().split("/")
-    return f"{boot}/{namespace}/{pid}/{int(ticks) + 1}"
+    process, _, ticks = labels.owner_label().rpartition("/")
+    return f"{process}/{int(ticks) + 1}"
 
 
 def test_without_marks_no_engine_has_leftovers(folder: Path) -> None:
@@ -58,4 +58,14 @@ def test_a_file_that_is_not_a_mark_is_ignored(folder: Path) -> None:
 def test_a_container_starts_even_if_no_mark_can_be_written(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_STATE_HOME", "/proc/state")
     marks.mark(Engine.DOCKER, "httpbench-1")
+    assert marks.engines_left() == []
+
+
+def test_a_planted_link_is_not_followed(folder: Path) -> None:
+    folder.mkdir(parents=True)
+    victim = folder.parent / "victim"
+    victim.write_text(f"docker {gone()}")
+    (folder / "httpbench-1").symlink_to(victim)
+    marks.mark(Engine.DOCKER, "httpbench-1")
+    assert victim.read_text() == f"docker {gone()}"
     assert marks.engines_left() == []

@@ -1,4 +1,4 @@
-"""Recorded output of real load generators against ``tests.servers``: wrk 4.1.0 and hey 0.1.4, started with their adapters' argv."""
+"""Recorded output of wrk 4.1.0 and hey 0.1.4 against ``tests.servers``, started with the command lines that their adapters build."""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -9,7 +10,7 @@ from httpbench import load
 from httpbench.errors import LoadError, SelectionError
 from httpbench.load import Job, Output, Phase
 from httpbench.load.native import Native
-from httpbench.model import Expectation, Load, MixPart, Request, Rule, Workload
+from httpbench.model import Expectation, Load, MixPart, Request, Rule, Trust, Workload
 from tests.unit.load.recorded import REPORT, job
 
 
@@ -61,7 +62,7 @@ def test_a_generator_without_io_uring_gives_the_reason() -> None:
 
 
 def test_the_mean_is_that_of_finished_requests(native: Native) -> None:
-    """When the run ended, 8 of 108 requests had been in flight for a second. The other 100 had finished after 2 µs."""
+    """When the run ended, 8 of 108 requests had been in flight for a second. The other 100 had finished after 2 µs each."""
     times = REPORT["service_time_us"] | {"count": 108, "mean": (100 * 2.0 + 8 * 1e6) / 108}
     told = REPORT | {"service_time_us": times, "censored": 8, "unfinished_s": 8.0}
     measurement = native.measurement(job(Load()), Output(json.dumps(told), "", 0))
@@ -114,7 +115,19 @@ def test_the_command_line(native: Native, tmp_path: Path) -> None:
 
 def test_a_connection_per_request_excludes_pipelining(native: Native, tmp_path: Path) -> None:
     argv = native.argv(job(Load(keepalive=False), scratch=tmp_path), warmup=False)
-    assert "--no-keepalive" in argv and "--pipeline" not in argv  # the two options exclude each other, even if the depth is 1
+    assert "--no-keepalive" in argv and "--pipeline" not in argv  # the two options are mutually exclusive, even with a depth of 1
+
+
+def test_tls_and_http2_are_options(native: Native, tmp_path: Path) -> None:
+    secure = replace(job(Load(tls=True, http2=True, pipeline=8)), scratch=tmp_path)
+    words = native.argv(replace(secure, trust=Trust(any_certificate=True)), warmup=False)
+    assert "--http2" in words and "--insecure" in words and "--ca-file" not in words
+    (tmp_path / "roots.pem").write_text("roots")
+    words = native.argv(replace(secure, trust=Trust(ca_file=str(tmp_path / "roots.pem"))), warmup=False)
+    assert Path(words[words.index("--ca-file") + 1]).read_text() == "roots", "a copy, which load hosts get, too"
+    words = native.argv(replace(job(Load()), scratch=tmp_path), warmup=False)
+    assert not {"--http2", "--insecure", "--ca-file"} & set(words)
+    assert native.refuses(job(Load(http2=True, keepalive=False))) == "HTTP/2 connections cannot be closed after each request"
 
 
 def test_it_refuses_to_pipeline_on_closing_connections(native: Native) -> None:

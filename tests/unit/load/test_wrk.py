@@ -25,7 +25,7 @@ def wrk(monkeypatch: pytest.MonkeyPatch) -> Wrk:
 def back_filled(counts: list[int], expected: int) -> list[int]:
     """Return the counts after wrk's back-fill, which adds samples for the requests that a slow response kept wrk from sending.
 
-    In ascending order, the count of each latency is added to the latencies that are lower by a multiple of ``expected``.
+    In ascending order, the count of each latency is added to the counts of the latencies that are lower by a multiple of ``expected``.
     """
     table = list(counts)
     for latency in range(2 * expected, len(table)):

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from httpbench.http.exchange import ExchangeError
+from httpbench.http.response import ExchangeError
 from httpbench.http.server import Server
 from httpbench.model import Expectation, Workload
 from httpbench.probe.experiments import body_of_stated_length

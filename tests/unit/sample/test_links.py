@@ -13,7 +13,7 @@ SPEED = "/sys/class/net/eth0/device/net/eth0/speed"
 
 
 def dev(**counts: tuple[int, int, int, int]) -> str:
-    """Make ``/proc/net/dev`` with bytes and packets received, then bytes and packets sent, of each interface."""
+    """Return the text of ``/proc/net/dev``. For each interface, ``counts`` has the bytes and packets received, and then those sent."""
     return HEAD + "".join(f"{name}: {one[0]} {one[1]} 0 0 0 0 0 0 {one[2]} {one[3]} 0 0 0 0 0 0\n" for name, one in counts.items())
 
 

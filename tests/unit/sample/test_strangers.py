@@ -157,7 +157,7 @@ def spinning(cpu: int, lasting_s: float) -> Iterator[int]:
 
 
 def test_a_real_stranger_is_found() -> None:
-    """Another process plays the role of the harness, because this process may have adopted orphans in an earlier test."""
+    """Another process stands in for the harness, because this process may have adopted orphans in an earlier test."""
     cpu = max(os.sched_getaffinity(0))
     with subprocess.Popen(["sleep", "60"]) as harness, spinning(cpu, 2) as pid:
         watching = StrangerMeter({cpu}, harness=harness.pid)

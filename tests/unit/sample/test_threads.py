@@ -15,7 +15,7 @@ BURN = f"import os; os.sched_setaffinity(0, [{CPU}]); print(flush=True)\n{SPIN}"
 
 
 def test_two_threads_that_share_a_cpu_wait_for_each_other() -> None:
-    """Two threads that always want to run get at most one CPU between them, so each waits at least as long as the other runs."""
+    """Two threads that are always ready to run share at most one CPU, so each waits at least as long as the other runs."""
     pair = [subprocess.Popen([sys.executable, "-c", BURN], stdout=subprocess.PIPE) for _ in range(2)]
     try:
         for process in pair:

@@ -26,7 +26,7 @@ def percents(given_figures: Figures) -> dict[str, float]:
 
 
 def times(factor: float, given_figures: Figures, target: str | None = None, test: str | None = None) -> Figures:
-    """Return the results after multiplying those of one target, of one test or all of them by a factor."""
+    """Return the results with those of one target, those of one test, or all of them multiplied by a factor."""
     return {
         name: {
             each: {number: rps * (factor if target in (None, name) and test in (None, each) else 1) for number, rps in rounds.items()}

@@ -94,7 +94,7 @@ def test_a_program_on_the_sibling_thread_takes_time_although_nobody_waits() -> N
 
 
 def test_a_taken_core_counts_the_same_on_a_large_machine() -> None:
-    """The taken 0.15 of a core is only 2% of the seven measured cores, but 15% of the target's core."""
+    """The other program takes 0.15 cores: only 2% of the seven measured cores, but 15% of the target's core."""
     cores = Cores(target=(0,), generator=(1, 2, 3, 4, 5, 6), harness=(7,), shared=False)
     many = trial(plan=make_plan(cores=cores), occupancy=occupied(1.0, 0.85, 0, 0, 0, 0, 0))
     assert disturbance(many) == "other programs took 0.15 of the target's core"
@@ -175,7 +175,7 @@ def test_capacity_counts_physical_cores() -> None:
 
 
 def test_several_cores_are_judged_together() -> None:
-    """The scheduler moves programs between the cores, so only their sum counts."""
+    """The scheduler moves programs between the cores, so only the total over all cores counts."""
     usage: dict[str, Any] = {"target_usage": make_usage(3.4), "generator_usage": make_usage(1.0)}
     for each, is_disturbed in ((0.89, False), (0.91, True)):
         seen = occupied(each, each, each, each, 0.5, 0.5)

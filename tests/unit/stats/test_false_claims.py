@@ -1,21 +1,22 @@
 """Simulate how often identical servers appear different while another program disturbs them.
 
-The program runs in one of ten rounds, beside one server or beside whichever server is measured. It takes up to 60% of the server's core,
-and stays for the next trial in half of the cases. The server's throughput falls by the same share. The functions for real
-trials judge and repeat the simulated trials. The simulated CPU times have the errors of tick-based counters.
+The program appears in one of ten rounds. It disturbs either only one of the servers, or both. It takes up to 60% of the core of the server
+that is being measured, and keeps running during the next trial in half of the cases. The server's throughput falls by the same share. The
+same functions that judge and repeat real trials are used for the simulated ones. The simulated CPU times have the errors of tick-based
+counters.
 
-At most 3 of 40 runs (7.5%) may make a false claim. A test has time for only a few runs, so it allows two standard errors more. Longer
+At most 3 of 40 runs (7.5%) may make a false claim. A test has time for only a few runs, so it allows two more standard errors. Longer
 simulations (5,000 runs of three and five rounds, 3,000 of ten, 1,500 of twenty and thirty) gave these shares of false claims:
 
-    ==========  =================  ===========
-    rounds      beside one server  beside both
-    ==========  =================  ===========
-    3           5.3 %              4.9 %
-    5           4.4 %              5.1 %
-    10          2.3 %              2.6 %
-    20          0.8 %              1.1 %
-    30          0.1 %              0.2 %
-    ==========  =================  ===========
+    ==========  ====================  ======================
+    rounds      one server disturbed  both servers disturbed
+    ==========  ====================  ======================
+    3           5.3 %                 4.9 %
+    5           4.4 %                 5.1 %
+    10          2.3 %                 2.6 %
+    20          0.8 %                 1.1 %
+    30          0.1 %                 0.2 %
+    ==========  ====================  ======================
 
 At least 99% of the rounds counted, and repeats added 8 to 13% more trials. Without repeats, a quarter of the runs of three rounds had too
 few undisturbed rounds for a claim; with repeats, 4% had too few.
@@ -41,7 +42,7 @@ ONE, OTHER = "c/epoll/edge", "c/epoll/edge-again"
 NOISE, DRIFT = 0.01, 0.03
 COMES, STAYS = 0.1, 0.5
 TICKS_ERROR = 0.004
-"""Standard deviation of the error that ticks cause in the share of a core that is measured over ten seconds."""
+"""Standard deviation of the error that the resolution of ticks causes in CPU usage measured over ten seconds, as a fraction of one core."""
 
 MEASUREMENT, GENERATOR = make_measurement(), make_usage(0.5)
 IDLE = CoreOccupancy(cpu=1, busy=0.5, stolen=0.0)
@@ -123,7 +124,7 @@ def test_finds_a_10_percent_difference_despite_another_program() -> None:
 
 
 def test_simulated_trials_are_judged_like_stored_ones() -> None:
-    """Check that the simulation uses the functions for real trials."""
+    """Check that the simulation uses the same functions as real trials."""
     machine = Machine(np.random.default_rng(1), frozenset())
     machine._stranger = 0.3
     evidence = machine._evidence(make_plan())

@@ -1,6 +1,6 @@
 """Simulate the error rates of intervals, with fixed seeds: about 5% of runs claim that equal servers differ, whatever the noise.
 
-For a true rate of 5%, 2,000 runs give between 4% and 6% (± 2 standard errors); the bound is 6.5%. A rate below 5% is fine,
+For a true rate of 5%, 1,000 runs give between 3.6% and 6.4% (± 2 standard errors); the bound is 6.5%. A rate below 5% is fine,
 because Student's t is cautious with heavy tails.
 """
 
@@ -19,7 +19,7 @@ from httpbench.stats.ranks import AllPairs
 from httpbench.stats.unpaired import change
 from tests.factories import make_distribution, make_histogram
 
-RUNS = 2000
+RUNS = 1000
 FALSE_CLAIMS_MAX = 0.065
 DRIFT = 0.03
 
@@ -113,7 +113,7 @@ def test_equal_runs_rarely_differ_if_one_is_disturbed(loss: float, rounds: int) 
     random = np.random.default_rng(15)
     ours, theirs = disturbed(random, (1000, rounds), loss), random.normal(0, 0.005, (1000, rounds))
     found = [change(np.exp(one).tolist(), np.exp(other).tolist()) for one, other in zip(ours, theirs, strict=True)]
-    assert sum(each is not None and each.differs for each in found) / 1000 <= 0.07  # Welch's approximation, see test_unpaired
+    assert sum(each is not None and each.differs for each in found) / 1000 <= 0.07  # Welch's intervals are approximate, see test_unpaired
 
 
 @pytest.mark.parametrize("rounds", [3, 10, 30, 60])
@@ -171,7 +171,7 @@ def test_equal_rows_rarely_differ_in_rank(steadiness: str, rows: int, rounds: in
     ids=["normal", "heavy tails", "variances differ 7-fold", "dips in a tenth"],
 )
 def test_three_rounds_tell_most_rows_apart(noise: Noise3, least: float) -> None:
-    """Neighbors among the ten rows differ by 18%. Without moderated variances, ranks told 88%, 92%, 89% and 76% of the pairs apart."""
+    """Adjacent rows of the ten differ by 18%. Without moderated variances, ranks told 88%, 92%, 89% and 76% of the pairs apart."""
     random = np.random.default_rng(19)
     shape = (300, 10, 3)
     logs = noise(random, shape) + random.normal(0, DRIFT, (300, 1, 3)) + 0.18 * np.arange(10)[:, np.newaxis]
@@ -204,14 +204,17 @@ def test_merged_percentile_intervals_contain_the_true_value() -> None:
 
 
 def test_stopping_at_a_narrow_interval_lowers_its_coverage() -> None:
-    """At least 92% of the final intervals must contain the true value. With two standard errors for 2,000 runs, up to 9.2% may miss it."""
+    """At least 92% of the final intervals must contain the true value.
+
+    With two standard errors for 1,000 runs added, up to 9.7% of the intervals may miss it.
+    """
     random = np.random.default_rng(7)
     for deviation in (0.012, 0.02, 0.03, 0.05):
         missed = 0
         for ratios in random.normal(0, deviation, (RUNS, 30)):
             rounds = next((n for n in range(5, 30) if quantile(n) * standard_error(ratios[:n]) <= np.log1p(0.02)), 30)
             missed += abs(ratios[:rounds].mean()) > quantile(rounds) * standard_error(ratios[:rounds])
-        assert missed / RUNS <= 0.092
+        assert missed / RUNS <= 0.097
 
 
 def test_three_rounds_give_wide_intervals() -> None:

@@ -41,7 +41,7 @@ def test_interval_is_students_t() -> None:
     found = overhead(rounds("a/b", 110, 120, 130), rounds("baseline", 100, 100, 100))["p50"]
     assert found.us_interval is not None
     half = (found.us_interval.high - found.us_interval.low) / 2
-    assert half == pytest.approx(4.303 * 10 / 3**0.5, abs=0.5)  # t with two degrees of freedom · s / √3
+    assert half == pytest.approx(4.303 * 10 / 3**0.5, abs=0.5)  # Student's t with two degrees of freedom, times s / √3
 
 
 def test_few_rounds_have_no_interval_and_unpaired_ones_are_omitted() -> None:

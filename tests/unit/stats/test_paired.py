@@ -61,7 +61,7 @@ def test_claims_agree_with_their_intervals(rounds: list[tuple[float, float]]) ->
     found = compared(ours, theirs)
     assert found.interval is not None
     assume(found.p is not None and abs(found.p - 0.05) > 1e-6)
-    assume(all(abs(end - 1.0) > 1e-9 for end in (found.interval.low, found.interval.high)))  # closer to 1, rounding errors decide
+    assume(all(abs(end - 1.0) > 1e-9 for end in (found.interval.low, found.interval.high)))  # if closer, rounding errors would decide
     assert found.differs == (not found.interval.low <= 1.0 <= found.interval.high)
 
 

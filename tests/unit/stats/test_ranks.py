@@ -53,7 +53,7 @@ def test_ranks_do_not_depend_on_row_order(rows: list[dict[int, float]]) -> None:
 
 
 def test_one_erratic_row_keeps_its_range_to_itself() -> None:
-    """A bad round of one server doesn't give rank 1 to a server at half the throughput of the fastest."""
+    """A bad round of one server must not give rank 1 to a server with half the throughput of the fastest."""
     rows = [[302e3, 300e3, 296e3], [161e3, 211e3, 206e3], [186e3, 190e3, 184e3], [165e3, 163e3, 168e3], [148e3, 151e3, 150e3]]
     erratic = ranks([by_round(row) for row in rows])
     assert erratic[0] == (1, 1)
@@ -117,7 +117,7 @@ def test_rows_without_noise_are_ranked_with_certainty() -> None:
 
 
 def test_three_noisy_rounds_of_many_rows_show_large_differences() -> None:
-    """Ten rows vary by 8%. In nine of ten tables, the five rows with a third of the throughput rank below the other five."""
+    """The throughput of each row varies by 8%. In 90% of the tables, the five rows with a third of the throughput rank below the others."""
     random = np.random.default_rng(1)
     means = np.array([150.0, 148, 146, 144, 142, 50, 49, 48, 47, 46])
     told = [min(ranks(table)[5:])[0] == 6 for table in tables(random, means, np.full(10, 0.08), 3, 200)]

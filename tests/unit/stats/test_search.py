@@ -105,7 +105,7 @@ def test_inconsistent_trials_change_the_result_only_slightly(seed: int) -> None:
 
 
 def test_trials_that_disagree_widen_the_interval() -> None:
-    """A rate failed twice although higher rates held, so the machine can't tell rates in this range apart."""
+    """A rate failed twice although higher rates held, so this machine can't distinguish rates in this range."""
     seen = [
         (1000.0, True),
         (1000.0, True),

@@ -78,3 +78,25 @@ def test_a_slice_is_disturbed_by_what_others_took_from_its_core() -> None:
 
     assert is_disturbed(Slice(seen(1.0), 0.3, 1.0), plan)
     assert not is_disturbed(Slice(seen(0.52), 0.3, 1.0), plan)
+
+
+@pytest.mark.parametrize(
+    ("stranger", "waited", "is_expected"),
+    [
+        (Stranger(name="cc", pid=7, cores=0.11, cpus=(0,)), 0.06, True),
+        (Stranger(name="cc", pid=7, cores=0.11, cpus=(0,)), 0.03, False),
+        (Stranger(name="cc", pid=7, cores=0.03, cpus=(0,)), 0.06, False),
+        (Stranger(name="cc", pid=7, cores=0.11, cpus=(99,)), 0.06, False),
+        (Stranger(name="ksoftirqd/0", pid=7, cores=0.11, cpus=(0,), is_kernel=True), 0.06, False),
+        (Stranger(name="sh", pid=7, cores=0.11, cpus_allowed=(0, 99), is_of_children=True), 0.06, True),
+    ],
+)
+def test_a_slice_is_disturbed_by_a_known_stranger_for_which_the_target_waited(stranger: Stranger, waited: float, is_expected: bool) -> None:
+    """The counters of the cores can't show such a disturbance, because they are off by up to a tenth of a slice."""
+    plan = make_plan("c/epoll/edge")
+    (cpu,) = plan.cores.target
+    assert cpu == 0
+    own = usage(0.27, 0.3, cpu_wait_cores_mean=waited)
+    core = CoreOccupancy(cpu=cpu, busy=0.95, stolen=0.0)
+    seen = Observed(target_usage=own, generator_usage=usage(0.2, 0.3), occupancy=(core,), others=Others(strangers=(stranger,)))
+    assert is_disturbed(Slice(seen, 0.3, 1.0), plan) is is_expected

@@ -1,4 +1,4 @@
-"""Tests of detecting the end of a warm-up and unsteady measurements, on series with known properties."""
+"""Tests of how the end of a warm-up and unsteady measurements are detected, in series with known properties."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ MAXIMUM = 100
 
 
 def ends(windows: Sequence[float], rate_rps: float | None = None) -> int:
-    """Return the number of windows after which a warm-up is over, or the number of all windows plus one if it never is."""
+    """Return the number of windows after which a warm-up ends, or the total number of windows plus one if it never ends."""
     counts = range(len(windows) + 1)
     return next((count for count in counts if is_warm(windows[:count], WINDOW_S, rate_rps)), len(windows) + 1)
 

@@ -144,12 +144,12 @@ def test_a_constant_rate_may_miss_requests_at_its_edges(rate: float, responses: 
         ([2400] * 12, Arrivals.CONSTANT, VerdictKind.INVALID),
         ([3100, 2500, 1500, 2500] * 3, Arrivals.CONSTANT, VerdictKind.IDLE),  # stalls delay responses into the next slice
         ([2410, 2390] * 6, Arrivals.CONSTANT, VerdictKind.INVALID),
-        ([2490, 2390] * 6, Arrivals.POISSON, VerdictKind.INVALID),  # Poisson arrivals vary as much
+        ([2490, 2390] * 6, Arrivals.POISSON, VerdictKind.INVALID),  # Poisson arrivals vary by this much
         ([3100, 2500, 1500, 2500] * 3, Arrivals.POISSON, VerdictKind.IDLE),
     ],
 )
 def test_a_slice_may_lose_responses_that_a_stall_delays(counts: list[int], arrivals: Arrivals, kind: VerdictKind) -> None:
-    """Slices of 250 ms at 10,000 requests/s. A target that is too slow loses about as many responses in each slice."""
+    """The slices last 250 ms, at 10,000 requests/s. A target that is too slow loses about the same number of responses in each slice."""
     load = Load(connections=64, rate_rps=10_000, duration_s=3, arrivals=arrivals)
     intervals = tuple(Interval(start_s=0.25 * number, duration_s=0.25, completed=count) for number, count in enumerate(counts))
     requests = Requests(sent=30_000, completed=sum(counts), ok=sum(counts))
@@ -370,7 +370,7 @@ def verdict(target_cores: float = 0.4, generator_cores: float = 0.2, **changes: 
 
 
 BY_A_QUOTA = {"throttled_share": 0.9}
-"""Usage of a generator that waited because of a quota. Without the quota, the wait would mean that other programs disturbed the trial."""
+"""Usage of a generator that waited because of a quota. Without a quota, such a wait would mean that other programs disturbed the trial."""
 
 
 @pytest.mark.parametrize(("waited", "kind"), [(0.24, VerdictKind.IDLE), (0.26, VerdictKind.GENERATOR), (None, VerdictKind.IDLE)])
@@ -397,7 +397,7 @@ def test_a_busy_target_is_not_the_only_limit_if_the_generator_waited() -> None:
 
 @pytest.mark.parametrize(("again", "kind"), [(159, VerdictKind.IDLE), (161, VerdictKind.NETWORK)])
 def test_losses_that_delay_connections_are_the_limit(again: int, kind: VerdictKind) -> None:
-    """160 timeouts of 0.2 s each add up to 5% of the 640 s that 64 connections have in 10 s."""
+    """160 timeouts of 0.2 s each add up to 5% of the 640 s that 64 connections have in total in 10 s."""
     assert verdict(network=Network(segments_sent=10**7, retransmission_timeouts=again))[0] is kind
 
 

@@ -33,9 +33,9 @@ def write(path: Path, run_id: str, trial: Trial, said: int) -> None:
 
 
 def killed_after(trials: int, delay_s: float, path: Path, run_id: str, trial: Trial) -> int:
-    """Return how many trials a writer reported as stored when it was killed.
+    """Return how many trials a writer had reported as stored by the time it was killed.
 
-    The kill comes ``delay_s`` after the writer has reported ``trials`` of them.
+    The writer is killed ``delay_s`` seconds after it has reported ``trials`` trials.
     """
     reader, writer = os.pipe()
     child = os.fork()

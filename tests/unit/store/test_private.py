@@ -5,6 +5,8 @@ from __future__ import annotations
 import sqlite3
 from pathlib import Path
 
+import pytest
+
 from httpbench.store import Store
 from httpbench.store.schema import MIGRATIONS
 from tests.factories import make_environment, make_run, make_trial
@@ -55,3 +57,15 @@ def test_reading_an_older_store_does_not_change_it(tmp_path: Path) -> None:
     with Store(tmp_path / "results.db", reading=True) as store:
         assert store.run("latest")[0].id == "a"
     assert (tmp_path / "results.db").read_bytes() == before
+
+
+@pytest.mark.parametrize("is_old", [False, True])
+@pytest.mark.parametrize("reading", [False, True])
+def test_a_strangers_schema_is_not_trusted(tmp_path: Path, *, is_old: bool, reading: bool) -> None:
+    path = tmp_path / "results.db"
+    if is_old:
+        make_old(path)
+    else:
+        Store(path).close()
+    with Store(path, reading=reading) as store:
+        assert store._connection.execute("PRAGMA trusted_schema").fetchone() == (0,)

@@ -189,7 +189,7 @@ def test_repeats_do_not_count_as_planned_trials(tmp_path: Path) -> None:
 
 
 def test_hints_match_the_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("httpbench.store.store.BUSY_LIMIT_S", 0.1)
+    monkeypatch.setattr("httpbench.store.copies.BUSY_LIMIT_S", 0.1)
     path = tmp_path / "results.db"
     with Store(path) as store:
         store._connection.execute("BEGIN EXCLUSIVE")
@@ -216,3 +216,23 @@ def test_a_new_file_can_be_opened_concurrently(tmp_path: Path) -> None:
         with ThreadPoolExecutor(max_workers=8) as pool:
             for opened in [pool.submit(open_it) for _ in range(8)]:
                 opened.result(timeout=30)
+
+
+def test_an_update_reads_the_status_and_only_new_trials(tmp_path: Path) -> None:
+    trials = [make_trial(make_plan(number=number)) for number in range(4)]
+    with Store(tmp_path / "results.db") as store:
+        store.begin(make_run(trials, status=RunStatus.RUNNING))
+        for number in (3, 0):
+            store.add("20261121T080000-c0de", trials[number])
+        run, known = store.run("latest")
+        for number in (2, 1):
+            store.add(run.id, trials[number])
+        store.finish(run.id, RunStatus.FINISHED, "2026-01-02T03:04:05Z")
+        updated, found = store.updated(run, known)
+        assert (updated, found) == store.run("latest")
+        assert [trial.plan.number for trial in found] == [0, 1, 2, 3]
+        assert (found[0], found[3]) == tuple(known)
+        assert found[0] is known[0]
+        store.delete([run.id])
+        with pytest.raises(SelectionError, match="no run"):
+            store.updated(run, known)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import threading
+import time
 from pathlib import Path
 
 import pytest
@@ -75,8 +77,9 @@ def test_an_unreadable_store_shows_an_error_page(tmp_path: Path) -> None:
 
 
 def test_events_follow_the_store_until_the_run_ends(db: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A second connection to the store plays the role of the measuring process."""
+    """A second connection to the store simulates the process that is measuring."""
     monkeypatch.setattr(dashboard, "LOOK_EVERY_S", 0.01)
+    monkeypatch.setattr(dashboard, "REST", 0)
     trials = make_rounds_of("c/a", "c/b", rps=3000.0)
     looks = 0
     state_of = Site.state
@@ -105,6 +108,38 @@ def test_events_follow_the_store_until_the_run_ends(db: Path, monkeypatch: pytes
 
 def test_events_of_a_finished_run_end_at_once(db: Path) -> None:
     assert make_client(db).get("/runs/r1/events").text == "event: end\ndata: finished · 6 of 6 trials\n\n"
+
+
+def test_a_stream_rests_after_results_that_took_long(db: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The state is sent for every trial, but the results are not made again at once, and the last ones are sent in the end."""
+    monkeypatch.setattr(dashboard, "LOOK_EVERY_S", 0.01)
+    trials = make_rounds_of("c/a", "c/b", rps=3000.0)
+    state_of, results_of = Site.state, Site.results
+    looks = 0
+    made_at: list[float] = []
+
+    def look(self: Site, run_id: str) -> object:
+        nonlocal looks
+        looks += 1
+        if looks in (3, 4, 5):
+            with Store(db) as store:
+                store.add("r3", trials[looks - 1])
+        if len(made_at) == 2:
+            with Store(db) as store:
+                store.finish("r3", RunStatus.FINISHED, "2026-11-23T09:00:00.000Z")
+        return state_of(self, run_id)
+
+    def results(self: Site, run_id: str) -> str:
+        made_at.append(time.monotonic())
+        time.sleep(0.05)
+        return results_of(self, run_id)
+
+    monkeypatch.setattr(Site, "state", look)
+    monkeypatch.setattr(Site, "results", results)
+    text = make_client(db).get("/runs/r3/events").text
+    names = re.findall(r"^event: (\w+)", text, flags=re.MULTILINE)
+    assert names == ["state", "results", "state", "state", "state", "results", "end"]
+    assert made_at[1] - made_at[0] >= 0.05 * dashboard.REST
 
 
 def test_the_number_of_event_streams_is_limited(db: Path, monkeypatch: pytest.MonkeyPatch) -> None:

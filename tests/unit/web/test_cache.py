@@ -42,3 +42,18 @@ def test_workers_return_results_raise_errors_and_are_daemons() -> None:
         return await workers.run(lambda: 7), await workers.run(lambda: threading.current_thread().daemon)
 
     assert asyncio.run(ask()) == (7, True)
+
+
+def test_the_newest_items_can_be_kept_above_the_limit() -> None:
+    cache: Cache[str] = Cache(2, len, always=2)
+    for key in ("large 1", "large 2", "large 3"):
+        cache.put(key, key)
+    assert [cache.find(f"large {number}") for number in (1, 2, 3)] == [None, "large 2", "large 3"]
+
+
+def test_a_replaced_item_does_not_count() -> None:
+    cache: Cache[str] = Cache(3, len)
+    for item in ("aaa", "bb", "c"):
+        cache.put("key", item)
+    cache.put("other", "dd")
+    assert (cache.find("key"), cache.find("other")) == ("c", "dd")

@@ -7,9 +7,10 @@ from pathlib import Path
 import pytest
 
 from httpbench.web.guard import COOKIE, host_name
-from tests.dashboards import make_client, make_small_store
+from tests.dashboards import HOST, make_client, make_small_store
 
 TOKEN = "s3cret-token"
+OWN_COOKIE = COOKIE.format(port=HOST.rpartition(":")[2])
 
 
 @pytest.fixture(scope="module")
@@ -72,9 +73,27 @@ def test_without_the_token_nothing_is_shown(db: Path, path: str) -> None:
     assert "c/a" not in response.text
 
 
+@pytest.mark.parametrize(
+    ("site", "mode", "status"),
+    [
+        ("cross-site", "no-cors", 403),
+        ("cross-site", "cors", 403),
+        ("same-site", "no-cors", 403),
+        ("cross-site", "navigate", 200),
+        ("same-origin", "no-cors", 200),
+        ("none", "navigate", 200),
+    ],
+)
+def test_other_sites_can_link_to_a_page_but_not_embed_it(db: Path, site: str, mode: str, status: int) -> None:
+    response = make_client(db).get("/", headers={"sec-fetch-site": site, "sec-fetch-mode": mode})
+    assert response.status_code == status
+
+
 @pytest.mark.parametrize("cookie", ["", "wrong", TOKEN[:-1], f"{TOKEN}x", "é"])
 def test_a_wrong_cookie_is_rejected(db: Path, cookie: str) -> None:
-    response = make_client(db, token=TOKEN).get("/", headers={b"cookie": f"{COOKIE}={cookie}".encode()})
+    response = make_client(db, token=TOKEN).get(
+        "/", headers={b"cookie": f"{COOKIE.format(port=HOST.rpartition(':')[2])}={cookie}".encode()}
+    )
     assert response.status_code == 401
 
 
@@ -83,7 +102,9 @@ def test_the_token_moves_from_the_address_to_a_cookie(db: Path) -> None:
     response = client.get("/runs/r1.html", params={"token": TOKEN, "a": "b c"})
     assert (response.status_code, response.headers["location"]) == (303, "/runs/r1.html?a=b+c")
     cookie = response.headers["set-cookie"]
-    assert all(part in cookie for part in (f"{COOKIE}={TOKEN}", "HttpOnly", "SameSite=strict", "Path=/"))
+    assert all(
+        part in cookie for part in (f"{COOKIE.format(port=HOST.rpartition(':')[2])}={TOKEN}", "HttpOnly", "SameSite=strict", "Path=/")
+    )
     shown = client.get("/runs/r1.html")
     assert shown.status_code == 200
     assert TOKEN not in shown.text

@@ -4,7 +4,7 @@ use anyhow::{Context, Result};
 
 use crate::request::expectation::BodyExpectation;
 
-/// A request without its URL.
+/// The parts of a request other than its URL.
 pub(super) struct Message<'a> {
     pub method: &'a str,
     pub headers: Vec<(&'a str, &'a str)>,
@@ -29,7 +29,7 @@ pub(super) fn header_fields(headers: &[String]) -> Result<Vec<(&str, &str)>> {
         .collect()
 }
 
-/// Creates an expectation for the body's SHA-256.
+/// Returns the expectation that a body has this SHA-256 digest.
 pub(super) fn sha256(hex: &str) -> Result<BodyExpectation> {
     let digest = parse_sha256(hex).with_context(|| format!("`{hex}` is not a SHA-256; write 64 hexadecimal digits"))?;
     Ok(BodyExpectation::Sha256(digest))
@@ -46,7 +46,7 @@ fn parse_sha256(hex: &str) -> Option<[u8; 32]> {
     Some(digest)
 }
 
-/// Returns whether a byte is allowed in methods and names of header fields.
+/// Returns whether a byte is allowed in methods and header field names.
 pub(super) fn is_token_byte(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte)
 }

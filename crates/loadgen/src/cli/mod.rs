@@ -1,4 +1,4 @@
-//! The command line: the options, and checks that involve several of them.
+//! The command-line options, and checks that involve more than one option.
 
 mod message;
 mod rate;
@@ -201,14 +201,14 @@ fn parse_interval(text: &str) -> Result<Duration, String> {
     Ok(interval)
 }
 
-/// Parses the interval between samples. The minimum is 20 ms, because a thread checks only that often whether a sample is due.
+/// Parses the interval between samples. The minimum is 20 ms, because the threads check only every 20 ms whether a sample is due.
 fn parse_sampling(text: &str) -> Result<Duration, String> {
     let interval = parse_duration(text)?;
     if interval < Duration::from_millis(20) { Err("must be at least 20ms".to_owned()) } else { Ok(interval) }
 }
 
 impl Args {
-    /// Validates the arguments, resolves the host, and returns the plan of the run.
+    /// Validates the arguments, resolves the host, and returns the plan for the run.
     pub fn plan(&self) -> Result<Plan> {
         let urls = self.urls.iter().map(|url| Url::parse(url)).collect::<Result<Vec<_>>>()?;
         let url = urls[0].clone();

@@ -7,11 +7,11 @@ use anyhow::{Context, Result, bail};
 use super::units::{parse_number, parse_positive_duration};
 use crate::time::offered_rate::{Profile, Segment};
 
-/// Maximum rate, which is far more than a machine can send. The limit keeps request counts within range.
+/// Maximum rate. It is far above what one machine can send, and it prevents overflows of request counts.
 const RATE_MAX_RPS: f64 = 1e8;
 const STEPS_MAX: f64 = 10_000.0;
 
-/// A rate, or two rates between which the load rises or falls during the run.
+/// An offered rate. If `from_rps` and `to_rps` differ, the rate changes from the first to the second during the run.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RateRange {
     pub from_rps: f64,
@@ -29,7 +29,7 @@ pub fn parse_rate(text: &str) -> Result<RateRange, String> {
     Ok(range)
 }
 
-/// A change of the rate, repeated after every period.
+/// A step in the offered rate: the rate changes by `rps` after every `period`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Step {
     pub rps: f64,
@@ -45,7 +45,8 @@ pub fn parse_step(text: &str) -> Result<Step, String> {
     Ok(step)
 }
 
-/// Returns the rate over time. Without steps, the rate changes linearly over `duration`. With steps, the last step lasts until the end.
+/// Returns the rate over time. Without steps, the rate changes linearly over `duration`. With steps, the rate stays at `to_rps` after the
+/// last step.
 pub fn profile(range: RateRange, step: Option<Step>, duration: Duration) -> Result<Profile> {
     let RateRange { from_rps, to_rps } = range;
     let Some(step) = step else {

@@ -8,7 +8,7 @@ use serde::Deserialize;
 use super::message::{Message, header_fields, sha256};
 use crate::request::expectation::{BodyExpectation, Expectation};
 
-/// Maximum number of requests in a file. It is low because each kind of request has a histogram in every recorder.
+/// Maximum number of requests in a file. It is low because every recorder has a separate histogram for each request in the file.
 const REQUESTS_MAX: usize = 16;
 const WEIGHT_MAX: u32 = 1000;
 
@@ -40,7 +40,7 @@ fn get() -> String {
 }
 
 impl Stated {
-    /// Returns the message. The header fields were checked when the file was read.
+    /// Returns the method, header fields and body. The header fields are valid, because they were checked when the file was read.
     pub(super) fn message(&self) -> Message<'_> {
         let headers = header_fields(&self.headers).unwrap_or_default();
         Message { method: &self.method, headers, body: self.body.as_ref().map(|body| body.as_bytes().to_vec()) }

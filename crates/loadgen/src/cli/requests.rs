@@ -1,4 +1,4 @@
-//! Builds requests and their correct responses from the arguments.
+//! Builds the requests and their expected responses from the command-line arguments.
 
 use std::fmt::Write;
 

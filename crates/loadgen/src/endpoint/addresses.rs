@@ -28,13 +28,13 @@ impl Addresses {
         Ok(Self { name: path.display().to_string(), all: vec![address] })
     }
 
-    /// Returns the first address. All addresses are of the same kind, Unix or TCP.
+    /// Returns the first address. Either all addresses are Unix sockets, or all are TCP addresses.
     pub fn preferred(&self) -> &SockAddr {
         &self.all[0]
     }
 
-    /// Returns the first address that accepts a connection within `timeout`. A single address is returned untested, because the run itself
-    /// reports connection failures.
+    /// Returns the first address that accepts a connection within `timeout`. If there is only one address, returns it without a test,
+    /// because the run itself reports connection failures.
     pub fn first_that_accepts(&self, timeout: Duration) -> Result<&SockAddr> {
         let [_, _, ..] = &self.all[..] else { return Ok(self.preferred()) };
         let mut failures = Vec::new();

@@ -1,12 +1,12 @@
-//! Restricts name resolution in static builds to the modules that are linked in: `/etc/hosts` and DNS.
+//! Restricts name resolution in static builds to `/etc/hosts` and DNS, whose modules are linked into the program.
 //!
-//! The GNU C library would otherwise load the modules that the machine's `nsswitch.conf` names. Those modules belong to the machine's C
-//! library, whose version may differ.
+//! Otherwise, the GNU C library would load the modules listed in `/etc/nsswitch.conf`. Those modules are part of the installed C library,
+//! whose version may differ from the one that is linked into the program.
 
 use std::ffi::{c_char, c_int};
 
 unsafe extern "C" {
-    /// Overrides a line of `nsswitch.conf` for this process (from `nss.h`).
+    /// Overrides a line of `nsswitch.conf` for this process (declared in `nss.h`).
     fn __nss_configure_lookup(database: *const c_char, services: *const c_char) -> c_int;
 }
 

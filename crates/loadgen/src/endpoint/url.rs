@@ -29,7 +29,7 @@ pub struct Url {
     /// The host, without the brackets of an IPv6 address.
     pub host: String,
     pub port: u16,
-    /// Path and query; at least `/`.
+    /// Path and query, starting with `/`.
     pub path: String,
 }
 
@@ -56,7 +56,7 @@ impl Url {
         Ok(Self { scheme, host, port: port.unwrap_or(default_port), path })
     }
 
-    /// Returns the value of the `Host` header field, without the port if it is the scheme's default.
+    /// Returns the value of the `Host` header field. Omits the port if it is the scheme's default.
     pub fn host_header(&self) -> String {
         let default_port = if self.scheme == Scheme::Http { 80 } else { 443 };
         if self.port == default_port { self.bracketed_host() } else { self.authority() }

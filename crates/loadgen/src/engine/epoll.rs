@@ -1,7 +1,9 @@
-//! The epoll engine. Each socket is registered once, in edge-triggered mode. The read handler sends the next requests itself.
+//! The epoll engine. Each socket is registered once, in edge-triggered mode. After the engine has read a response, it sends the next
+//! requests at once.
 //!
-//! This engine works on any Linux kernel. A request costs one `recv`, one `send` and a share of one `epoll_pwait2`. A read that doesn't
-//! fill the buffer has emptied the socket, so the engine doesn't call `recv` again only to get EAGAIN.
+//! This engine works on any Linux kernel. Each request costs one `recv` and one `send`, and one `epoll_pwait2` call returns the events of
+//! many sockets. If a read doesn't fill the buffer, the socket is empty, so the engine skips the second `recv`, which would only return
+//! EAGAIN.
 
 use std::io::{self, ErrorKind as IoErrorKind};
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
@@ -20,25 +22,25 @@ use crate::worker::{Alarm, End, Next, Worker};
 
 const EVENTS_PER_WAIT: usize = 256;
 const READ_BYTES: usize = 128 * 1024;
-/// Minimum size of an unchecked body for which asking the kernel to discard it is cheaper than reading it.
+/// Minimum number of unchecked body bytes for which discarding them in the kernel is cheaper than reading them.
 const DROP_BYTES_MIN: usize = 16 * 1024;
-/// Maximum number of consecutive reads from one socket, so that one fast sender cannot starve the others.
+/// Maximum number of consecutive reads from one socket, so that one fast connection cannot starve the others.
 const READS_IN_A_ROW: u32 = 16;
 const GONE: u32 = (libc::EPOLLRDHUP | libc::EPOLLHUP | libc::EPOLLERR) as u32;
 
 pub struct Epoll {
     peer: Peer,
-    /// Whether the kernel can discard received data without copying it. With MSG_TRUNC, TCP sockets discard it, but other sockets still
-    /// copy it (tcp(7)).
+    /// Whether the kernel can discard received data without copying it. TCP sockets do so with MSG_TRUNC, but other sockets still copy the
+    /// data (tcp(7)).
     can_drop: bool,
     epoll: OwnedFd,
     alarm: Option<Arc<Alarm>>,
-    /// One link per connection, followed by a last one for the alarm, which has no socket.
+    /// One link per connection, plus a final link without a socket for the alarm.
     links: Vec<Link>,
     buffer: Box<[u8]>,
-    /// Sockets that may hold unread data. The flag is set if the end of the stream is known to follow that data.
+    /// Sockets that may have unread data. The flag is true if the stream is known to end after this data.
     unread: Vec<(u32, bool)>,
-    /// Whether waits must last whole milliseconds, because `epoll_pwait2` is not available.
+    /// Whether waits are limited to whole milliseconds, because `epoll_pwait2` is not available.
     coarse: bool,
     polling: Polling,
 }
@@ -47,7 +49,7 @@ pub struct Epoll {
 struct Link {
     socket: Option<Socket>,
     connected: bool,
-    /// Whether a send has failed with ECONNRESET. The kernel reports a reset only once, so a later read sees a normal end of the stream.
+    /// Whether a send has failed with ECONNRESET. The kernel reports a reset only once, so a later read returns a normal end of the stream.
     reset: bool,
 }
 
@@ -121,7 +123,7 @@ impl Engine for Epoll {
 }
 
 impl Epoll {
-    /// Waits for events for at most `wait_ns`, and returns their number.
+    /// Waits up to `wait_ns` for events, and returns the number of events.
     fn wait(&mut self, events: &mut [libc::epoll_event], wait_ns: u64) -> Result<usize> {
         let count = self.take(events, 0)?;
         if count > 0 || wait_ns == 0 {
@@ -156,7 +158,7 @@ impl Epoll {
     fn wait_precisely(&self, events: &mut [libc::epoll_event], wait_ns: u64) -> i64 {
         let timeout = libc::timespec { tv_sec: (wait_ns / 1_000_000_000) as i64, tv_nsec: (wait_ns % 1_000_000_000) as i64 };
         let room = events.len() as libc::c_int;
-        // SAFETY: `events` and `timeout` are valid during the call, and the length passed is that of `events`.
+        // SAFETY: `events` and `timeout` are valid during the call, and `room` is the length of `events`.
         unsafe {
             libc::syscall(
                 libc::SYS_epoll_pwait2,
@@ -170,16 +172,16 @@ impl Epoll {
         }
     }
 
-    /// Waits in whole milliseconds, for kernels before 5.11 and containers that block `epoll_pwait2`. The time is rounded down, and the
-    /// engine polls for the rest, so that no request is sent late.
+    /// Waits with a resolution of milliseconds, for kernels before 5.11 and containers that block `epoll_pwait2`. The time is rounded down,
+    /// and the engine polls during the remaining fraction of a millisecond, so that no request is sent late.
     fn wait_coarsely(&self, events: &mut [libc::epoll_event], wait_ns: u64) -> i64 {
         let wait_ms = (wait_ns / 1_000_000).min(60_000) as libc::c_int;
-        // SAFETY: `events` is valid during the call, and the length passed is that of `events`.
+        // SAFETY: `events` is valid during the call, and the kernel writes at most `events.len()` entries.
         let count = unsafe { libc::epoll_wait(self.epoll.as_raw_fd(), events.as_mut_ptr(), events.len() as libc::c_int, wait_ms) };
         i64::from(count)
     }
 
-    /// Closes, opens and flushes the connections that the worker has queued for this.
+    /// Closes, opens and flushes the connections that the worker has queued.
     fn do_orders<P: Protocol>(&mut self, worker: &mut Worker<P>) {
         while !(worker.to_close.is_empty() && worker.to_open.is_empty() && worker.to_flush.is_empty()) {
             while let Some(index) = worker.to_close.pop() {
@@ -215,7 +217,8 @@ impl Epoll {
         }
     }
 
-    /// Registers a socket. EPOLLOUT costs nothing, because an edge-triggered socket reports it only when a full send buffer has room again.
+    /// Registers a socket. EPOLLOUT rarely causes extra events, because an edge-triggered socket reports it only when a full send buffer
+    /// has room again.
     fn register(&self, socket: &Socket, index: u32) -> io::Result<()> {
         let interest = EventFlags::IN | EventFlags::OUT | EventFlags::RDHUP | EventFlags::ET;
         Ok(epoll::add(&self.epoll, socket, EventData::new_u64(u64::from(index)), interest)?)
@@ -252,7 +255,7 @@ impl Epoll {
         }
     }
 
-    /// Reads the available data, up to a limit, and sends the requests that become due as a result. `gone` means that the stream ends after
+    /// Reads the available data, up to a limit, and sends the requests that become due as a result. `gone` is true if the stream ends after
     /// this data.
     fn read<P: Protocol>(&mut self, worker: &mut Worker<P>, index: u32, gone: bool) {
         for _ in 0..READS_IN_A_ROW {
@@ -271,8 +274,8 @@ impl Epoll {
         let droppable = worker.skippable(index);
         let drop = self.can_drop && droppable >= DROP_BYTES_MIN;
         let (capacity, flags) = if drop { (droppable.min(1 << 30), libc::MSG_TRUNC) } else { (self.buffer.len(), 0) };
-        // If the kernel did copy data despite MSG_TRUNC, the null pointer would make the call fail instead of overflowing the buffer.
-        // AddressSanitizer accepts the null pointer.
+        // If the kernel copied data despite MSG_TRUNC, the null pointer would make the call fail, whereas a real buffer could overflow.
+        // AddressSanitizer doesn't report the null pointer.
         let room = if drop { std::ptr::null_mut() } else { self.buffer.as_mut_ptr().cast() };
         // SAFETY: the buffer is valid for its whole length, and the kernel cannot write to a null pointer.
         let count = unsafe { libc::recv(fd, room, capacity, flags) };
@@ -317,7 +320,7 @@ impl Epoll {
             // SAFETY: `output` is valid for its whole length.
             let count = unsafe { libc::send(fd, output.as_ptr().cast(), output.len(), libc::MSG_NOSIGNAL) };
             if count < 0 {
-                // epoll will report an event: EPOLLOUT once the buffer has room again, or EPOLLHUP or EPOLLERR if the connection is broken.
+                // epoll will report EPOLLOUT once the buffer has room again, or EPOLLHUP or EPOLLERR if the connection is broken.
                 self.links[index as usize].reset |= io::Error::last_os_error().kind() == IoErrorKind::ConnectionReset;
                 return;
             }

@@ -1,4 +1,4 @@
-//! Engines move bytes between the kernel and a worker. Each engine has its own loop, which avoids dynamic dispatch.
+//! Engines move bytes between the kernel and a worker. Each engine has its own event loop, so no dynamic dispatch is needed.
 
 mod epoll;
 mod polling;
@@ -16,7 +16,7 @@ pub use uring::Uring;
 use crate::protocol::Protocol;
 use crate::worker::{Alarm, Worker};
 
-/// Maximum time that an engine sleeps in one call. The kernel may mishandle longer timeouts.
+/// Maximum time that an engine sleeps in one system call. The kernel may mishandle longer timeouts.
 const SLEEP_NS_MAX: u64 = 3_600_000_000_000;
 
 /// The engine to use.
@@ -38,13 +38,13 @@ pub struct Setup {
     pub alarm: Option<Arc<Alarm>>,
 }
 
-/// A way to do I/O on many sockets.
+/// An implementation of socket I/O for many connections.
 pub trait Engine: Sized {
     const NAME: &'static str;
 
     /// Creates an engine. The thread that calls this function must also call `run`.
     fn new(setup: Setup) -> Result<Self>;
 
-    /// Drives the worker until its window is over.
+    /// Runs the worker until it is done.
     fn run<P: Protocol>(self, worker: &mut Worker<P>) -> Result<()>;
 }

@@ -1,34 +1,34 @@
 //! Polls for events for a short time before sleeping.
 //!
-//! If the thread sleeps, a response costs both programs more time. The server's `send` must wake up the thread with an interrupt to another
-//! core and, in a virtual machine, an exit to the hypervisor. The response then waits until that core is awake. The load generator causes
-//! this delay, not the server, so polling makes the measurements more accurate.
+//! If the thread sleeps, a response costs both the server and the load generator more time. To wake up the thread, the server's `send` must
+//! interrupt another core, which takes an exit to the hypervisor in a virtual machine. The response then waits until that core is awake.
+//! The server isn't responsible for this delay, so polling makes the measurements more accurate.
 //!
-//! Polling pays off only while responses arrive in quick succession and the server doesn't need the same core. Each fruitless poll
-//! therefore doubles the number of subsequent waits in which the thread sleeps at once, without polling.
+//! Polling pays off only while responses arrive in quick succession and the server doesn't need the same core. Therefore, each poll that
+//! finds nothing doubles the number of subsequent waits in which the thread sleeps without polling first.
 
 use crate::time::clock::now_ns;
 
-/// Duration of a poll. It is longer than a fast server takes to respond, but shorter than two context switches on a busy machine.
+/// Maximum duration of a poll. A fast server responds within this time, and two context switches on a busy machine take longer.
 const POLL_NS: u64 = 50_000;
-/// Maximum number of consecutive waits without polling. At this maximum, fruitless polls cost only 50 ns per wait on average.
+/// Maximum number of consecutive waits without polling. At this maximum, polls that find nothing cost only 50 ns per wait on average.
 const SKIPPED_MAX: u32 = 1023;
 /// Number of checks between two readings of the clock.
 const LOOKS: u32 = 16;
-/// Maximum time between two checks of an engine whose checks slow down the server.
+/// Maximum time between two checks, for an engine whose checks slow down the server.
 const SPACING_MAX_NS: u64 = 2_000;
-/// The shortest recent service time, divided by the time between two checks.
+/// The time between two checks is the shortest recent service time divided by this number.
 ///
-/// The spacing adds at most 0.8% to a measured time, unless a response is faster than all responses in the last 20 to 40 ms. Such a
-/// response may be noticed up to `SPACING_MAX_NS` late.
+/// With this ratio, the spacing adds at most 0.8% to a measured time, unless a response is faster than all responses in the last 20 to 40
+/// ms. Such a response may be detected up to `SPACING_MAX_NS` late.
 const SPACING_PART: u64 = 128;
-/// Maximum time between two readings of the clock during a poll. During a longer gap, another thread must have had the CPU, so the gap is
-/// not counted as CPU time.
+/// Maximum time between two clock readings that is taken as the CPU time of a poll. If the time is longer, another thread must have had
+/// the CPU in between.
 const GAP_MAX_NS: u64 = 20_000;
 
 #[derive(Debug, Default)]
 pub struct Polling {
-    /// Number of further waits in which the thread sleeps at once, without polling.
+    /// Number of upcoming waits in which the thread sleeps without polling first.
     skip: u32,
     skipped_last: u32,
     spent_ns: u64,
@@ -41,20 +41,22 @@ pub enum Looked {
     Found,
     /// The maximum wait has passed.
     TimeIsOver,
-    /// Nothing is ready yet, or polling doesn't pay off: the engine should sleep.
+    /// The engine should sleep, because nothing is ready or polling doesn't pay off.
     Sleep,
 }
 
-/// Returns the time to wait between two checks, for an engine whose checks take a cache line away from the server's core.
+/// Returns the time to wait between two checks, for an engine whose checks take a cache line from the server's core.
 ///
-/// With this spacing, responses arrive in fewer, larger batches. The added delay is too small to show in the measured times.
+/// The spacing makes the engine collect responses in fewer, larger batches. `SPACING_PART` explains why the delay hardly affects the
+/// measured times.
 #[inline]
 pub fn spacing_ns(shortest_service_ns: u64) -> u64 {
     (shortest_service_ns / SPACING_PART).min(SPACING_MAX_NS)
 }
 
 impl Polling {
-    /// Polls until `ready` returns true, `wait_ns` have passed, or polling no longer pays off. Waits `spacing_ns` before each check.
+    /// Polls until `ready` returns true, or until `wait_ns` or `POLL_NS` has passed. Waits `spacing_ns` before each check. Returns at once
+    /// if recent polls found nothing.
     #[inline]
     pub fn look(&mut self, wait_ns: u64, spacing_ns: u64, mut ready: impl FnMut() -> bool) -> Looked {
         if self.skip > 0 {
@@ -65,7 +67,7 @@ impl Polling {
         let end_ns = before_ns + wait_ns.min(POLL_NS);
         let looks = if spacing_ns > 0 { 1 } else { LOOKS };
         loop {
-            // Don't use a pause instruction: hypervisors mistake a series of them for a spinning lock and give the core to another guest.
+            // Don't use a pause instruction. Hypervisors would mistake the loop for a spin lock and give the core to another guest.
             while spacing_ns > 0 && now_ns() < (before_ns + spacing_ns).min(end_ns) {}
             let found = (0..looks).any(|_| ready());
             let now = now_ns();

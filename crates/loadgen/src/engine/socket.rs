@@ -9,16 +9,16 @@ use socket2::{Domain, SockAddr, Socket, Type};
 
 use crate::figures::errors::ErrorKind;
 
-/// Whether the default congestion control paces packets with timers, as BBR does. The load generator's requests fit into the initial
-/// window, so pacing would only cost CPU time. The result reports the congestion control that was used.
+/// Whether the system's default congestion control paces packets with timers, as BBR does. The load generator's requests fit into the
+/// initial window, so pacing would only cost CPU time. The result contains the congestion control that was used.
 static PACED: LazyLock<bool> =
     LazyLock::new(|| std::fs::read_to_string("/proc/sys/net/ipv4/tcp_congestion_control").is_ok_and(|name| name.starts_with("bbr")));
 
-/// The address that all sockets of a run connect to, and their options.
+/// The address that all sockets of a run connect to, and the options of the sockets.
 #[derive(Clone, Debug)]
 pub struct Peer {
     pub address: SockAddr,
-    /// The selected congestion control; `None` uses the system's default.
+    /// The selected congestion control. `None` means the system's default, or Reno if the default paces packets.
     pub congestion_control: Option<String>,
 }
 
@@ -52,7 +52,7 @@ pub fn stream_to(peer: &Peer) -> io::Result<Socket> {
         if let Some(name) = &peer.congestion_control {
             socket.set_tcp_congestion(name.as_bytes())?;
         } else if *PACED {
-            // If the change isn't permitted, the default works too.
+            // This may not be permitted, but the default also works.
             let _ = socket.set_tcp_congestion(b"reno");
         }
         socket.set_linger(Some(Duration::ZERO))?;
@@ -62,13 +62,13 @@ pub fn stream_to(peer: &Peer) -> io::Result<Socket> {
 
 /// Closes a connection: normally if the server has already closed it, otherwise with a reset (SO_LINGER with zero timeout).
 ///
-/// The reset avoids TIME_WAIT, which would exhaust the local ports within seconds if connections are short-lived.
+/// A reset avoids the TIME_WAIT state. With short-lived connections, sockets in this state would use up all local ports within seconds.
 pub fn close(socket: Socket) {
-    // An error only means that the connection is already gone. Shutting down also ends the kernel's pending operations on the socket.
+    // If this fails, the connection is already gone. Shutting down also ends the kernel's pending operations on the socket.
     let _ = socket.shutdown(std::net::Shutdown::Both);
 }
 
-/// Returns the kind of error under which a failed connect is counted.
+/// Returns the kind of error that a failed connect counts as.
 pub fn connect_error_kind(error: &io::Error) -> ErrorKind {
     match error.kind() {
         io::ErrorKind::ConnectionRefused | io::ErrorKind::ConnectionReset => ErrorKind::ConnectRefused,

@@ -7,7 +7,7 @@ use serde::Serialize;
 use super::encoding::{decode, encode};
 use super::percentiles::{percentile_us, trimmed_mean_ns};
 
-/// The share of samples at each end that `tm99_9` ignores.
+/// The share of the lowest and of the highest samples that `tm99_9` ignores.
 const TRIMMED_SHARE: f64 = 0.001;
 
 /// A distribution of times, in microseconds.

@@ -1,4 +1,4 @@
-//! Histograms as text: HdrHistogram V2, compressed, in base64.
+//! Encodes histograms as text (compressed HdrHistogram V2 in base64), and decodes them.
 
 use base64::Engine as _;
 use flate2::{Compress, Compression, FlushCompress, Status};
@@ -7,12 +7,12 @@ use hdrhistogram::serialization::{Deserializer, Serializer, V2Serializer};
 
 use super::histogram::{LONGEST_NS, new_histogram};
 
-/// The first four bytes of a compressed histogram: encoding version 2, with words of variable length.
+/// The first four bytes of a compressed histogram: encoding version 2, with variable-length integers.
 const V2_COMPRESSED_COOKIE: u32 = 0x1c84_9314;
-/// The number of bytes by which the output buffer grows. Most histograms fit into one step.
+/// Number of bytes by which the output buffer grows. Most histograms need only one step.
 const COMPRESSED_STEP: usize = 4096;
 
-/// Encodes a histogram as HdrHistogram V2, compressed, in base64.
+/// Encodes a histogram as compressed HdrHistogram V2 in base64.
 pub fn encode(histogram: &Histogram<u64>) -> String {
     let mut text = String::new();
     Encoder::default().encode(histogram, &mut text);
@@ -25,7 +25,7 @@ pub fn decode(text: &str) -> anyhow::Result<Histogram<u64>> {
     Deserializer::new().deserialize(&mut bytes.as_slice()).map_err(|error| anyhow::anyhow!("not a histogram: {error:?}"))
 }
 
-/// An encoder for many histograms that reuses its compressor and buffers.
+/// A histogram encoder that reuses its compressor and buffers.
 pub struct Encoder {
     serializer: V2Serializer,
     compressor: Compress,

@@ -1,9 +1,9 @@
-//! Kinds of errors and their counts. The names match the fields of `errors` in the JSON result.
+//! Kinds of errors and their counts. The names of the kinds match the fields of `errors` in the JSON result.
 
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// The reason why a request did not end in a correct response.
+/// The reason why a request has no correct response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(usize)]
 pub enum ErrorKind {
@@ -46,7 +46,7 @@ impl ErrorCounts {
     }
 }
 
-/// Error counts by kind; every kind is always present. Kinds that concern connection setup count attempts; all other kinds count requests.
+/// Error counts by kind, including kinds with the count 0. The kinds about connection setup count attempts; all other kinds count requests.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Errors {
     /// Attempts to connect that were refused.
@@ -64,13 +64,13 @@ pub struct Errors {
     /// Requests without a complete response within the timeout. With HTTP/1.1, this includes requests queued behind such a request on the
     /// same connection.
     pub timeout: u64,
-    /// Requests whose response is not valid HTTP. Data received without a request also counts here.
+    /// Requests whose response is not valid HTTP. This includes data that arrives while no request is in flight.
     pub invalid_response: u64,
     /// Complete responses with an unexpected status.
     pub unexpected_status: u64,
     /// Complete responses with an unexpected body.
     pub unexpected_body: u64,
-    /// Requests dropped because they were later than the deadline allows.
+    /// Requests that were dropped because they exceeded the deadline.
     pub not_sent: u64,
 }
 

@@ -1,4 +1,4 @@
-//! Gates: limits for CI that make the program exit with code 3 when a run exceeds them.
+//! Gates: limits on the results of a run, for use in CI. If a run exceeds a limit, the program exits with code 3.
 
 use std::time::Duration;
 
@@ -8,12 +8,12 @@ use super::result::RunResult;
 pub struct Gates {
     /// Maximum p99 of the response time in an open loop, or of the service time in a closed loop.
     pub p99_max: Option<Duration>,
-    /// Maximum share of failed requests, 0 to 1.
+    /// Maximum share of failed requests, from 0 to 1.
     pub error_share_max: Option<f64>,
 }
 
 impl Gates {
-    /// Returns one sentence for each breached gate.
+    /// Returns a message for each breached gate.
     pub fn breaches(&self, result: &RunResult) -> Vec<String> {
         let mut breaches = Vec::new();
         let any = self.p99_max.is_some() || self.error_share_max.is_some();

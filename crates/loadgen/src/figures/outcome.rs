@@ -2,7 +2,7 @@
 
 use super::errors::ErrorKind;
 
-/// The way in which a request ended.
+/// How a request ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
     Ok,
@@ -10,8 +10,8 @@ pub enum Outcome {
     UnexpectedBody,
     /// No complete response will arrive, but the connection stays usable: only this HTTP/2 stream has failed.
     Failed(ErrorKind),
-    /// The server reported that it did not and will not process this request, so it may be sent again (RFC 9113, 6.8 and 8.7). This is not
-    /// an error.
+    /// The server reported that it did not and will not process this request (RFC 9113, 6.8 and 8.7), or the request was never sent. The
+    /// request may be sent again. This is not an error.
     Unprocessed,
 }
 

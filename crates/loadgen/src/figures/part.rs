@@ -10,11 +10,11 @@ use crate::time::coordinator_pauses::Pauses;
 pub struct Part {
     pub sent: u64,
     pub errors: u64,
-    /// Number of timed-out requests. Their times are in `times` although they have no response.
+    /// Number of timed-out requests. `times` includes the time that the worker waited for each of them.
     pub timed_out: u64,
-    /// Number of correct responses that arrived within the window, to requests sent before the window. Their times are not in `times`.
+    /// Number of correct responses within the window to requests that were sent before the window. `times` doesn't include them.
     pub early: u64,
-    /// Number of correct responses after the end of the window. Their times are in `times`.
+    /// Number of correct responses after the end of the window. `times` includes them.
     pub late: u64,
     /// Response times in an open loop, service times in a closed loop.
     pub times: Histogram<u64>,

@@ -2,17 +2,18 @@
 
 use hdrhistogram::Histogram;
 
-/// The number of samples that must lie beyond a percentile. With fewer, the percentile mostly reflects chance and is left out.
+/// Minimum number of samples beyond a percentile. With fewer samples, the percentile mostly reflects chance, so it is omitted.
 const SAMPLES_BEYOND_MIN: f64 = 10.0;
 
-/// Returns the percentile in microseconds, or `None` if fewer than ten samples lie beyond it.
+/// Returns the percentile in microseconds, or `None` if there are fewer than ten samples beyond it.
 pub fn percentile_us(histogram: &Histogram<u64>, percentile: f64) -> Option<f64> {
     let beyond = histogram.len() as f64 * (100.0 - percentile) / 100.0;
-    // The tolerance covers rounding: 1% of 1000 samples must count as ten, but binary fractions cannot represent 1% exactly.
+    // The tolerance allows for rounding errors. 1% of 1000 samples must count as ten samples, but floating-point numbers can't represent 1%
+    // exactly.
     (beyond >= SAMPLES_BEYOND_MIN - 1e-6).then(|| histogram.value_at_percentile(percentile) as f64 / 1e3)
 }
 
-/// Returns the mean without `share` of the samples at each end.
+/// Returns the mean without the lowest and the highest `share` of the samples.
 pub fn trimmed_mean_ns(histogram: &Histogram<u64>, share: f64) -> f64 {
     let trimmed = (histogram.len() as f64 * share).floor() as u64;
     let (from, to) = (trimmed, histogram.len() - trimmed);

@@ -13,7 +13,7 @@ use crate::time::coordinator_pauses::Pauses;
 /// Number of histograms in a recorder, not counting those of its parts.
 pub const HISTOGRAMS: u32 = 6;
 
-/// The intended and the actual send time of a request. They are equal in a closed loop.
+/// The send times and the kind of a request. In a closed loop, the intended and the actual send time are equal.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Sent {
     pub intended_ns: u64,
@@ -32,31 +32,31 @@ pub struct Recorder {
     pub errors: ErrorCounts,
     pub bytes_received: u64,
     pub bytes_sent: u64,
-    /// Number of connections that the server closed while they carried no request.
+    /// Number of connections that the server closed while no request was in flight on them.
     pub idle_closed: u64,
     /// Number of requests whose times are lower bounds, because they timed out or were unfinished at the end of the run.
     pub censored: u64,
-    /// Sum of the ages of the unfinished requests in `service`.
+    /// Sum of the ages of the unfinished requests that were added to `service`.
     pub unfinished_ns: u64,
     /// TLS handshakes; `None` without TLS.
     pub tls_handshakes: Option<TlsHandshakes>,
-    /// Minimum intended send time of a request in the current phase of the run. The times of earlier requests are ignored.
+    /// Earliest intended send time of the requests that belong to the current phase of the run. The times of earlier requests are ignored.
     pub due_from_ns: u64,
-    /// Correct responses to earlier requests in an open loop. They don't count in `ok`, which like `sent` counts only requests due since
-    /// `due_from_ns`. In a closed loop, all responses count in the phase in which they arrive.
+    /// Number of correct responses to requests that were due before `due_from_ns`, in an open loop. `ok` doesn't include them. In a closed
+    /// loop, `ok` counts all correct responses, regardless of when their requests were sent.
     pub early_ok: u64,
     pub service: Histogram<u64>,
     pub response: Histogram<u64>,
-    /// Time from the intended to the actual send. It is the sum of `connection_wait` and `generator_lag`.
+    /// Times from the intended to the actual send. Each is the sum of a connection wait and a generator lag.
     pub lag: Histogram<u64>,
     pub connection_wait: Histogram<u64>,
     pub generator_lag: Histogram<u64>,
     pub connect: Histogram<u64>,
-    /// Measurements per kind of request in a mix; empty without a mix.
+    /// Measurements per kind of request; empty if the load isn't a mix.
     pub parts: Box<[Part]>,
     open_loop: bool,
-    /// Whether to record more than service times, as open loops and mixes require. With this one flag for both, closed loops without a mix
-    /// pay for only one branch.
+    /// Whether to record more than service times. Open loops and mixes require this. One flag covers both, so that the common case, a
+    /// closed loop without a mix, takes only one branch.
     detailed: bool,
 }
 
@@ -77,7 +77,7 @@ impl Recorder {
         recorder
     }
 
-    /// Creates a recorder that allocates lazily, for times recorded outside the load.
+    /// Creates a recorder whose memory is mapped lazily. It is meant for times that aren't recorded during the load.
     pub fn untouched(open_loop: bool) -> Self {
         Self {
             sent: 0,
@@ -156,7 +156,7 @@ impl Recorder {
         intended_ns >= self.due_from_ns
     }
 
-    /// Records a request that was sent. Its connection became free at `free_ns`.
+    /// Records a request that was sent. `free_ns` is the time at which its connection became free.
     #[inline]
     pub fn request_sent(&mut self, sent: Sent, free_ns: u64) {
         if !self.counts(sent.intended_ns) {
@@ -242,7 +242,8 @@ impl Recorder {
         }
     }
 
-    /// Records a timed-out request. The time waited counts as a lower bound of its time, because without it the tail would look too good.
+    /// Records a timed-out request. The time until the timeout is recorded as a lower bound on the response time. Without this time, the
+    /// high percentiles would look too good.
     pub fn request_timed_out(&mut self, sent: Sent, now_ns: u64) {
         self.request_failed(sent, ErrorKind::Timeout);
         if self.counts(sent.intended_ns) {
@@ -264,10 +265,10 @@ impl Recorder {
         }
     }
 
-    /// Adds unfinished requests older than the p99 of the run, with their ages as lower bounds.
+    /// Adds the unfinished requests that are older than the p99 of the run.
     ///
-    /// A request younger than most finished ones carries no information. The age of an older request is a lower bound on its final time, so
-    /// adding it makes no percentile too high.
+    /// Their ages are added as times. An age is a lower bound on the request's final time, so no percentile becomes too high. Younger
+    /// requests are left out, because their ages say almost nothing about their final times.
     pub fn add_unfinished(&mut self, ages: &Self, beyond: P99) {
         let (service, service_ns) = add_beyond(&mut self.service, &ages.service, beyond.service_ns);
         let (response, _) = add_beyond(&mut self.response, &ages.response, beyond.response_ns);
@@ -275,8 +276,8 @@ impl Recorder {
         self.unfinished_ns += service_ns;
     }
 
-    /// Adds the outcomes of the requests that were in flight at the end of the window: times, errors and wrong responses. Their correct
-    /// responses came too late to count towards the throughput.
+    /// Adds the times, errors and incorrect responses of the requests that were in flight at the end of the window. Correct responses to
+    /// these requests arrived too late to count towards throughput.
     pub fn add_late(&mut self, late: &Self) {
         self.completed += late.completed - late.ok;
         self.errors.merge(&late.errors);
@@ -289,8 +290,8 @@ impl Recorder {
         }
     }
 
-    /// Adds what was recorded in the drain after a slice. Unlike `add_late`, this function also adds the connections that were set up and
-    /// the times of each kind of request.
+    /// Adds the results of the drain after a slice. Unlike `add_late`, this function also adds connect times, TLS handshakes and the times
+    /// of each kind of request.
     pub fn add_drain(&mut self, drain: &Self) {
         self.add_late(drain);
         add(&mut self.connect, &drain.connect);
@@ -314,7 +315,7 @@ impl Recorder {
     }
 
     fn times_in_detail(&mut self, sent: Sent, now_ns: u64, count: u64) {
-        // The intended and the actual send time are equal in a closed loop.
+        // In a closed loop, this is the service time, because the intended and the actual send time are equal.
         let time_ns = now_ns.saturating_sub(sent.intended_ns).max(1);
         if self.open_loop {
             self.response.saturating_record_n(time_ns, count);
@@ -329,28 +330,28 @@ impl Recorder {
     }
 }
 
-/// 99th percentiles; 0 if there are no values.
+/// 99th percentiles; 0 if there are no samples.
 #[derive(Clone, Copy, Debug)]
 pub struct P99 {
     pub service_ns: u64,
     pub response_ns: u64,
 }
 
-/// Adds one histogram to another. Skips an empty one, because adding takes a while even if there are few values.
+/// Adds one histogram to another. Skips empty histograms, because the cost of adding doesn't depend on the number of values.
 fn add(mine: &mut Histogram<u64>, theirs: &Histogram<u64>) {
     if !theirs.is_empty() {
         mine.add(theirs).unwrap_or_else(|error| unreachable!("histograms with equal bounds cannot be merged: {error}"));
     }
 }
 
-/// Adds the values above `beyond_ns` to another histogram. Returns their count and sum.
+/// Adds the values of `ages` above `beyond_ns` to `to`. Returns their count and sum.
 fn add_beyond(to: &mut Histogram<u64>, ages: &Histogram<u64>, beyond_ns: u64) -> (u64, u64) {
     let mut added = (0, 0);
     for step in ages.iter_recorded().filter(|step| step.value_iterated_to() > beyond_ns) {
         // Use the lower edge of the bucket, because a lower bound must not be rounded up.
         let (age_ns, count) = (ages.lowest_equivalent(step.value_iterated_to()), step.count_at_value());
         to.saturating_record_n(age_ns, count);
-        added = (added.0 + count, added.1 + to.median_equivalent(age_ns) * count); // the value that the histogram's mean uses
+        added = (added.0 + count, added.1 + to.median_equivalent(age_ns) * count); // the histogram's mean uses the same value
     }
     added
 }

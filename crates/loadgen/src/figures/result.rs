@@ -24,7 +24,7 @@ pub struct RunResult {
     pub duration_s: f64,
     /// Whether SIGINT or SIGTERM ended the run early. If stdin controls the load, the end of stdin counts as an interruption too.
     pub interrupted: bool,
-    /// Why the load generator itself ended the run early; null if it did not.
+    /// The error because of which the load generator ended the run early; null if there was none.
     pub failure: Option<String>,
     /// The last failure to set up a connection, before or during the run; null if there was none.
     pub connect_failure: Option<String>,
@@ -55,15 +55,15 @@ pub struct RunResult {
     pub connect_time_us: Distribution,
     /// TLS handshakes by kind. Covers all connections of the run; null without TLS.
     pub tls_handshakes: Option<TlsHandshakes>,
-    /// Requests whose time in the distributions is a lower bound. A timed-out request counts with the time waited. A request that was
-    /// unfinished at the end and older than the p99 of finished requests counts with its age.
+    /// Requests whose time in the distributions is a lower bound. The lower bound is the time until the timeout or, for unfinished requests
+    /// older than the p99 of finished requests, the age at the end.
     pub censored: u64,
     /// Sum of the ages of the unfinished requests in `service_time_us`, in seconds.
     pub unfinished_s: f64,
     /// Periods of 10 ms or more in which no connection of a thread received a response. Covers only the thread with the longest total stall
     /// time. The load generator's own pauses are subtracted. Null in an open loop and with think times.
     pub stalls: Option<Stalls>,
-    /// Connections that the server closed while they carried no request, in windows and between slices. These are not errors.
+    /// Connections that the server closed while no request was in flight on them, in windows and between slices. These are not errors.
     pub idle_closed: u64,
     /// Results per kind of request, if the load mixes several (several URLs, or `--requests`); otherwise empty.
     pub parts: Vec<Part>,
@@ -96,13 +96,13 @@ pub struct Config {
     pub threads: u32,
     /// Maximum number of requests in flight per connection.
     pub pipeline: u16,
-    /// Requested length of the measured window, in seconds; with slices, the total length of their windows.
+    /// Requested length of the measured window, in seconds; with slices, the total length of the windows.
     pub duration_s: f64,
     /// Length of the warm-up before the window, in seconds.
     pub warmup_s: f64,
     /// Request timeout, in seconds.
     pub timeout_s: f64,
-    /// Length of the intervals, in seconds; 0 with slices, each of which is an interval.
+    /// Length of the intervals, in seconds; 0 with slices, because each slice is one interval.
     pub interval_s: f64,
     /// Whether connections are kept alive after a response.
     pub keep_alive: bool,
@@ -119,7 +119,7 @@ pub struct Config {
     /// Part of the load that this load generator sent: `3/8` is the third of eight, `1/1` is the whole load. The rates above are those of
     /// the whole load.
     pub part: String,
-    /// Maximum lateness, in seconds, beyond which a request is dropped; null without a deadline.
+    /// Maximum delay of a request, in seconds; requests with a longer delay are dropped. Null without a deadline.
     pub deadline_s: Option<f64>,
     /// Pause between a response and the next request on its connection, in seconds; null without one.
     pub think_time_s: Option<f64>,
@@ -145,7 +145,7 @@ pub struct RequestCounts {
     /// generator waits up to the timeout for their responses. A request that gets no response or a wrong one in this time is an error and
     /// doesn't count as in flight.
     pub in_flight: u64,
-    /// Requests from before the window that were unfinished when it began. The other counts include them only in a closed loop.
+    /// Requests from before the window that were unfinished when the window began. The other counts include them only in a closed loop.
     pub backlog: u64,
     /// Requests that the server reported as not processed (HTTP/2 GOAWAY without an error, or REFUSED_STREAM). These are not errors. An
     /// open loop sends them again, with their original intended send time.
@@ -238,7 +238,7 @@ pub struct TlsHandshakes {
 }
 
 impl TlsHandshakes {
-    /// Adds two counts, either of which may be missing.
+    /// Adds two counts. Either of them may be missing.
     pub fn sum(one: Option<Self>, other: Option<Self>) -> Option<Self> {
         one.into_iter().chain(other).reduce(|one, other| Self { full: one.full + other.full, resumed: one.resumed + other.resumed })
     }
@@ -249,7 +249,7 @@ impl TlsHandshakes {
 pub struct Generator {
     /// `epoll` or `io_uring`.
     pub engine: &'static str,
-    /// Why `auto` chose `epoll` over io_uring; null if it chose io_uring, or if the engine was selected by name.
+    /// Why `auto` chose `epoll` instead of io_uring; null if `auto` chose io_uring, or if the engine was selected by name.
     pub engine_fallback: Option<String>,
     /// The load threads.
     pub threads: Vec<Thread>,

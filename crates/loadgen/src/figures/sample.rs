@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// Maximum length of a kept body. Longer ones are truncated.
+/// Maximum length of a kept body. Longer bodies are truncated.
 pub const SAMPLE_BYTES_MAX: usize = 64 * 1024;
 
 /// One response kept during the measured window.

@@ -1,5 +1,4 @@
-//! Writes the result to its destinations. Files are opened before the run, so that a path that isn't writable is reported at once and not
-//! after the run.
+//! Writes the result to its destinations. Files are opened before the run, so that an unwritable path is reported before the run starts.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write, stdout};
@@ -23,7 +22,7 @@ impl Destination {
         if path == Path::new("-") {
             return Ok(Self::Stdout);
         }
-        // Don't truncate the file yet, so that it keeps its old content if the run fails.
+        // Don't truncate the file yet, so that it keeps its old contents if the run fails.
         let file = OpenOptions::new().write(true).create(true).truncate(false).open(path);
         let file = file.with_context(|| format!("cannot write `{}`", path.display()))?;
         Ok(Self::File { path: path.to_owned(), file })
@@ -55,9 +54,9 @@ fn text_of(content: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result
     Ok(printable(&String::from_utf8_lossy(&bytes)))
 }
 
-/// Writes to stdout. Succeeds if the reader has closed the pipe, as other Unix tools do.
+/// Writes to stdout. As in other Unix tools, a pipe that the reader has closed isn't an error.
 pub fn write_stdout(content: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<()> {
-    let mut out = File::from(stdout().as_fd().try_clone_to_owned()?); // unbuffered, because a failed write would be retried at exit
+    let mut out = File::from(stdout().as_fd().try_clone_to_owned()?); // unbuffered, because a buffer would retry a failed write at exit
     match text_of(content).and_then(|text| out.write_all(text.as_bytes())) {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
         written => written.context("cannot write to stdout"),

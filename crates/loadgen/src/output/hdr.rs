@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use hdrhistogram::Histogram;
 
-/// Steps per halving of the distance to 100%. Other implementations of HdrHistogram have the same default.
+/// Number of lines per halving of the distance to 100%. Other implementations of HdrHistogram have the same default.
 const TICKS_PER_HALF_DISTANCE: u32 = 5;
 
 pub fn write_percentiles(histogram: &Histogram<u64>, out: &mut (impl Write + ?Sized)) -> io::Result<()> {

@@ -1,10 +1,10 @@
-//! Makes text safe to print. Parts of it may come from certificates, proxies, URLs and file names, and terminals interpret control
-//! characters.
+//! Makes text safe to print on a terminal. Text from certificates, proxies, URLs and file names may contain control characters, which a
+//! terminal would interpret.
 
 use std::fmt::Write;
 
-/// Escapes all control characters except line feeds and tabs, and other characters that change the appearance of surrounding text, such as
-/// bidirectional overrides. The escapes are those of JSON, so a JSON document keeps its meaning.
+/// Escapes characters that can change how the surrounding text is displayed: control characters other than line feeds and tabs, and
+/// characters such as bidirectional overrides. The escapes are those of JSON, so the meaning of a JSON document doesn't change.
 pub fn printable(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
     for character in text.chars() {

@@ -66,7 +66,7 @@ impl Event {
     }
 }
 
-/// The line of `--progress json` that reports readiness.
+/// The line of `--progress json` that reports that the load is ready to start.
 #[derive(Serialize)]
 struct Ready {
     event: &'static str,

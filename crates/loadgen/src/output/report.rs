@@ -1,14 +1,15 @@
-//! The report for the terminal.
+//! The text report on stdout.
 
 use std::io::{self, Write};
 
 use crate::figures::distribution::Distribution;
 use crate::figures::result::RunResult;
 
-/// The generator counts as the bottleneck if the CPU time of its busiest thread and the longest wait for a CPU add up to at least this
-/// share of the window.
+/// The load generator counts as the bottleneck if it is busy for at least this share of the window. Time during which a thread waited for a
+/// CPU counts as busy.
 const BUSY: f64 = 0.95;
-/// The generator counts as held back if one of its threads was stopped, or was ready but had no CPU, for at least this share of the time.
+/// The load generator counts as held back if one of its threads was stopped, or was ready but had no CPU, for at least this share of the
+/// window.
 const HELD_BACK: f64 = 0.05;
 
 /// Maximum length of a line, unless a single item is longer.
@@ -144,7 +145,7 @@ fn print_list(name: &str, items: Vec<String>, out: &mut (impl Write + ?Sized)) -
     writeln!(out, "{}", line.trim_end())
 }
 
-/// Returns what limited the run, as far as the load generator can tell.
+/// Returns a note about what limited the throughput, as far as the load generator can tell.
 fn limit(result: &RunResult) -> String {
     let generator = &result.generator;
     let (stalled_s, waiting) = (generator.stalled_us / 1e6, generator.waiting.unwrap_or(0.0));
@@ -176,7 +177,7 @@ pub fn format_us(value_us: Option<f64>) -> String {
     }
 }
 
-/// Formats a number without decimals, with commas between thousands.
+/// Formats a number as an integer with thousands separators, such as `1,234,567`.
 pub fn format_count(value: f64) -> String {
     let digits = format!("{value:.0}");
     let first = digits.len() % 3;

@@ -1,4 +1,4 @@
-//! Writes to stderr without blocking forever, even if nobody reads it (a full pipe, or a terminal stopped by Ctrl-S).
+//! Writes to stderr without blocking forever if nobody reads it, for example because a pipe is full or Ctrl-S has stopped the terminal.
 
 use std::fs::File;
 use std::io::stderr;
@@ -13,12 +13,12 @@ use rustix::pipe::PIPE_BUF;
 
 use super::printable::printable;
 
-/// Maximum time to wait until there is room for an important line. At the end of a run, this wait delays no output, because the result has
-/// already been written.
+/// Maximum time to wait until there is room for an important line. At the end of a run, the result has already been written, so this wait
+/// doesn't delay it.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// Stderr, opened again in non-blocking mode. Non-blocking mode is needed because poll(2) promises room for only some bytes, and a terminal
-/// may have less than a line needs. Stderr is opened again because changing the mode of the original would affect other programs that share
+/// A second file for stderr, in non-blocking mode. Non-blocking mode is needed because poll(2) doesn't guarantee that a terminal has room
+/// for a whole line. Stderr is opened a second time because changing the mode of the original file would affect other programs that share
 /// it.
 static OWN: LazyLock<Option<File>> = LazyLock::new(|| {
     let kind = FileType::from_raw_mode(fstat(stderr()).ok()?.st_mode);
@@ -29,7 +29,7 @@ static OWN: LazyLock<Option<File>> = LazyLock::new(|| {
     open("/proc/self/fd/2", flags, Mode::empty()).ok().map(File::from)
 });
 
-/// Writes the text if that is possible immediately, and drops it otherwise.
+/// Writes the text if stderr has room for it right now, and drops the text otherwise.
 pub fn offer(text: &str) {
     put(text, Duration::ZERO);
 }
@@ -47,7 +47,7 @@ fn put(text: &str, patience: Duration) {
         // A pipe that poll(2) reports as writable accepts at least this many bytes.
         match retry_on_intr(|| write(fd, &rest[..rest.len().min(PIPE_BUF)])) {
             Ok(count) => rest = &rest[count..],
-            Err(_) => return, // the reader is gone, which must not stop the run
+            Err(_) => return, // the reader is gone, but the run must continue
         }
     }
 }

@@ -3,7 +3,7 @@
 use crate::protocol::Outcome;
 use crate::request::expectation::BodyExpectation;
 
-/// The progress of comparing one body with its expectation.
+/// An incremental comparison of one body with its expectation.
 #[derive(Clone)]
 pub struct BodyCheck {
     position: usize,
@@ -47,7 +47,7 @@ impl BodyCheck {
     }
 }
 
-/// Returns the outcome of a complete response. An unexpected status takes precedence, because the body is irrelevant then.
+/// Returns the outcome of a complete response. If the status is unexpected, the body doesn't matter.
 #[inline]
 pub fn outcome(status_is_correct: bool, body_is_correct: bool) -> Outcome {
     match (status_is_correct, body_is_correct) {

@@ -1,7 +1,7 @@
-//! Protocols without I/O: they turn requests into bytes, and bytes into completed requests.
+//! Protocols without I/O. They convert requests into bytes, and received bytes into completed requests.
 //!
-//! A protocol knows nothing about sockets, so every protocol works with every engine and can be tested with byte slices. All calls are
-//! dispatched statically.
+//! Protocols don't use sockets, so every protocol works with every engine and can be tested with byte slices. Engines and workers are
+//! generic over the protocol, so there is no dynamic dispatch.
 
 mod body;
 pub mod http1;
@@ -15,14 +15,14 @@ use crate::figures::errors::ErrorKind;
 pub use crate::figures::outcome::Outcome;
 use crate::figures::sample::Sample;
 
-/// The number that identifies a request among those in flight on the same connection.
+/// A number that identifies one of the requests in flight on a connection.
 pub type Slot = u16;
 
 /// Whether a connection can carry further requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Flow {
     Open,
-    /// The connection carries no further requests, but those in flight may still be answered.
+    /// The connection accepts no further requests, but the server may still respond to those in flight.
     Drain,
     Close,
 }
@@ -44,21 +44,21 @@ impl Fault {
     }
 }
 
-/// The number of response heads that the shortcut recognized, and the number of those that were parsed in full.
+/// Counts of response heads that the shortcut recognized, and of response heads that were parsed in full.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ParserCounts {
     pub fast: u64,
     pub full: u64,
 }
 
-/// The number of full TLS handshakes, and the number of resumed ones.
+/// Counts of full and of resumed TLS handshakes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TlsHandshakes {
     pub full: u64,
     pub resumed: u64,
 }
 
-/// Receives the requests that have ended.
+/// A receiver for the outcomes of requests.
 pub trait Sink {
     fn complete(&mut self, slot: Slot, outcome: Outcome);
 }
@@ -70,60 +70,61 @@ impl Sink for Vec<(Slot, Outcome)> {
     }
 }
 
-/// A protocol that one worker thread speaks on many connections.
+/// A protocol that one worker thread uses on many connections.
 pub trait Protocol {
     /// The state of one connection.
     type Session;
 
-    /// Creates the session of a newly connected socket.
+    /// Creates the session for a newly connected socket.
     fn open(&mut self) -> Self::Session;
 
-    /// Returns whether the handshake is over, so that requests can be sent.
+    /// Returns whether the handshake is complete, so that requests can be sent.
     fn ready(&self, session: &Self::Session) -> bool;
 
-    /// Queues a request and returns its kind. The caller keeps at most `depth` requests in flight.
+    /// Queues a request and returns its kind. The caller must keep at most `depth` requests in flight.
     fn request(&mut self, session: &mut Self::Session, slot: Slot) -> u16;
 
-    /// Adds the output that queued and abandoned requests cause. Called once per batch, before `output`.
+    /// Writes the output for queued and abandoned requests. Must be called before `output`.
     #[inline]
     fn prepare_output(&mut self, _session: &mut Self::Session) {}
 
     /// Returns the bytes to send.
     fn output<'a>(&'a self, session: &'a Self::Session) -> &'a [u8];
 
-    /// Removes the first `count` bytes from the output, after they have been sent.
+    /// Removes the first `count` bytes from the output. The caller has sent them.
     fn sent(&mut self, session: &mut Self::Session, count: usize);
 
-    /// Returns whether the output never moves or changes during the protocol's lifetime, so that the kernel may read it after `sent`.
+    /// Returns whether the output never moves or changes during the protocol's lifetime, so that the kernel may still read it after `sent`.
     fn stable_output(&self) -> bool;
 
-    /// Returns the maximum number of bytes of the requests in flight on one connection, or `usize::MAX` if the output isn't stable.
+    /// Returns the maximum total size of the requests in flight on one connection, in bytes. Returns `usize::MAX` if the output isn't
+    /// stable.
     ///
-    /// If an engine sends all output at once and the server reads each request before it responds, no more than this number of bytes is in
-    /// flight.
+    /// No more than this number of bytes is in flight, provided that the engine sends all output at once and that the server reads each
+    /// request before it responds.
     fn output_bytes_max(&self) -> usize {
         usize::MAX
     }
 
-    /// Abandons a request in flight and tells the server. The end of the request will not be reported. Returns false if the protocol cannot
-    /// abandon a single request; in that case, the connection must be closed.
+    /// Abandons a request in flight and informs the server. The outcome of the request won't be reported. Returns false if the protocol
+    /// cannot abandon a single request; in that case, the connection must be closed.
     fn abandon(&mut self, _session: &mut Self::Session, _slot: Slot) -> bool {
         false
     }
 
-    /// Processes received bytes, which may be split anywhere, and reports each completed request.
+    /// Processes received bytes and reports each completed request. The bytes may be split at any position.
     fn receive(&mut self, session: &mut Self::Session, bytes: &[u8], sink: &mut impl Sink) -> Result<Flow, Fault>;
 
     /// Handles the end of the stream. The returned fault applies to any requests that are still in flight.
     fn end_of_stream(&mut self, session: &mut Self::Session, sink: &mut impl Sink) -> Fault;
 
-    /// Handles a reset of the connection. The returned fault applies to any requests that are still in flight. Requests that were never
-    /// sent are reported as `Unprocessed`.
+    /// Handles a reset of the connection. The returned fault applies to any requests that are still in flight. HTTP/2 reports requests that
+    /// were never sent as `Unprocessed`.
     fn reset(&mut self, _session: &mut Self::Session, _sink: &mut impl Sink) -> Fault {
         Fault { kind: ErrorKind::Reset, reason: "the connection was reset".into() }
     }
 
-    /// Returns how many of the next bytes may be discarded unread because only their number matters.
+    /// Returns the number of upcoming bytes that may be discarded unread because only their number matters.
     fn skippable(&self, session: &Self::Session) -> usize;
 
     /// Records that `count` skippable bytes were discarded.
@@ -131,15 +132,15 @@ pub trait Protocol {
 
     fn parser_counts(&self) -> ParserCounts;
 
-    /// Keeps one of the next responses. HTTP/2 doesn't support this.
+    /// Keeps one of the upcoming responses as a sample. HTTP/2 doesn't support this.
     fn sample_next(&mut self) {}
 
-    /// Takes the responses kept so far.
+    /// Removes and returns the responses kept so far.
     fn take_samples(&mut self) -> Vec<Sample> {
         Vec::new()
     }
 
-    /// Returns the number of handshakes so far; `None` without TLS.
+    /// Returns the numbers of handshakes so far; `None` without TLS.
     fn tls_handshakes(&self) -> Option<TlsHandshakes> {
         None
     }

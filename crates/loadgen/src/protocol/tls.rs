@@ -1,7 +1,8 @@
-//! TLS around any protocol, with rustls and without I/O.
+//! A TLS layer around any protocol. It uses rustls and performs no I/O.
 //!
-//! The server's close_notify ends the stream at once, and data after it is ignored. If the connection ends without close_notify, the stream
-//! may have been truncated (RFC 8446, section 6.1). A response delimited by the end of the stream then counts as `closed_early`.
+//! The server's close_notify ends the stream, and all data after it is ignored. If the connection ends without close_notify, the stream may
+//! have been truncated (RFC 8446, section 6.1). In this case, a response that is delimited by the end of the stream counts as
+//! `closed_early`.
 
 use std::borrow::Cow;
 use std::io::{BufRead, ErrorKind as IoErrorKind, Write};
@@ -102,9 +103,9 @@ pub struct Tls<P> {
 pub struct Session<S> {
     tls: ClientConnection,
     inner: S,
-    /// Whether the handshake is over.
+    /// Whether the handshake is complete.
     established: bool,
-    /// Encrypted output, and the number of its bytes that have been sent.
+    /// Encrypted output. Its first `out_sent` bytes have been sent.
     out: Vec<u8>,
     out_sent: usize,
 }
@@ -128,7 +129,7 @@ impl<P: Protocol> Tls<P> {
         Self { inner, setup, handshakes: TlsHandshakes::default() }
     }
 
-    /// If the handshake is over, encrypts output of the inner protocol until `ENCRYPTED_BYTES` are pending. Also writes pending TLS
+    /// Encrypts output of the inner protocol until `ENCRYPTED_BYTES` are pending, if the handshake is complete. Also writes pending TLS
     /// records.
     fn pump(&mut self, session: &mut Session<P::Session>) -> Result<(), Fault> {
         if session.established {
@@ -177,8 +178,8 @@ impl<P: Protocol> Tls<P> {
     }
 }
 
-/// A sink that suppresses completed responses. If the stream may have been truncated, a response may look complete although it isn't, so
-/// only failures are certain.
+/// A sink that suppresses completed responses. If the stream may have been truncated, an incomplete response may look complete, so only
+/// failures are certain.
 struct Uncertain<'a, S>(&'a mut S);
 
 impl<S: Sink> Sink for Uncertain<'_, S> {
@@ -215,7 +216,7 @@ impl<P: Protocol> Protocol for Tls<P> {
     }
 
     fn prepare_output(&mut self, session: &mut Self::Session) {
-        // A session that cannot encrypt has already failed and is about to be closed.
+        // Encryption fails only in a session that has already failed and is about to be closed.
         let _ = self.pump(session);
     }
 
@@ -230,11 +231,11 @@ impl<P: Protocol> Protocol for Tls<P> {
             session.out.clear();
             session.out_sent = 0;
         } else if session.out_sent >= left {
-            // This moves at most as many bytes as have been sent since the last move, so the cost per byte is constant on average.
+            // This moves no more bytes than were sent since the last move, so the average cost per byte is constant.
             session.out.drain(..session.out_sent);
             session.out_sent = 0;
         }
-        // Encrypt the rest of a large request. As in `prepare_output`, a failure means that the session has failed already.
+        // Encrypt more of a large request. The result is ignored for the same reason as in `prepare_output`.
         let _ = self.pump(session);
     }
 
@@ -256,14 +257,14 @@ impl<P: Protocol> Protocol for Tls<P> {
             if !session.established && !session.tls.is_handshaking() {
                 self.note_handshake(session);
             }
-            // First process the data that was decrypted before the end of the stream or an invalid record.
+            // Before handling an error or the end of the stream, process the data that was decrypted before it.
             flow = self.decrypted(session, sink)?;
             if flow == Flow::Close {
                 return Ok(flow);
             }
             match processed {
                 Err(error) => {
-                    // Send the alert with the reason, if possible.
+                    // Send a TLS alert that states the reason, if possible.
                     let _ = self.pump(session);
                     return Err(fault(error.to_string()));
                 }
@@ -315,7 +316,7 @@ impl<P: Protocol> Protocol for Tls<P> {
     }
 }
 
-/// A verifier for `--insecure`: it accepts any certificate, but the server must prove that it has the certificate's key.
+/// A verifier for `--insecure`: it accepts any certificate, but the server must prove that it has the certificate's private key.
 #[derive(Debug)]
 struct AnyCertificate(Arc<CryptoProvider>);
 

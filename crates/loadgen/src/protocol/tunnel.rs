@@ -1,4 +1,4 @@
-//! A tunnel through an HTTP proxy (CONNECT, RFC 9110, section 9.3.6), around any protocol.
+//! A tunnel through an HTTP proxy (CONNECT, RFC 9110, section 9.3.6) for any protocol.
 
 use std::sync::Arc;
 
@@ -32,7 +32,8 @@ fn refused(reason: String) -> Fault {
     Fault { kind: ErrorKind::ConnectOther, reason: reason.into() }
 }
 
-/// Reads more of the proxy's response. Once it is complete and successful, returns the bytes after it.
+/// Processes the next part of the proxy's response. Once the response is complete and successful, returns the bytes that follow the
+/// response.
 fn take_response<'a>(response: &mut Vec<u8>, bytes: &'a [u8]) -> Result<Option<&'a [u8]>, Fault> {
     let before = response.len();
     response.extend_from_slice(bytes);
@@ -52,7 +53,7 @@ fn take_response<'a>(response: &mut Vec<u8>, bytes: &'a [u8]) -> Result<Option<&
 }
 
 impl<P> Tunnel<P> {
-    /// Returns the unsent rest of the CONNECT request. A proxy may respond before it has read the whole request.
+    /// Returns the unsent part of the CONNECT request. It may be nonempty even after the response, because a proxy may respond early.
     fn rest_of_connect<S>(&self, session: &Session<S>) -> &[u8] {
         &self.connect[session.connect_sent..]
     }
@@ -94,8 +95,8 @@ impl<P: Protocol> Protocol for Tunnel<P> {
         self.inner.stable_output()
     }
 
-    /// Returns the inner protocol's maximum or the size of the CONNECT request, whichever is larger. No requests are sent before the
-    /// response to CONNECT.
+    /// Returns the inner protocol's maximum or the size of the CONNECT request, whichever is larger. The two are never in flight together,
+    /// because no request is sent before the response to CONNECT.
     fn output_bytes_max(&self) -> usize {
         self.inner.output_bytes_max().max(self.connect.len())
     }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 /// The properties of a correct response.
 #[derive(Clone, Debug, Default)]
 pub struct Expectation {
-    /// The exact status; if `None`, 200 to 399 are correct.
+    /// The expected status. If `None`, any status from 200 to 399 is correct.
     pub status: Option<u16>,
     pub body: BodyExpectation,
 }

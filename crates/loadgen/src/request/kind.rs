@@ -1,4 +1,4 @@
-//! One kind of request together with its correct response.
+//! One kind of request, and its correct response.
 
 use std::sync::Arc;
 
@@ -6,11 +6,11 @@ use super::expectation::Expectation;
 
 const SEQUENCE: &[u8] = b"{{seq}}";
 const RANDOM: &[u8] = b"{{random}}";
-/// Number of digits in the text of each placeholder. The length is fixed, so that a template can contain its Content-Length.
+/// Number of digits that replace each placeholder. These numbers are fixed, so that a template can contain its Content-Length.
 pub(super) const SEQUENCE_DIGITS: usize = 10;
 pub(super) const RANDOM_DIGITS: usize = 16;
 
-/// The method of a request, as far as it affects the framing of the response.
+/// Whether the method of a request is HEAD. The response to a HEAD request has no body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MethodKind {
     Head,
@@ -23,7 +23,7 @@ pub(super) enum Placeholder {
     Random,
 }
 
-/// A request in the form that HTTP/2 needs.
+/// A request in the form that HTTP/2 requires: header fields and a body.
 #[derive(Clone, Debug)]
 pub struct Structured {
     /// Names and values of all header fields, pseudo-header fields first.
@@ -31,7 +31,7 @@ pub struct Structured {
     pub body: Arc<[u8]>,
 }
 
-/// One kind of request.
+/// A kind of request.
 #[derive(Clone, Debug)]
 pub struct RequestKind {
     /// Name of the request in the result.
@@ -41,10 +41,10 @@ pub struct RequestKind {
     pub method_kind: MethodKind,
     /// The encoded HTTP/1.1 request.
     pub bytes: Vec<u8>,
-    /// The HTTP/2 request, if HTTP/2 is used.
+    /// The request for HTTP/2; `None` with HTTP/1.1.
     pub structured: Option<Structured>,
     pub expectation: Expectation,
-    /// Positions of the placeholders.
+    /// The placeholders and their positions in `bytes`.
     pub(super) placeholders: Vec<(usize, Placeholder)>,
 }
 
@@ -53,12 +53,12 @@ impl RequestKind {
         Self { name: String::new(), weight: 1, method_kind, bytes, structured: None, expectation, placeholders: Vec::new() }
     }
 
-    /// Returns the request with this name and weight.
+    /// Sets the name and the weight.
     pub fn named(self, name: &str, weight: u32) -> Self {
         Self { name: name.to_owned(), weight, ..self }
     }
 
-    /// Creates a request from a template with `{{seq}}` and `{{random}}`.
+    /// Creates a request from a template, which may contain the placeholders `{{seq}}` and `{{random}}`.
     pub fn from_template(template: &[u8], method_kind: MethodKind, expectation: Expectation) -> Self {
         let (mut bytes, mut placeholders, mut rest) = (Vec::new(), Vec::new(), template);
         while !rest.is_empty() {

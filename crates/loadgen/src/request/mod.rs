@@ -1,4 +1,4 @@
-//! The requests to send: their kinds, the correct responses, and the order of a mix.
+//! The requests to send: their kinds, their correct responses and, in a mix, their order.
 
 pub mod expectation;
 pub mod kind;
@@ -11,7 +11,8 @@ use kind::{Placeholder, RANDOM_DIGITS, RequestKind, SEQUENCE_DIGITS};
 use queue::Queue;
 
 /// Maximum size of the buffer that holds prepared copies of a request. If the request is small, the buffer holds as many copies as can be
-/// queued on one connection, so that a pipeline is sent in one piece. Otherwise, it holds fewer copies, but at least one.
+/// queued on one connection, so that a pipeline of requests is sent in one piece. If the request is large, the buffer holds fewer copies,
+/// but at least one.
 const PREPARED_BYTES_MAX: usize = 64 * 1024;
 
 /// The requests that one thread sends: their kinds and their order.
@@ -22,7 +23,7 @@ pub struct Requests {
     prepared: Option<Arc<[u8]>>,
     /// Maximum number of requests in flight on one connection.
     depth: usize,
-    /// The sequence of kinds, which is repeated forever.
+    /// Indices of the kinds in the order in which they are sent. The sequence repeats.
     turns: Arc<[u16]>,
     turn: usize,
     sequence: u64,
@@ -31,12 +32,13 @@ pub struct Requests {
 }
 
 impl Requests {
-    /// Creates the requests of a load. `depth` is the maximum number of requests in flight on one connection.
+    /// Creates the requests for a load. `depth` is the maximum number of requests in flight on one connection.
     pub fn new(kinds: Vec<RequestKind>, weights: &[u32], depth: u16) -> Self {
         let depth = usize::from(depth);
         let prepared = match &kinds[..] {
             [only] if only.placeholders.is_empty() => {
-                // Make one more copy than can be in flight, for the unsent rest of a request that was answered early.
+                // Make one more copy than there can be requests in flight. The queue may also contain the rest of a request that was
+                // answered early.
                 let copies = (PREPARED_BYTES_MAX / only.bytes.len().max(1)).clamp(1, depth + 1);
                 Some(only.bytes.repeat(copies).into())
             }
@@ -46,7 +48,7 @@ impl Requests {
         Self { kinds: kinds.into(), prepared, depth, turns, turn: 0, sequence: 0, sequence_step: 1, random: Random::new(0) }
     }
 
-    /// Returns the requests of one thread. No two threads use the same sequence numbers.
+    /// Returns the requests for one thread. Each thread uses different sequence numbers.
     pub fn of_thread(mut self, thread: u32, threads: u32, seed: u64) -> Self {
         self.sequence = u64::from(thread);
         self.sequence_step = u64::from(threads);
@@ -59,18 +61,18 @@ impl Requests {
         &self.kinds
     }
 
-    /// Returns the number of kinds with statistics of their own: 0 if there is only one kind.
+    /// Returns the number of kinds that need separate statistics. This is 0 if there is only one kind.
     pub fn parts(&self) -> usize {
         if self.kinds.len() > 1 { self.kinds.len() } else { 0 }
     }
 
-    /// Returns whether the output lies in memory that never changes.
+    /// Returns whether the output is in memory that never changes.
     #[inline]
     pub fn are_prepared(&self) -> bool {
         self.prepared.is_some()
     }
 
-    /// Returns the maximum number of bytes of the requests in flight on one connection, or `usize::MAX` if requests differ.
+    /// Returns the maximum total size of the requests in flight on one connection, in bytes. Returns `usize::MAX` if the requests differ.
     pub fn in_flight_bytes_max(&self) -> usize {
         if self.are_prepared() { self.depth.saturating_mul(self.kinds[0].bytes.len()) } else { usize::MAX }
     }
@@ -85,7 +87,8 @@ impl Requests {
         0
     }
 
-    /// Returns bytes from the front of the queue: all of them, unless requests are large. The result is empty only if the queue is empty.
+    /// Returns bytes from the front of the queue. If requests are large, the result may not include the whole queue. The result is empty
+    /// only if the queue is empty.
     #[inline]
     pub fn output<'a>(&'a self, queue: &'a Queue) -> &'a [u8] {
         let row = self.prepared.as_deref().unwrap_or(&queue.own);
@@ -105,14 +108,14 @@ impl Requests {
             queue.start -= whole;
             queue.end -= whole;
         } else if queue.start >= queue.bytes() {
-            // This moves at most as many bytes as have been sent since the last move, so the cost per byte is constant on average.
+            // This moves no more bytes than were sent since the last move, so the average cost per byte is constant.
             queue.own.drain(..queue.start);
             queue.end -= queue.start;
             queue.start = 0;
         }
     }
 
-    /// Returns the next kind.
+    /// Returns the kind of the next request.
     pub fn next_kind(&mut self) -> u16 {
         let index = self.turns[self.turn];
         self.turn = if self.turn + 1 == self.turns.len() { 0 } else { self.turn + 1 };
@@ -136,7 +139,7 @@ impl Requests {
     }
 }
 
-/// Writes the low digits of `value` in the given base, as many as `room` holds.
+/// Fills `room` with the lowest digits of `value` in this base.
 fn write_digits(room: &mut [u8], mut value: u64, base: u64) {
     for digit in room.iter_mut().rev() {
         *digit = b"0123456789abcdef"[(value % base) as usize];
@@ -144,14 +147,15 @@ fn write_digits(room: &mut [u8], mut value: u64, base: u64) {
     }
 }
 
-/// Returns a sequence in which each index occurs as often as its weight, evenly spread (nginx's smooth weighted round robin).
+/// Returns a sequence of indices. Each index occurs as many times as its weight specifies, evenly spread (nginx's smooth weighted round
+/// robin).
 fn turns(weights: &[u32]) -> Vec<u16> {
     let total: i64 = weights.iter().map(|weight| i64::from(*weight)).sum();
     let mut credit = vec![0i64; weights.len()];
     (0..total)
         .map(|_| {
             credit.iter_mut().zip(weights).for_each(|(credit, weight)| *credit += i64::from(*weight));
-            // Iterate in reverse, because `max_by_key` returns the last of equal maxima and the first is wanted.
+            // Iterate in reverse to find the first of equal maxima, because `max_by_key` returns the last one.
             let index = (0..credit.len()).rev().max_by_key(|index| credit[*index]).unwrap_or(0);
             credit[index] -= total;
             index as u16
@@ -218,8 +222,8 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig { cases: 1000, failure_persistence: None, ..ProptestConfig::default() })]
 
-        /// Compares the queue with a model, a plain queue of bytes. The request lengths are close to those at which the number of copies
-        /// changes.
+        /// Compares the queue with a model, which is a plain vector of bytes. The request lengths are near the values at which the number
+        /// of prepared copies changes.
         #[test]
         fn sends_exactly_the_queued_bytes(
             events in events(),
@@ -261,7 +265,7 @@ mod tests {
                 let output = requests.output(&queue);
                 prop_assert!(output == &model[..output.len()]);
                 prop_assert_eq!(output.is_empty(), model.is_empty());
-                // Small requests are sent in one piece unless more are queued than can be in flight.
+                // Small requests are sent in one piece, unless the queue contains more requests than can be in flight.
                 if !requests.are_prepared() || model.len() <= lengths[0] * usize::from(depth) && requests.in_flight_bytes_max() <= 8192 {
                     prop_assert_eq!(output.len(), model.len());
                 }

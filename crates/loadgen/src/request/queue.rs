@@ -1,11 +1,11 @@
-//! The queue of unsent requests of one connection.
+//! The queue of unsent requests on one connection.
 
-/// The unsent bytes of one connection. They are the positions `start` to `end` in a gapless sequence of requests. If the first unsent
-/// request has been sent in part, `start` lies within this request.
+/// The unsent bytes of one connection: positions `start` to `end` in a sequence of requests without gaps. If the first of these requests
+/// has been partly sent, `start` is inside this request.
 ///
-/// If the requests differ, each connection stores its sequence in its own buffer. If all requests are identical, the sequence is one
-/// request repeated without end, and a buffer prepared in advance holds the first repetitions. Both positions can then be reduced by the
-/// length of whole requests without changing the bytes between them.
+/// If the requests differ, each connection stores its sequence in its own buffer. If all requests are identical, the sequence repeats one
+/// request forever, and a shared buffer contains the first repetitions. Reducing both positions by a multiple of the request's length then
+/// leaves the bytes between them unchanged.
 #[derive(Debug, Default)]
 pub struct Queue {
     pub(super) start: usize,

@@ -1,4 +1,4 @@
-//! The commands of a run in slices, one per line of stdin.
+//! The commands that control a run in slices. Each line of stdin contains one command.
 
 use std::io::{BufRead, Read, stdin};
 use std::os::unix::net::UnixStream;
@@ -29,7 +29,7 @@ enum Event {
 pub struct Commands(Receiver<Event>);
 
 impl Commands {
-    /// Starts to read stdin and to listen for signals.
+    /// Starts reading stdin and listening for signals.
     pub fn listen() -> Result<Self> {
         let (events, received) = channel();
         let mut signals = signal::stream().context("cannot listen for signals")?;
@@ -39,7 +39,7 @@ impl Commands {
         Ok(Self(received))
     }
 
-    /// Waits for the next command. Returns `None` if the run is interrupted, and an error if the line isn't a command.
+    /// Waits for the next command. Returns `None` if the run is interrupted, and an error if the line isn't a valid command.
     pub fn next(&self) -> Option<Result<Command>> {
         if signal::caught() {
             return None;
@@ -68,7 +68,7 @@ fn forward_lines(events: &Sender<Event>) {
     let mut ends = false;
     for line in stdin().lock().lines().map_while(Result::ok) {
         ends |= matches!(parse(&line), Ok(Command::End));
-        // Sending fails if the coordinator no longer receives events. The line doesn't matter in that case.
+        // Sending fails if the coordinator no longer receives events. In that case, the line can be ignored.
         let _ = events.send(Event::Line(line));
     }
     if !ends {

@@ -1,4 +1,4 @@
-//! The load threads: how they start, run and fail.
+//! Starts and runs the load threads, and records their failures.
 
 use std::num::NonZeroU64;
 use std::panic::{self, AssertUnwindSafe};
@@ -21,7 +21,7 @@ use crate::protocol::tunnel::Tunnel;
 use crate::time::clock::now_ns;
 use crate::worker::{Limits, Report, Shared, Worker};
 
-/// The first error that made the load generator end the run.
+/// The first error of a run. This error ends the run.
 #[derive(Debug, Default)]
 pub struct Failure(OnceLock<String>);
 
@@ -53,7 +53,7 @@ pub fn choose_engine(choice: EngineChoice) -> (&'static str, Option<String>) {
     }
 }
 
-/// Everything that a thread needs for its share of the run.
+/// The data that a load thread needs.
 pub struct Member {
     pub plan: Plan,
     pub peer: Peer,
@@ -88,7 +88,7 @@ impl Member {
         shared.stop();
     }
 
-    /// Runs the thread with the protocol of the plan. The compiler generates a copy of all called functions for each protocol.
+    /// Runs the thread with the plan's protocol. The compiler generates separate code for each protocol.
     fn speak(self) -> Result<()> {
         let plan = self.plan.clone();
         let (place, places) = plan.place_of(self.thread);
@@ -152,9 +152,9 @@ pub fn pin(cpus: &[usize]) -> Result<()> {
     sched_setaffinity(None, &set).with_context(|| format!("cannot pin a thread to CPU {}", names.join(",")))
 }
 
-/// Sets the timer slack to 1 ns. The kernel may otherwise delay timers by 50 µs, which is too coarse for a schedule.
+/// Sets the timer slack to 1 ns. By default, the kernel may delay timers by 50 µs, which is too imprecise for an open loop.
 fn wake_precisely() {
-    // If the system doesn't allow this, timers fire late, which the result shows as schedule lag.
+    // If this isn't permitted, timers fire late, and the result shows the delay as schedule lag.
     let _ = set_current_timer_slack(NonZeroU64::new(1));
 }
 

@@ -19,7 +19,8 @@ use crate::worker::{Final, Report};
 
 /// Number of bytes reserved for the encoded histogram of an interval. Most histograms need less.
 const INTERVAL_TEXT_BYTES: usize = 4096;
-/// Maximum number of intervals for which memory is reserved before the run, 4 MB in total. Runs with more intervals allocate memory later.
+/// Maximum number of intervals for which memory is reserved before the run, 4 MB in total. Runs with more intervals allocate memory for the
+/// rest during the run.
 const INTERVALS_RESIDENT: usize = 1000;
 
 pub struct Gather<'a> {
@@ -27,7 +28,8 @@ pub struct Gather<'a> {
     window: Window,
     announced: Option<Phase>,
     announced_end: bool,
-    /// Spans that at least one thread hasn't handed over yet, by start time.
+    /// Spans that only some threads have reported so far, by start time. Each entry contains the number of threads that have reported the
+    /// span, and their merged measurements.
     pending: BTreeMap<u64, (Span, u32, Recorder)>,
     pool: &'a Pool,
     pauses: Pauses,
@@ -38,21 +40,20 @@ pub struct Gather<'a> {
     late: Recorder,
     /// Ages of the requests that were unfinished at the end of the run.
     unfinished: Recorder,
-    /// The last complete measured span. It is held back because it may be the last span of the run, to which the unfinished requests will
-    /// be added.
+    /// The last complete measured span. It is held back because the unfinished requests must be added to the last span of the run.
     held: Option<(Span, Recorder, Percentiles)>,
     intervals: Vec<Interval>,
     encoder: Encoder,
-    /// Preallocated strings for encoded histograms, filled with blanks so that the kernel maps the memory before the run begins.
+    /// Preallocated strings for encoded histograms, filled with spaces so that the kernel maps the memory before the run begins.
     texts: Vec<String>,
     end_ns: u64,
-    /// The results of each thread that aren't part of its recorders.
+    /// The results of each thread that its recorders don't contain.
     finals: Vec<Final>,
     /// Numbers of completed and failed requests in the current phase, for progress reports.
     so_far: (u64, u64),
 }
 
-/// The percentiles of a span for progress reports and intervals; `None` if there are too few samples.
+/// The percentiles of a span, for progress reports and intervals. A percentile is `None` if there are too few samples.
 #[derive(Clone, Copy)]
 pub struct Percentiles {
     pub p50_us: Option<f64>,
@@ -92,7 +93,8 @@ impl<'a> Gather<'a> {
         }
     }
 
-    /// Announces the current phase to the observer. Returns the time until the next phase, in nanoseconds.
+    /// Announces the current phase to the observer. Returns the time until the next phase, in nanoseconds, or `None` if there is no next
+    /// phase.
     pub fn announce_phases(&mut self, now_ns: u64, observer: &mut impl Observer) -> Option<u64> {
         let Window { warmup_start_ns, measure_start_ns, .. } = self.window;
         let (phase, next_ns) = match now_ns {
@@ -107,14 +109,14 @@ impl<'a> Gather<'a> {
         next_ns
     }
 
-    /// Announces that the window is over, unless it was announced before.
+    /// Announces that the window is over, unless this has already been announced.
     fn announce_end(&mut self, observer: &mut impl Observer) {
         if !std::mem::replace(&mut self.announced_end, true) {
             observer.done();
         }
     }
 
-    /// Takes one thread's report about a span. Completes the span once all threads have reported.
+    /// Takes one thread's report about a span. Completes the span once all threads have reported it.
     pub fn take(&mut self, report: Report, observer: &mut impl Observer) {
         self.announce_phases(now_ns(), observer); // before merging the last span of a phase, which takes a while
         if let Some((last, ages)) = report.last {
@@ -162,7 +164,7 @@ impl<'a> Gather<'a> {
         self.so_far.1 += recorder.errors.total();
         let duration_s = seconds(span.end_ns - span.start_ns);
         let percentiles = Percentiles::of(times(self.plan, &recorder));
-        // The last span of the warm-up arrives after the start of the window was announced, so its progress is no longer of interest.
+        // The last span of the warm-up arrives after the start of the window has been announced, so its progress isn't reported.
         if self.announced == Some(span.phase) {
             observer.progress(&Progress {
                 phase: span.phase,
@@ -214,7 +216,7 @@ impl<'a> Gather<'a> {
         self.pool.give_back(recorder);
     }
 
-    /// Adds the late and the unfinished requests to the last span, and keeps the span.
+    /// Adds the late and the unfinished requests to the totals and to the last span. Then adds this span to the intervals of the result.
     fn keep_last(&mut self) {
         let beyond = self.total.p99();
         self.total.add_late(&self.late);
@@ -227,13 +229,13 @@ impl<'a> Gather<'a> {
         }
     }
 
-    /// Returns the number of requests due between two times of the measured window, over all parts of the load.
+    /// Returns the number of requests that are due between two times of the measured window, summed over all parts of the load.
     fn offered(&self, from_s: f64, to_s: f64) -> Option<f64> {
         let warmup_s = self.plan.warmup.as_secs_f64();
         offered(self.plan, warmup_s + from_s, warmup_s + to_s)
     }
 
-    /// Produces the result. If some threads stopped before they reached a span, this span contains only the data of the other threads.
+    /// Produces the result. If some threads stopped early, the remaining spans contain only the data of the other threads.
     pub fn finish(mut self, engine: &'static str, observer: &mut impl Observer) -> RunResult {
         while let Some(start_ns) = self.pending.keys().next().copied() {
             self.complete(start_ns, observer);

@@ -18,11 +18,11 @@ pub struct Measured {
     pub total: Recorder,
     /// Counts and times recorded while connecting and warming up, before the windows.
     pub before: Recorder,
-    /// Number of correct responses after the end of a window.
+    /// Number of correct responses that arrived after the end of a window.
     pub late_ok: u64,
     /// The results of each thread.
     pub finals: Vec<Final>,
-    /// Number of requests due within the windows, over all parts of the load; `None` in a closed loop.
+    /// Number of requests that were due within the windows, summed over all parts of the load; `None` in a closed loop.
     pub offered: Option<f64>,
     pub intervals: Vec<Interval>,
 }
@@ -32,7 +32,8 @@ impl Measured {
         let Self { total, finals, before, .. } = &self;
         let duration_s = seconds(self.duration_ns);
         let open = plan.load.is_open();
-        // The windows of slices are short. They lose responses at their ends, on average as many as they gain at their beginnings.
+        // The windows of slices are short, so the responses at their edges matter. Responses after the end of a window don't count. To
+        // compensate, responses to requests from before the window count. On average, both numbers are equal.
         let early_ok = if plan.slices_on_stdin { total.early_ok } else { 0 };
         let mut connect = before.connect.clone();
         connect.add(&total.connect).unwrap_or_else(|error| unreachable!("histograms with equal bounds cannot be merged: {error}"));
@@ -83,7 +84,7 @@ impl Measured {
     }
 }
 
-/// Returns the results per kind of request; empty unless the load is a mix.
+/// Returns the results per kind of request. The list is empty unless the load is a mix.
 fn parts(plan: &Plan, total: &Recorder, duration_s: f64) -> Vec<Part> {
     let kinds = plan.requests.kinds().iter().zip(&total.parts);
     kinds
@@ -105,7 +106,8 @@ fn stalls(finals: &[Final]) -> Option<Stalls> {
     Some(Stalls { count: worst.count, longest_us: worst.longest_ns as f64 / 1e3, total_us: worst.total_ns as f64 / 1e3 })
 }
 
-/// Returns the number of requests due between two times, over all parts of the load. The times count from the start of the load.
+/// Returns the number of requests that are due between two times, summed over all parts of the load. The times are relative to the start of
+/// the load.
 pub fn offered(plan: &Plan, from_s: f64, to_s: f64) -> Option<f64> {
     let Load::Open(open) = &plan.load else { return None };
     let profile = open.schedule.profile();

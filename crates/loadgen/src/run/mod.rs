@@ -1,4 +1,4 @@
-//! Executes a plan: starts the threads, fixes the window, merges the spans and returns the result.
+//! Executes a plan: starts the threads, sets the window, merges the spans and returns the result.
 
 mod commands;
 mod crew;
@@ -56,14 +56,14 @@ const PIECES: u32 = 2;
 #[derive(Debug)]
 pub enum NotStarted {
     Interrupted,
-    /// A load thread failed or a command was wrong. The string is the reason.
+    /// A load thread failed or a command was invalid. The string contains the reason.
     Failed(String),
     /// The run ended before any slice was kept.
     NoSlice,
     /// No connection could be set up.
     CannotConnect {
         authority: String,
-        /// The last failure to connect; `None` if there was none.
+        /// The last failure to connect; `None` if no attempt has failed.
         fault: Option<Fault>,
     },
 }
@@ -122,7 +122,7 @@ pub fn run(plan: &Plan, observer: &mut impl Observer) -> Result<RunResult> {
         crew.push(member.start().inspect_err(|_| shared.stop())?);
     }
     drop(reports);
-    let encoder = Encoder::primed(); // do this now: after connecting, only milliseconds remain until the window
+    let encoder = Encoder::primed(); // do this now, because only milliseconds remain between connecting and the start of the load
     let team = Team { plan, shared: &shared, failure: &failure, pool: &pool, reports: &gathered, crew };
     let measured = match &commands {
         _ if !wait_until_ready(plan, &shared, &failure) => {
@@ -193,12 +193,13 @@ impl Team<'_> {
     fn stop(self) {
         self.shared.stop();
         for thread in self.crew {
-            let _ = thread.join(); // if the thread panicked, the panic has been recorded
+            let _ = thread.join(); // if the thread panicked, the panic has already been recorded
         }
     }
 }
 
-/// Returns the plan with a complete configuration for the result: some of its facts are known only after connecting.
+/// Returns the plan with the complete configuration that the result reports. The address and the congestion control are known only after an
+/// address has been selected.
 fn declared(plan: &Plan, peer: &Peer) -> Result<Plan> {
     let mut plan = plan.clone();
     plan.config.address = addresses::describe(&peer.address);
@@ -206,7 +207,7 @@ fn declared(plan: &Plan, peer: &Peer) -> Result<Plan> {
     Ok(plan)
 }
 
-/// Waits until every connection is set up or has failed. Returns false if no connection was set up or the run was ended early.
+/// Waits until every connection is set up or has failed. Returns false if no connection was set up or the run must end early.
 fn wait_until_ready(plan: &Plan, shared: &Shared, failure: &Failure) -> bool {
     while shared.ready.load(Ordering::Acquire) < plan.threads {
         if signal::caught() || failure.first().is_some() {

@@ -11,7 +11,7 @@ pub struct Progress {
     /// Number of requests completed since the phase began.
     pub completed: u64,
     pub errors: u64,
-    /// Throughput during this span. The percentiles cover the same span.
+    /// Throughput during this span. The percentiles below cover the same span.
     pub throughput_rps: f64,
     pub p50_us: Option<f64>,
     pub p99_us: Option<f64>,
@@ -25,7 +25,7 @@ pub struct SliceSummary {
     /// Start and end of the window, in nanoseconds of the monotonic clock.
     pub start_ns: u64,
     pub end_ns: u64,
-    /// Number of correct responses within the window.
+    /// Number of correct responses within the window. In an open loop, responses to requests that were due before the window don't count.
     pub completed: u64,
     pub errors: u64,
     pub throughput_rps: f64,
@@ -36,13 +36,14 @@ pub struct SliceSummary {
     pub drain_us: f64,
     /// Number of connections opened during the slice.
     pub reopened: u64,
-    /// Number of correct responses outside the window: in the lead-in and the drain.
+    /// Number of all other correct responses: those during the lead-in and the drain and, in an open loop, those to requests of the
+    /// lead-in.
     pub outside: u64,
 }
 
-/// Receives the progress of a run.
+/// A receiver of progress reports.
 pub trait Observer {
-    /// Reports something that the user should know, in one sentence.
+    /// Reports a warning to the user, in one sentence.
     fn warn(&mut self, message: &str);
     /// Reports that the connections are set up and the load is waiting for its start signal.
     fn ready(&mut self, _connected: u32) {}

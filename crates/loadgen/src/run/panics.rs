@@ -17,7 +17,7 @@ pub fn last_panic() -> String {
     PANIC.take()
 }
 
-/// Installs a panic hook that stores the message if a load thread panics. Panics of other threads are still printed.
+/// Installs a panic hook that stores the message if a load thread panics. Other threads still print their panics.
 pub fn keep() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {

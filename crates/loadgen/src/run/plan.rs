@@ -1,4 +1,4 @@
-//! A validated description of a run, made once from the command line.
+//! A validated description of a run, created from the command line.
 
 use std::time::Duration;
 
@@ -16,14 +16,14 @@ pub struct Plan {
     /// The options that the result reports.
     pub config: Config,
     pub url: Url,
-    /// The addresses to connect to: those of the host or the proxy, or a Unix socket.
+    /// The addresses to connect to: the addresses of the host or of the proxy, or a Unix socket.
     pub addresses: Addresses,
-    /// The selected congestion control; `None` uses the system's default.
+    /// The selected congestion control. `None` means the system's default, or Reno if the default paces packets.
     pub congestion_control: Option<String>,
     pub requests: Requests,
     /// TLS settings; `None` for plain HTTP.
     pub tls: Option<TlsSetup>,
-    /// Whether to open a tunnel through a proxy first.
+    /// Whether each connection first opens a tunnel through a proxy.
     pub proxied: bool,
     pub http2: bool,
     pub connections: u32,
@@ -61,7 +61,7 @@ impl Plan {
         (self.part.thread(thread), self.part.threads(self.threads).unwrap_or(u32::MAX))
     }
 
-    /// Returns the CPU that a thread is pinned to.
+    /// Returns the CPU that a thread is pinned to, or `None` if the threads aren't pinned.
     pub fn cpu_of(&self, thread: u32) -> Option<usize> {
         (!self.cpus.is_empty()).then(|| self.cpus[thread as usize % self.cpus.len()])
     }

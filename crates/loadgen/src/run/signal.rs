@@ -11,10 +11,11 @@ use signal_hook::low_level::pipe;
 
 static CAUGHT: LazyLock<Arc<AtomicBool>> = LazyLock::new(Arc::default);
 
-/// Installs the handlers: the first signal sets a flag, the second one ends the process.
+/// Installs the signal handlers. The first signal sets a flag, and the second one ends the process.
 pub fn install() -> io::Result<()> {
     for signal in [SIGINT, SIGTERM] {
-        // Handlers run in this order, so the first signal finds the flag unset and then sets it.
+        // Handlers run in the order of registration: the first one ends the process if the flag is already set, and the second one sets the
+        // flag.
         flag::register_conditional_default(signal, Arc::clone(&CAUGHT))?;
         flag::register(signal, Arc::clone(&CAUGHT))?;
     }
@@ -30,12 +31,12 @@ pub fn stream() -> io::Result<UnixStream> {
     Ok(signals)
 }
 
-/// Ends the run as a signal would.
+/// Ends the run early, as if a signal had been received.
 pub fn end_run() {
     CAUGHT.store(true, Ordering::Relaxed);
 }
 
-/// Returns whether a signal was received.
+/// Returns whether the run must end early, because a signal was received or `end_run` was called.
 pub fn caught() -> bool {
     CAUGHT.load(Ordering::Relaxed)
 }

@@ -2,7 +2,7 @@
 //!
 //! The coordinator merges all reports of a slice after its drain, because merging during the window would take CPU time from the load
 //! threads. Between the event that reports a slice and the next command, the coordinator does nothing, because other targets may be
-//! measured then.
+//! measured during this time.
 
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 
@@ -26,9 +26,9 @@ use crate::worker::{Final, Report, Shared};
 
 /// Time between a command and the start of its load. Sleeping threads wake up within this time.
 const DELAY_NS: u64 = 200_000;
-/// Number of reports that a thread sends about a slice: one each for connecting, waiting, lead-in, window and drain.
+/// Maximum number of reports that a thread sends about a slice: one each for connecting, waiting, lead-in, window and drain.
 const REPORTS: usize = 5;
-/// Number of recorders that the coordinator holds: three for the slice that is being merged, and two for the previous slice.
+/// Number of recorders that the coordinator uses: three for the slice that is being merged, and two for the previous slice.
 const RECORDERS: usize = 5;
 /// The coordinator needs no pauses, because it merges slices only while there is no load.
 const NO_PAUSES: Pauses = Pauses::NONE;
@@ -81,7 +81,7 @@ impl Slices<'_> {
         Ok(())
     }
 
-    /// Generates load for a lead-in and a window, and awaits the end of the drain. Returns the window and the threads' reports about it.
+    /// Generates load for a lead-in and a window, and waits for the end of the drain. Returns the window and the threads' reports about it.
     fn load(&self, lead_in_ns: u64, window_ns: u64) -> Result<(Window, Vec<Report>), Stop> {
         let warmup_start_ns = now_ns() + DELAY_NS;
         let measure_start_ns = warmup_start_ns + lead_in_ns;
@@ -99,7 +99,7 @@ impl Slices<'_> {
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => return Err(Stop::End),
             }
-            // A thread that failed stops all other threads.
+            // If a thread fails, it stops all other threads.
             if self.shared.is_stopping() || (left > 0 && signal::caught()) {
                 return Err(Stop::End);
             }
@@ -115,16 +115,16 @@ impl Slices<'_> {
 enum Stop {
     /// The command was `end`, a signal arrived, or a thread failed.
     End,
-    /// A command is invalid.
+    /// A command is invalid or cannot be carried out. The string is the error message.
     Mistake(String),
 }
 
-/// The measurements of the slices that count.
+/// The measurements of all slices that were kept.
 pub struct Tally<'a> {
     plan: &'a Plan,
     pool: &'a Pool,
     kept: Measured,
-    /// The last slice. The next command decides whether it counts.
+    /// The last slice. The next command determines whether it is kept or dropped.
     last: Option<Slice>,
     /// Number of slices so far, including dropped ones.
     slices: u64,
@@ -158,7 +158,7 @@ impl<'a> Tally<'a> {
         Self { plan, pool, kept, last: None, slices: 0, encoder }
     }
 
-    /// Merges the reports about a warm-up. Only its number of correct responses and its connections count.
+    /// Merges the reports about a warm-up. The result includes only the warm-up's connections and its number of correct responses.
     fn take_warmup(&mut self, window: Window, reports: Vec<Report>) -> SliceSummary {
         let (slice, summary) = self.merge(window, reports);
         self.kept.before.merge(&slice.lead_in, NO_PAUSES);
@@ -176,7 +176,7 @@ impl<'a> Tally<'a> {
         SliceSummary { index: Some(self.slices - 1), ..summary }
     }
 
-    /// Merges the reports of all threads about a window.
+    /// Merges all threads' reports about a window.
     fn merge(&mut self, window: Window, reports: Vec<Report>) -> (Slice, SliceSummary) {
         if self.kept.start_ns == 0 {
             self.kept.start_ns = window.warmup_start_ns;
@@ -251,13 +251,13 @@ impl<'a> Tally<'a> {
         }
     }
 
-    /// Returns the number of requests due within a window, over all parts of the load.
+    /// Returns the number of requests that are due within a window, summed over all parts of the load.
     fn offered(&self, window: &Window) -> Option<f64> {
         let [from_s, to_s] = [window.measure_start_ns, window.end_ns].map(|ns| seconds(ns - window.warmup_start_ns));
         offered(self.plan, from_s, to_s)
     }
 
-    /// Forgets the last slice.
+    /// Discards the last slice.
     fn drop_last(&mut self) -> Result<(), Stop> {
         let Some(slice) = self.last.take() else {
             return Err(Stop::Mistake("stdin contains `drop`, but there is no slice to drop; hint: write it after a slice".to_owned()));
@@ -267,7 +267,7 @@ impl<'a> Tally<'a> {
         Ok(())
     }
 
-    /// Counts the last slice, if there is one.
+    /// Adds the last slice to the kept slices, unless it has already been added or dropped.
     fn keep_last(&mut self) {
         let Some(slice) = self.last.take() else { return };
         let offered = self.offered(&slice.window);
@@ -348,7 +348,7 @@ mod tests {
         }
     }
 
-    /// The fate of a slice.
+    /// The role of a slice in the test.
     #[derive(Clone, Copy, Debug, PartialEq)]
     enum Fate {
         Warmup,
@@ -410,7 +410,7 @@ mod tests {
             let mut tally = Tally::new(&plan, &pool, Encoder::default());
             let (mut times, mut kept, mut ok, mut errors, mut outside) = (new_histogram(), 0_u64, 0, 0, 0);
             for (number, (fate, requests)) in (1_u64..).zip(&slices) {
-                // Each slice starts a second after the previous one.
+                // Each slice starts one second after the previous slice.
                 let warmup_start_ns = number * 1000 * MS;
                 let (measure_start_ns, end_ns) = (warmup_start_ns + 10 * MS, warmup_start_ns + 30 * MS);
                 let window = Window { warmup_start_ns, measure_start_ns, end_ns, interval_ns: 20 * MS };

@@ -1,8 +1,8 @@
-//! Decides when the load begins: immediately, or at a time that is read from stdin.
+//! Determines when the load begins: immediately, or at a time that is read from stdin.
 //!
-//! A start time on stdin lets load generators on several hosts start together. Each one reports that it is ready and then reads the start
-//! time, which is a time of its own monotonic clock. If stdin is closed, the run ends, so that no load continues after the connection to a
-//! host is lost.
+//! A start time on stdin lets load generators on several hosts start together. Each load generator reports that it is ready and then reads
+//! the start time, in terms of its host's monotonic clock. If stdin is closed, the run ends, so that no load continues after the connection
+//! to a host is lost.
 
 use std::io::{BufRead, stdin};
 use std::sync::mpsc::{Receiver, SyncSender, TryRecvError, sync_channel};
@@ -14,7 +14,7 @@ use crate::time::clock::now_ns;
 
 /// Time between the decision to start and the actual start. All threads must notice the decision within this time.
 const DELAY_NS: u64 = 5_000_000;
-/// Maximum time by which a start time may be in the future.
+/// Maximum time between now and a start time.
 const AHEAD_NS_MAX: u64 = 3_600_000_000_000;
 
 /// The source of the start signal.
@@ -46,15 +46,15 @@ impl Starter {
     }
 }
 
-/// Forwards the first line. Ends the run when stdin is closed.
+/// Forwards the first line from stdin. Ends the run when stdin is closed.
 fn read(lines: &SyncSender<String>) {
     for line in stdin().lock().lines().map_while(Result::ok) {
-        let _ = lines.try_send(line); // fails for all lines after the first, which are ignored
+        let _ = lines.try_send(line); // fails for lines after the first, so they are ignored
     }
     signal::end_run();
 }
 
-/// Parses a start time. If the time has passed, the load starts as early as possible, and the result shows the actual start.
+/// Parses a start time. If the time has already passed, the load starts as early as possible, and the result shows the actual start time.
 fn instant(line: &str, now_ns: u64) -> Result<u64> {
     let earliest_ns = now_ns + DELAY_NS;
     if line.trim() == "now" {

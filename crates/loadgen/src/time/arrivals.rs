@@ -1,14 +1,14 @@
 //! The schedule of an open loop.
 //!
-//! Each send time is computed from the number of the request, not from the previous send time, so errors don't accumulate. The offered rate
-//! is a piecewise linear function of time. Arrivals are first computed for a rate of 1: the k-th arrival is at time k for constant spacing,
-//! and at the sum of k exponential gaps for Poisson arrivals. The inverse of the integral of the offered rate then maps each arrival to its
-//! send time (the time-rescaling theorem; Brown et al., Neural Computation 14, 2002). Ramps therefore need no special case.
+//! Each send time is computed from the number of the request and not from the previous send time, so errors don't accumulate. The offered
+//! rate is a piecewise linear function of time. Arrivals are first computed for a rate of 1: the k-th arrival is at time k for constant
+//! spacing, and at the sum of k exponential gaps for Poisson arrivals. The inverse of the integral of the offered rate then maps each
+//! arrival to its send time (the time-rescaling theorem; Brown et al., Neural Computation 14, 2002). Ramps therefore need no special case.
 
 use super::offered_rate::Profile;
 use crate::random::Random;
 
-/// The distribution of arrivals around the offered rate.
+/// The distribution of arrival times at a given rate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum Arrivals {
     /// Evenly spaced.
@@ -34,10 +34,10 @@ pub struct Schedule {
     threads: f64,
     thread: f64,
     count: u64,
-    /// Sum of the exponential gaps so far. The unit is one request of all threads together.
+    /// Sum of the exponential gaps so far. The unit is the mean gap between two requests of all threads together.
     poisson_sum: f64,
     random: Random,
-    /// Generates a new seed for each later start. Without new seeds, the arrivals after a start would depend on the number of gaps drawn
+    /// Generates a new seed for each restart. Without new seeds, the arrivals after a restart would depend on the number of gaps generated
     /// before it, which varies.
     seeds: Random,
     segment: usize,
@@ -62,12 +62,13 @@ impl Schedule {
         }
     }
 
-    /// Returns one thread's share of the schedule, from its start.
+    /// Returns one thread's share of the schedule, starting at its beginning.
     pub fn of_thread(self, thread: u32, threads: u32, seed: u64) -> Self {
         Self::new(self.profile, self.arrivals, thread, threads, seed)
     }
 
-    /// Restarts the schedule if it has been used. Poisson arrivals are drawn anew; the seed and the number of starts determine them.
+    /// Restarts the schedule. If it has been used before, it gets new Poisson arrivals, which depend only on the seed and the number of
+    /// restarts.
     pub fn restart(&mut self) {
         if self.count > 0 {
             self.random = Random::new(self.seeds.next_u64());
@@ -79,7 +80,7 @@ impl Schedule {
         &self.profile
     }
 
-    /// Returns the time of the next arrival, in nanoseconds since the start of the schedule. Times never decrease.
+    /// Returns the time of the next arrival, in nanoseconds since the start of the schedule. The returned times never decrease.
     pub fn next_ns(&mut self) -> u64 {
         let arrival = match self.arrivals {
             Arrivals::Constant => self.count as f64 * self.threads + self.thread,
@@ -150,7 +151,7 @@ mod tests {
         assert_eq!(after(0).1, longer[..100], "a schedule that is not used yet stays as it is");
     }
 
-    /// Runs three load generators with 1, 3 and 2 threads, each of which sends one part.
+    /// Combines the parts of three load generators, which have 1, 3 and 2 threads.
     #[test]
     fn parts_interleave_to_one_schedule() {
         let profile = Profile::new(vec![Segment { duration_s: 1.0, from_rps: 100.0, to_rps: 300.0 }]);

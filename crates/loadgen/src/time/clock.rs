@@ -1,8 +1,8 @@
-//! Clocks in nanoseconds. Reading one takes about 20 ns (vDSO), so engines read the clock only once per batch.
+//! Clocks in nanoseconds. Reading the monotonic clock takes about 20 ns (vDSO), so engines avoid unnecessary readings.
 
 use rustix::time::{ClockId, clock_gettime};
 
-/// Returns the time of the monotonic clock, in nanoseconds. All processes of the machine share this clock.
+/// Returns the time of the monotonic clock, in nanoseconds. All processes on the machine share this clock.
 pub fn now_ns() -> u64 {
     read(ClockId::Monotonic)
 }

@@ -1,18 +1,18 @@
-//! Pauses in which the coordinator yields the CPU to load threads.
+//! Pauses during which the coordinator yields the CPU to load threads.
 //!
 //! If the coordinator and a load thread share a core, the coordinator's work delays requests that are due. The coordinator therefore
 //! handles one histogram at a time, which takes tens of microseconds, and sleeps in between.
 
 use std::time::Duration;
 
-/// Maximum length of a pause, which is long enough for a delayed load thread to catch up.
+/// Maximum length of a pause. A delayed load thread can catch up within this time.
 const LONGEST: Duration = Duration::from_micros(200);
-/// Minimum length of a pause. The kernel may extend any sleep by this much, so shorter pauses would take far longer than planned.
+/// Minimum length of a pause. The kernel may extend any sleep by up to this time, so shorter pauses would take much longer than planned.
 const SHORTEST: Duration = Duration::from_micros(50);
-/// Limits the pauses to a share of each interval: 4 means that all pauses together take at most 1/4 of it.
+/// Divisor that limits the pauses: together, they take at most `1 / SHARE` of each interval.
 const SHARE: u32 = 4;
 
-/// The length of the pauses between pieces of work. All intervals have the same number of pieces.
+/// The length of the pauses between pieces of work. Each interval has the same number of pieces.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Pauses {
     each: Duration,
@@ -21,7 +21,8 @@ pub struct Pauses {
 impl Pauses {
     pub const NONE: Self = Self { each: Duration::ZERO };
 
-    /// Chooses a length with which all pauses fit into their share of the interval. If the pauses would be too short, there are none.
+    /// Chooses the length of the pauses so that all of them fit into their share of the interval. If the pauses would be shorter than
+    /// `SHORTEST`, there are no pauses.
     pub fn new(interval: Duration, pieces: u32) -> Self {
         let each = (interval / SHARE / pieces.max(1)).min(LONGEST);
         Self { each: if each < SHORTEST { Duration::ZERO } else { each } }

@@ -15,7 +15,7 @@ impl Segment {
         self.duration_s * (self.from_rps + self.to_rps) / 2.0
     }
 
-    /// Returns the time from the start of the segment until `count` requests are due.
+    /// Returns the time from the start of the segment until `count` requests have become due.
     pub(super) fn seconds_until(&self, count: f64) -> f64 {
         let slope = (self.to_rps - self.from_rps) / self.duration_s;
         if slope == 0.0 || !slope.is_finite() {
@@ -46,7 +46,7 @@ impl Profile {
         self.segments[0].from_rps
     }
 
-    /// Returns the profile preceded by a warm-up at its initial rate.
+    /// Returns the profile with a warm-up before it. During the warm-up, the offered rate is the profile's initial rate.
     pub fn after_warmup(mut self, warmup: Duration) -> Self {
         if !warmup.is_zero() {
             let rps = self.initial_rps();

@@ -1,7 +1,7 @@
-//! One load generator's part of a load that several load generators produce together, usually on different hosts.
+//! One load generator's part of a load. Several load generators, usually on different hosts, produce the whole load together.
 //!
-//! Each load generator is given the rate of the whole load. Its threads take turns with the threads of all other parts, so together they
-//! produce exactly the schedule of a single load generator.
+//! Each load generator gets the rate of the whole load. The threads of all parts take turns, so together they follow exactly the schedule
+//! of a single load generator.
 
 use std::fmt;
 
@@ -18,7 +18,7 @@ pub struct Part {
 impl Part {
     pub const WHOLE: Self = Self { index: 0, count: 1 };
 
-    /// Returns part `index` (from 0) of `count`, or `None` if there is no such part.
+    /// Returns part `index` (from 0) of `count`, or `None` if the numbers are invalid.
     pub fn new(index: u32, count: u32) -> Option<Self> {
         (index < count && count <= PARTS_MAX).then_some(Self { index, count })
     }
@@ -33,7 +33,7 @@ impl Part {
         thread * self.count + self.index
     }
 
-    /// Returns the total number of threads if each part has `threads` threads, or `None` on overflow.
+    /// Returns the total number of threads for parts with `threads` threads each, or `None` on overflow.
     pub fn threads(self, threads: u32) -> Option<u32> {
         threads.checked_mul(self.count)
     }

@@ -1,5 +1,5 @@
-//! The phases of a run, such as the warm-up and the measured window, and the spans into which threads cut them. All threads cut the phases
-//! at the same times.
+//! The phases of a run, such as the warm-up and the measured window, and the spans into which phases are divided. All threads begin and end
+//! spans at the same times.
 
 /// A phase of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -8,14 +8,14 @@ pub enum Phase {
     Connect,
     Warmup,
     Measure,
-    /// The window is over, but some of its requests still await responses. This phase exists in open loops and after each slice, and isn't
+    /// The window is over, but some of its requests still have no response. This phase exists in open loops and after each slice, and isn't
     /// part of the window.
     Drain,
     /// Connections are set up, and the thread waits for the next slice.
     Wait,
 }
 
-/// Times that delimit the phases, in nanoseconds of the monotonic clock.
+/// The start and end times of the phases, in nanoseconds of the monotonic clock.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Window {
     pub warmup_start_ns: u64,
@@ -24,7 +24,7 @@ pub struct Window {
     pub interval_ns: u64,
 }
 
-/// One interval of one phase.
+/// One interval of a phase.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Span {
     pub phase: Phase,

@@ -1,9 +1,9 @@
 //! Tracks the time up to which all incoming data has been read, and how long the thread was stopped.
 //!
-//! When a thread that was stopped (by SIGSTOP, a busy CPU, a CPU quota or a hypervisor) runs again, it finds responses that had arrived in
-//! time. Timeouts are therefore measured against the time up to which all data has been read, not against the clock.
+//! When a thread that was stopped (by SIGSTOP, a busy CPU, a CPU quota or a hypervisor) runs again, it may find responses that arrived
+//! before their timeout. Timeouts are therefore measured against the time up to which all data has been read, not against the current time.
 
-/// Minimum delay of a sweep at which the delay counts as a stall. Timers and large batches of events cause shorter delays.
+/// Minimum delay of a sweep that counts as a stall. Timers and large batches of events cause shorter delays.
 const STALL_MIN_NS: u64 = 10_000_000;
 /// Maximum number of events per connection that can be queued when the thread enters the kernel: a response and the end of the connection.
 const EVENTS_PER_CONNECTION: usize = 2;
@@ -11,30 +11,31 @@ const EVENTS_PER_CONNECTION: usize = 2;
 #[derive(Debug, Default)]
 pub struct Attention {
     read_until_ns: u64,
-    /// Time at which the thread first entered the kernel after `read_until_ns` last advanced; `None` if it hasn't done so yet.
+    /// Time at which the thread first entered the kernel after `read_until_ns` last advanced; `None` if the thread hasn't entered the
+    /// kernel since then.
     pass: Option<u64>,
-    /// Number of events handled since that time.
+    /// Number of events handled since the time in `pass`.
     handled: usize,
     stalled_ns: u64,
     cpu_at_sweep_ns: u64,
 }
 
 impl Attention {
-    /// Returns the time before which all incoming data has been read.
+    /// Returns the time up to which all incoming data has been read.
     pub fn read_until_ns(&self) -> u64 {
         self.read_until_ns
     }
 
-    /// Returns how long the thread has been stopped so far.
+    /// Returns the total time for which the thread has been stopped so far.
     pub fn stalled_ns(&self) -> u64 {
         self.stalled_ns
     }
 
-    /// Records that the thread entered the kernel at `entered_ns` and has handled `events` events since. `all` is true if no events are
-    /// left.
+    /// Records that the thread entered the kernel at `entered_ns` and has handled `events` events since then. `all` is true if no events
+    /// are left.
     ///
     /// The kernel lists events in order. Once the thread has handled as many events as could have been queued at `entered_ns`, it has
-    /// handled every event that was queued then.
+    /// handled every event that was queued at that time.
     #[inline]
     pub fn note_read(&mut self, entered_ns: u64, events: usize, all: bool, connections: usize) {
         let start_ns = *self.pass.get_or_insert(entered_ns);
@@ -45,8 +46,8 @@ impl Attention {
         }
     }
 
-    /// Records a sweep that was due at `due_ns`. A long delay of the sweep counts as a stall, after subtracting the time in which the
-    /// thread was working.
+    /// Records a sweep that was due at `due_ns`. A long delay counts as a stall. The CPU time that the thread used in the meantime is
+    /// subtracted from the delay.
     pub fn note_sweep(&mut self, due_ns: u64, now_ns: u64, cpu_ns: u64) {
         let worked_ns = cpu_ns - std::mem::replace(&mut self.cpu_at_sweep_ns, cpu_ns);
         let late_ns = now_ns.saturating_sub(due_ns).saturating_sub(worked_ns);

@@ -1,11 +1,11 @@
-//! A connection as the worker sees it: its state, its protocol session and its requests in flight.
+//! The worker's data about a connection: its state, its protocol session and its requests in flight.
 
 use crate::figures::recorder::Sent;
 use crate::protocol::Slot;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum State {
-    /// Not connected. The next attempt begins at this time or later.
+    /// Not connected. The next attempt must not begin before this time.
     Closed {
         not_before_ns: u64,
     },
@@ -20,7 +20,7 @@ pub enum State {
     Open,
 }
 
-/// Pause after the second consecutive failure. It doubles with each further failure; the retry after the first failure is immediate.
+/// Pause after the second consecutive failure. The pause doubles with each further failure. The retry after the first failure is immediate.
 const BACKOFF_NS: u64 = 10_000_000;
 const BACKOFF_DOUBLINGS_MAX: u32 = 7;
 
@@ -28,20 +28,20 @@ pub struct Connection<S> {
     pub session: S,
     pub flight: Flight,
     pub state: State,
-    /// Number of requests that may still be started on this connection.
+    /// Number of further requests that may be sent on this connection.
     pub left: u64,
-    /// Incremented whenever the connection is closed, to detect references to an earlier connection.
+    /// Counter that is incremented whenever the connection is closed, so that references to an earlier connection can be detected.
     pub generation: u32,
-    /// Whether the connection has been set up or has failed at least once.
+    /// Whether at least one attempt to set up the connection has succeeded or failed.
     pub attempted: bool,
     /// Whether the server has completed a request since the connection was set up.
     pub served: bool,
     /// Whether the server has completed a request since it last refused one.
     served_since_refusal: bool,
-    /// Whether the server refused requests or announced the end of the connection, without having completed a request since it last did so
-    /// or since the connection was set up. A completed request clears this flag. While it is set, no requests are sent.
+    /// Whether the last refusal counts as a failure (see `refuse`). While this flag is set, no requests are sent. A completed request
+    /// clears the flag.
     pub refused: bool,
-    /// Number of free request slots that aren't used while `refused` is set.
+    /// Number of request slots that have become free but aren't used while `refused` is set.
     pub held_back: u64,
     /// Time at which data last arrived.
     pub last_bytes_ns: u64,
@@ -72,19 +72,19 @@ impl<S> Connection<S> {
         self.left > 0 && self.flight.count < self.flight.depth() && self.state == State::Open
     }
 
-    /// Records a success, which resets the count of consecutive failures.
+    /// Records that the server completed a request. This resets the count of consecutive failures.
     #[inline]
     pub fn succeeded(&mut self) {
         (self.served, self.served_since_refusal, self.refused, self.failures) = (true, true, false, 0);
     }
 
-    /// Records that the server refused requests or announced the end of the connection. This counts as a failure unless the server has
-    /// completed a request since it last refused one.
+    /// Records that the server refused requests or announced the end of the connection. This counts as a failure, unless the server has
+    /// completed a request since its previous refusal or, without a previous refusal, since the connection was set up.
     pub fn refuse(&mut self) {
         self.refused = !std::mem::take(&mut self.served_since_refusal);
     }
 
-    /// Closes the connection. With each consecutive failure, the pause before the next attempt gets longer.
+    /// Marks the connection as closed. The pause before the next attempt grows with each consecutive failure.
     pub fn close(&mut self, now_ns: u64, failed: bool) {
         let failed = failed || self.refused;
         let pause_ns = if failed && self.failures > 0 { BACKOFF_NS << (self.failures - 1).min(BACKOFF_DOUBLINGS_MAX) } else { 0 };
@@ -101,7 +101,7 @@ pub struct Flight {
     next: Slot,
     /// Send times by slot; `actual_ns` is 0 in free slots.
     slots: Box<[Sent]>,
-    /// A lower bound on the send times of all requests in flight. In the common case, it makes a scan of the slots unnecessary.
+    /// A lower bound on the send times of all requests in flight. In the common case, this bound makes a scan of the slots unnecessary.
     oldest_at_least_ns: u64,
 }
 
@@ -127,7 +127,7 @@ impl Flight {
         self.next
     }
 
-    /// Occupies a free slot.
+    /// Stores a sent request in a free slot.
     #[inline]
     pub fn take(&mut self, slot: Slot, sent: Sent) {
         debug_assert!(slot == self.next && sent.actual_ns != 0);
@@ -146,7 +146,7 @@ impl Flight {
         std::mem::take(&mut self.slots[usize::from(slot)])
     }
 
-    /// Returns whether any request in flight was sent before this time. Scans the slots only if the lower bound doesn't give the answer.
+    /// Returns whether any request in flight was sent before `ns`. Scans the slots only if the lower bound is too low to answer this.
     pub fn has_older_than(&mut self, ns: u64) -> bool {
         if self.count == 0 || self.oldest_at_least_ns >= ns {
             return false;
@@ -160,7 +160,7 @@ impl Flight {
         self.slots.iter().copied().filter(|sent| sent.actual_ns != 0)
     }
 
-    /// Returns whether this slot holds a request that was sent before this time.
+    /// Returns whether this slot contains a request that was sent before `ns`.
     pub fn is_older_than(&self, slot: Slot, ns: u64) -> bool {
         let sent_ns = self.slots[usize::from(slot)].actual_ns;
         sent_ns != 0 && sent_ns < ns

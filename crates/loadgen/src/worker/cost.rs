@@ -1,22 +1,22 @@
-//! CPU time that a thread used, and delays it experienced.
+//! CPU time and delays of a thread.
 
 use crate::time::clock;
 
-/// Cumulative counters of one thread, since its start.
+/// The counters of one thread since it started.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Cost {
     /// CPU time.
     pub cpu_ns: u64,
     /// CPU time spent polling for events while idle.
     pub polled_ns: u64,
-    /// Time in which the thread was ready to run but waited for a CPU; `None` if the kernel doesn't report it.
+    /// Time for which the thread was ready to run but waited for a CPU; `None` if the kernel doesn't report it.
     pub waited_ns: Option<u64>,
-    /// Time in which the thread was stopped, for any reason, when it should have been running.
+    /// Time for which the thread was stopped, for any reason, although it should have been running.
     pub stalled_ns: u64,
 }
 
 impl Cost {
-    /// Reads the counters of the calling thread. The caller keeps two of the counters itself and passes their values.
+    /// Reads the counters of the calling thread. The caller keeps track of two counters itself and passes their values.
     pub fn of_this_thread(polled_ns: u64, stalled_ns: u64) -> Self {
         Self { cpu_ns: clock::thread_cpu_ns(), polled_ns, waited_ns: waited_ns(), stalled_ns }
     }

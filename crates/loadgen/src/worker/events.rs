@@ -11,27 +11,27 @@ use crate::figures::recorder::{Recorder, Sent};
 use crate::protocol::{Fault, Flow, Outcome, Protocol, Sink, Slot};
 use crate::time::window::Phase;
 
-/// Maximum number of connections being set up at once before the load begins. An accept queue of the usual length holds this many
-/// connections without dropping any. During the load, only `-c` limits the number.
+/// Maximum number of simultaneous connection attempts before the load begins. An accept queue of the usual length can hold this number of
+/// connections without dropping any. During the load, only `-c` limits the number of attempts.
 pub(super) const CONNECTING_MAX: u32 = 128;
 pub(super) const NO_RESPONSE: &str = "no complete response within the timeout";
 
-/// The way in which the server closed the connection.
+/// How the server closed the connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum End {
     Closed,
     Reset,
 }
 
-/// Records the requests that complete on one connection.
+/// A sink that records the requests that end on one connection.
 struct Completions<'a> {
     flight: &'a mut Flight,
     recorder: &'a mut Recorder,
     pacing: &'a mut Pacing,
     shortest: &'a mut Shortest,
     now_ns: u64,
-    /// Requests that haven't been recorded yet: their send time, their outcome and their number. Pipelined requests often share a send time
-    /// and an outcome.
+    /// Requests that haven't been recorded yet: their common send time, their common outcome and their number. Pipelined requests often
+    /// have the same send time and outcome, so they are recorded together.
     alike: (Sent, Outcome, u64),
     /// Number of requests that ended.
     done: u64,
@@ -83,17 +83,17 @@ impl<P: Protocol> Worker<P> {
         self.shake_hands(index, now_ns);
     }
 
-    /// Handles a failure to connect. `reason` is the system's message.
+    /// Handles a failure to connect. `reason` is the error message of the operating system.
     pub fn connect_failed(&mut self, index: u32, kind: ErrorKind, reason: &str, now_ns: u64) {
         self.cut_spans(now_ns);
         if !matches!(self.connections[index as usize].state, State::Connecting { .. }) {
-            return; // the worker has abandoned the attempt
+            return; // the worker has already abandoned the attempt
         }
         self.connecting -= 1;
         self.attempt_failed(index, kind, reason, now_ns);
     }
 
-    /// Handles received data. Afterwards, the engine flushes the connection, or closes it if this function returns `Next::Close`.
+    /// Handles received data. The engine must then flush the connection, or close it if this function returns `Next::Close`.
     #[inline]
     pub fn received(&mut self, index: u32, bytes: &[u8], now_ns: u64) -> Next {
         self.cut_spans(now_ns);
@@ -108,7 +108,7 @@ impl<P: Protocol> Worker<P> {
         self.feed(index, now_ns, |protocol, session, sink| protocol.skip(session, count, sink))
     }
 
-    /// Handles a close or reset of the connection by the server. The engine closes the connection afterwards.
+    /// Handles a close or reset of the connection by the server. The engine must have closed its socket already.
     pub fn ended(&mut self, index: u32, end: End, now_ns: u64) {
         self.cut_spans(now_ns);
         let next = self.feed(index, now_ns, |protocol, session, sink| match end {
@@ -136,10 +136,11 @@ impl<P: Protocol> Worker<P> {
         let Completions { done, completed, unprocessed, .. } = completions;
         if completed > 0 {
             self.connections[index as usize].succeeded();
+            let own_ns = self.attention.stalled_ns();
             if self.silence.is_long(now_ns) {
-                self.silence.end(now_ns, self.attention.stalled_ns());
+                self.silence.end(now_ns, own_ns);
             }
-            self.silence.note(now_ns);
+            self.silence.note(now_ns, own_ns);
         }
         if unprocessed > 0 || matches!(flow, Ok(Flow::Drain | Flow::Close)) {
             self.connections[index as usize].refuse();
@@ -175,7 +176,8 @@ impl<P: Protocol> Worker<P> {
         }
         let done = done + std::mem::take(&mut connection.held_back);
         if !self.running() {
-            // Before the start, data may arrive that isn't a response, such as HTTP/2 settings or TLS session tickets.
+            // Data may also arrive while no requests are sent: responses during a drain, and HTTP/2 settings or TLS session tickets before
+            // the load.
             self.note_drained();
         } else if self.pacing.is_immediate() {
             self.fill(index, now_ns);
@@ -185,7 +187,7 @@ impl<P: Protocol> Worker<P> {
         Next::Keep
     }
 
-    /// If this is a drain, makes the worker check soon whether the last response has arrived.
+    /// During a drain, makes the worker check soon whether the last response has arrived.
     fn note_drained(&mut self) {
         if self.span.phase == Phase::Drain {
             self.wake_ns = 0;
@@ -206,12 +208,12 @@ impl<P: Protocol> Worker<P> {
             ErrorKind::Timeout => recorder.request_timed_out(sent, read_until_ns),
             kind => recorder.request_failed(sent, kind),
         });
-        // Data that arrives while no request is in flight counts as an error.
+        // If no request was in flight, the unexpected data counts as an error.
         if in_flight == 0 && fault.kind == ErrorKind::InvalidResponse {
             recorder.errors.add(fault.kind, 1);
         }
-        // Pause before reconnecting if the connection served no request, even if the server closed it in an orderly way. Without this
-        // pause, the load generator would flood a server that closes idle connections.
+        // A connection on which the server completed no request counts as failed, even if the server closed it normally. After repeated
+        // failures, the worker pauses before it reconnects. Otherwise, it would flood a server that closes idle connections.
         let failed = in_flight > 0 || !connection.served;
         self.retire(index, now_ns, failed);
         Next::Close
@@ -246,7 +248,7 @@ impl<P: Protocol> Worker<P> {
         let connection = &self.connections[index as usize];
         let attempted = connection.attempted;
         let State::Closed { not_before_ns } = connection.state else { return };
-        // Each connection gets a first attempt before any connection is retried.
+        // Every connection gets its first attempt before any connection is retried.
         let turn = self.running() || (self.connecting < CONNECTING_MAX && (!attempted || self.attempted == self.connections.len()));
         if not_before_ns <= now_ns && turn {
             self.connections[index as usize].state = State::Connecting { since_ns: now_ns };
@@ -270,8 +272,8 @@ impl<P: Protocol> Worker<P> {
         Next::Keep
     }
 
-    /// Fails the requests or the connection attempt of a connection if they have exceeded the timeout. Their ages count up to the time
-    /// before which all incoming data has been read.
+    /// Fails a connection's requests or connection attempt if they have exceeded the timeout. Their ages are computed for the time up to
+    /// which all incoming data has been read, not for the current time.
     pub(super) fn time_out(&mut self, index: u32, now_ns: u64) {
         let (timeout_ns, read_until_ns) = (self.limits.timeout_ns, self.attention.read_until_ns());
         let connection = &mut self.connections[index as usize];
@@ -295,10 +297,11 @@ impl<P: Protocol> Worker<P> {
         }
     }
 
-    /// Fails the requests sent before `overdue_ns`. Requests sent later stay in flight if the protocol can abandon individual requests.
+    /// Fails the requests sent before `overdue_ns`. Requests that were sent later stay in flight if the protocol can abandon individual
+    /// requests. Otherwise, they fail too.
     ///
-    /// If all requests in flight are overdue, and no data has arrived since the oldest of them was sent, the connection is dead and is
-    /// closed.
+    /// If all requests in flight are overdue and no data has arrived since the oldest of them was sent, the connection is considered dead
+    /// and is closed.
     fn time_out_requests(&mut self, index: u32, overdue_ns: u64, now_ns: u64) {
         let Self { protocol, connections, recorder, attention, .. } = self;
         let Connection { session, flight, last_bytes_ns, .. } = &mut connections[index as usize];

@@ -1,7 +1,8 @@
-//! One thread's share of the run, without I/O. A worker decides when each connection sends, which requests count and which are late.
+//! One thread's share of the run, without I/O. A worker decides when each connection sends a request, which requests are counted, and which
+//! requests have timed out.
 //!
 //! The engine passes events and the time to the worker. The worker tells the engine which connections to open, flush and close. The worker
-//! allocates memory when it is created and at the end of each span, but not in between.
+//! allocates memory only when it is created and at the end of each span.
 
 mod attention;
 pub mod connection;
@@ -44,7 +45,7 @@ pub struct Shared {
     pub connected: AtomicU32,
     /// The windows in which to generate load. The coordinator sets the first one when all workers are ready.
     pub window: Windows,
-    /// Whether there may be more than one window. If so, the worker awaits all responses after each window.
+    /// Whether there may be more than one window. If so, the workers wait for all responses after each window.
     pub in_slices: bool,
     stop: AtomicBool,
     /// The last failure to set up a connection.
@@ -59,7 +60,7 @@ impl Shared {
     /// Tells the workers to stop. Workers that generate load notice this within 20 ms; sleeping workers wake up at once.
     pub fn stop(&self) {
         self.stop.store(true, Ordering::Relaxed);
-        // If this fails, a sleeping thread cannot be reached, and there is nothing else to try.
+        // If this fails, there is no other way to wake up a sleeping thread.
         let _ = self.window.wake_all();
     }
 
@@ -68,7 +69,7 @@ impl Shared {
     }
 }
 
-/// The report that a worker hands over at the end of each span.
+/// The report that a worker sends to the coordinator at the end of each span.
 pub struct Report {
     pub thread: u32,
     pub span: Span,
@@ -78,20 +79,20 @@ pub struct Report {
     pub last: Option<(Final, Option<Recorder>)>,
 }
 
-/// A worker's results for a window as a whole.
+/// A worker's results for a whole window.
 #[derive(Debug, Default)]
 pub struct Final {
-    /// Number of requests that were still in flight when the worker stopped.
+    /// Number of requests that were still in flight at the end of the window or, if there was a drain, at the end of the drain.
     pub in_flight: u64,
     pub unsent: u64,
     pub backlog: u64,
     pub completed: u64,
     pub cost: Cost,
-    /// Stalls of the server. Only a closed loop without think time can detect them, because its connections always await a response. `None`
-    /// for other loads.
+    /// Stalls of the server. `None` unless the load is a closed loop without think time. With other loads, a connection without a request
+    /// in flight is silent too, so stalls can't be detected.
     pub stalls: Option<Stalls>,
     pub parser: ParserCounts,
-    /// Complete responses that were kept.
+    /// Responses that were kept as samples.
     pub samples: Vec<Sample>,
 }
 
@@ -116,7 +117,7 @@ pub struct Limits {
     pub depth: u16,
     pub requests_per_connection: u64,
     pub timeout_ns: u64,
-    /// Time between two kept responses; `u64::MAX` to keep none.
+    /// Minimum time between two samples; `u64::MAX` if there are none.
     pub sample_every_ns: u64,
 }
 
@@ -135,12 +136,12 @@ pub struct Worker<P: Protocol> {
     reports: SyncSender<Report>,
     pool: Arc<Pool>,
     recorder: Recorder,
-    /// The last window that began.
+    /// The most recent window that has begun.
     window: Window,
-    /// Number of windows that have begun.
+    /// Number of windows that have started.
     windows: u64,
     span: Span,
-    /// Index of this thread, which its reports contain.
+    /// Index of this thread. The worker's reports contain this index.
     pub thread: u32,
     /// Indices of the connections that the engine must open. The engine empties this list and the two lists below.
     pub to_open: Vec<u32>,
@@ -148,7 +149,7 @@ pub struct Worker<P: Protocol> {
     pub to_flush: Vec<u32>,
     /// Indices of the connections that the engine must close.
     pub to_close: Vec<u32>,
-    /// CPU time that the engine has spent polling. The engine updates it.
+    /// CPU time that the engine has spent polling. The engine updates this value.
     pub polled_ns: u64,
     connecting: u32,
     attempted: usize,
@@ -163,8 +164,7 @@ pub struct Worker<P: Protocol> {
     backlog: u64,
     parser_at_measure: ParserCounts,
     completed: u64,
-    /// The results at the end of the window, and the time of its end. `None` unless the window is over and the worker still awaits
-    /// responses.
+    /// The results at the end of the window, and the time at which it ended. `None` unless the worker is waiting for the last responses.
     ended: Option<(Final, u64)>,
     handshakes_reported: TlsHandshakes,
     done: bool,
@@ -222,7 +222,7 @@ impl<P: Protocol> Worker<P> {
         self.done
     }
 
-    /// Asks the engine for a `tick`, because the coordinator has new orders.
+    /// Makes the engine call `tick` soon, because the coordinator has new orders.
     pub fn wake(&mut self) {
         self.wake_ns = 0;
     }
@@ -231,14 +231,14 @@ impl<P: Protocol> Worker<P> {
         self.connections.len()
     }
 
-    /// Returns the latest time at which `tick` must be called.
+    /// Returns the time by which `tick` must be called.
     #[inline]
     pub fn wake_ns(&self) -> u64 {
         self.wake_ns
     }
 
-    /// Records that the engine entered the kernel at `entered_ns` and has handled `events` events since. `all` is true if no events are
-    /// left.
+    /// Records that the engine entered the kernel at `entered_ns` and has handled `events` events since then. `all` is true if no events
+    /// are left.
     #[inline]
     pub fn note_read(&mut self, entered_ns: u64, events: usize, all: bool) {
         self.attention.note_read(entered_ns, events, all, self.connections.len());

@@ -8,8 +8,8 @@ use rustix::event::{EventfdFlags, eventfd};
 
 use crate::time::window::Window;
 
-/// An alarm that wakes up a sleeping thread. It is a file that becomes readable when the alarm rings, so that an engine can wait for the
-/// alarm and for its sockets at the same time.
+/// An alarm that wakes up a sleeping thread. The alarm is a file descriptor that becomes readable when the alarm goes off. An engine can therefore wait
+/// for the alarm and for its sockets at the same time.
 #[derive(Debug)]
 pub struct Alarm(OwnedFd);
 
@@ -23,7 +23,7 @@ impl Alarm {
         Ok(())
     }
 
-    /// Stops the alarm, so that the file isn't readable until the alarm rings again.
+    /// Resets the alarm, so that the file isn't readable until the alarm rings again.
     pub fn clear(&self) {
         let _ = rustix::io::read(&self.0, &mut [0; 8]);
     }
@@ -35,7 +35,7 @@ impl AsFd for Alarm {
     }
 }
 
-/// The windows of a run, one after the other. Workers check for new windows only while they generate no load.
+/// The windows of a run, in order. Workers check for new windows only while they generate no load.
 #[derive(Debug, Default)]
 pub struct Windows {
     /// The number of windows so far, and the last window.

@@ -1,4 +1,4 @@
-//! Determines when requests are due: after the last response (closed loop) or on a schedule (open loop).
+//! Determines when requests are due: after the previous response (closed loop) or on a schedule (open loop).
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
@@ -8,7 +8,7 @@ use crate::time::arrivals::Schedule;
 /// The rule that determines when requests are due.
 #[derive(Clone, Debug)]
 pub enum Load {
-    /// A request is due when the previous response has arrived and the think time is over.
+    /// A request is due when the previous response has arrived and the think time has passed.
     Closed { think_ns: u64 },
     /// Requests are due on a schedule, independent of the responses.
     Open(OpenLoop),
@@ -33,11 +33,11 @@ impl Load {
 #[derive(Clone, Debug)]
 pub struct OpenLoop {
     pub schedule: Schedule,
-    /// Maximum delay of a request. Requests with a longer delay are dropped and counted as not sent.
+    /// Maximum delay of a request; `None` for no limit. Requests with a longer delay are dropped and counted as not sent.
     pub deadline_ns: Option<u64>,
 }
 
-/// Room for one request on a connection. It is void once the connection's generation has changed.
+/// Room for one request on a connection. A place is invalid if the connection's generation has changed.
 #[derive(Clone, Copy, Debug)]
 pub struct Place {
     pub index: u32,
@@ -46,8 +46,8 @@ pub struct Place {
 
 pub struct Pacing {
     pub load: Load,
-    /// Free places. In an open loop, the one that has been free longest comes first, so that all connections are used. In a closed loop,
-    /// places are sorted by the end of their think time.
+    /// Free places. In an open loop, the place that has been free for the longest time comes first, so that all connections are used. In a
+    /// closed loop, places are sorted by the end of their think time.
     waiting: VecDeque<(u64, Place)>,
     start_ns: u64,
     /// Time at which the next request of the schedule is due.
@@ -62,7 +62,7 @@ impl Pacing {
         Self { load, waiting, start_ns: 0, next_due_ns: u64::MAX, returned: BinaryHeap::new() }
     }
 
-    /// Starts the schedule. Discards everything left over from an earlier start.
+    /// Starts the schedule and discards all state from the previous start.
     pub fn start(&mut self, start_ns: u64) {
         self.start_ns = start_ns;
         self.waiting.clear();
@@ -73,7 +73,7 @@ impl Pacing {
         self.advance();
     }
 
-    /// Advances to the next request of the schedule.
+    /// Advances to the next request after one has been sent or dropped.
     pub fn advance(&mut self) {
         if self.returned.pop().is_some() {
             return;
@@ -95,7 +95,7 @@ impl Pacing {
         }
     }
 
-    /// Returns whether a place sends its next request as soon as it is free.
+    /// Returns whether each place sends its next request as soon as it is free.
     #[inline]
     pub fn is_immediate(&self) -> bool {
         matches!(self.load, Load::Closed { think_ns: 0 })
@@ -109,12 +109,12 @@ impl Pacing {
         self.waiting.push_back((until_ns, place));
     }
 
-    /// Takes a place that may send now. Returns it and the time since which it has been allowed to send.
+    /// Takes a place that may send now. Returns the place and the time since which it has been allowed to send.
     pub fn take_free(&mut self, now_ns: u64) -> Option<(u64, Place)> {
         self.waiting.pop_front_if(|(until_ns, _)| *until_ns <= now_ns)
     }
 
-    /// Returns the time at which the next request can be sent, or a time far in the future if a response must arrive first.
+    /// Returns the time at which the next request can be sent, or `u64::MAX` if a response must arrive first.
     pub fn wake_ns(&self) -> u64 {
         match (&self.load, self.waiting.front()) {
             (_, None) => u64::MAX,
@@ -123,7 +123,7 @@ impl Pacing {
         }
     }
 
-    /// Returns the due times of the scheduled requests that were due before `end_ns` but haven't been sent.
+    /// Returns the due times of the requests that were due before `end_ns` but haven't been sent.
     pub fn unsent(&self, end_ns: u64) -> impl Iterator<Item = u64> {
         let schedule = match &self.load {
             Load::Open(open) => Some(open.schedule.clone()),

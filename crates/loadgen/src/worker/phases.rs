@@ -1,4 +1,4 @@
-//! The work that a worker does as time passes: starting, cutting spans, detecting late requests, awaiting the last responses and stopping.
+//! The time-driven work of a worker: starting, ending spans, detecting timeouts, waiting for the last responses and stopping.
 
 use std::sync::atomic::Ordering;
 
@@ -13,12 +13,12 @@ use crate::protocol::{Fault, Protocol};
 use crate::time::clock;
 use crate::time::window::{Phase, Span, Window};
 
-/// Interval of sweeps while requests are being sent. In a sweep, the worker checks for overdue responses, connections to set up and a
-/// request to stop.
+/// Interval of sweeps while requests are being sent. In a sweep, the worker checks for overdue responses, for connections to set up, and
+/// whether it must stop.
 const SWEEP_NS: u64 = 20_000_000;
-/// Interval of sweeps while no requests are being sent: before the load starts and during a drain.
+/// Interval between sweeps while no requests are being sent: before the load starts and during a drain.
 const SWEEP_EARLY_NS: u64 = 1_000_000;
-/// Maximum time by which a drain may exceed the timeout.
+/// Maximum time by which a drain may exceed the request timeout.
 const DRAIN_SLACK_NS: u64 = 1_000_000_000;
 
 impl<P: Protocol> Worker<P> {
@@ -27,7 +27,7 @@ impl<P: Protocol> Worker<P> {
         matches!(self.span.phase, Phase::Warmup | Phase::Measure) && !self.done
     }
 
-    /// Does everything that is due. Afterwards, the engine drains `to_close`, `to_open` and `to_flush`, in this order.
+    /// Does everything that is due. Afterwards, the engine must empty `to_close`, `to_open` and `to_flush`, in this order.
     pub fn tick(&mut self, now_ns: u64) {
         self.cut_spans(now_ns);
         if self.span.phase == Phase::Wait {
@@ -78,7 +78,8 @@ impl<P: Protocol> Worker<P> {
         }
     }
 
-    /// Reports that the worker is ready once all its connections are set up or have failed. The worker then waits for the start.
+    /// Reports that the worker is ready once all its connections are set up or have failed. Starts the first window when its start time has
+    /// come.
     fn note_ready(&mut self, now_ns: u64) {
         let newly = self.attempted == self.connections.len() && !std::mem::replace(&mut self.said_ready, true);
         if newly && self.shared.in_slices {
@@ -92,7 +93,7 @@ impl<P: Protocol> Worker<P> {
         }
     }
 
-    /// Starts the next window when it is time.
+    /// Starts the next window if its start time has come.
     fn start_if_told(&mut self, now_ns: u64) {
         if self.shared.is_stopping() {
             self.finish(now_ns, false);
@@ -110,7 +111,7 @@ impl<P: Protocol> Worker<P> {
 
     fn start(&mut self, window: Window, now_ns: u64) {
         self.hand_over(None);
-        self.next_sweep_ns = 0; // sweep at once; with 0, a thread that was asleep doesn't count as stalled
+        self.next_sweep_ns = 0; // sweep at once; with 0, the time asleep doesn't count as a stall
         self.window = window;
         self.enter(window.first());
         self.pacing.start(window.warmup_start_ns);
@@ -134,7 +135,7 @@ impl<P: Protocol> Worker<P> {
         self.wake();
     }
 
-    /// Ends each span whose time is over. This is cheap in the common case, in which no span has ended.
+    /// Ends each span whose end time has passed. In the common case, no span has ended, and this function is cheap.
     #[inline]
     pub(super) fn cut_spans(&mut self, now_ns: u64) {
         if now_ns >= self.span.end_ns {
@@ -154,7 +155,7 @@ impl<P: Protocol> Worker<P> {
         }
     }
 
-    /// Begins a span. In an open loop and in slices, measured spans record the times only of requests that were due within the window.
+    /// Begins a span. In an open loop and in slices, measured spans record only the times of requests that were due within the window.
     fn enter(&mut self, span: Span) {
         if span.phase != self.span.phase && span.phase == Phase::Measure {
             self.note_measure_start(span.start_ns);
@@ -168,7 +169,7 @@ impl<P: Protocol> Worker<P> {
         if is_measured && self.drains() { self.window.measure_start_ns } else { 0 }
     }
 
-    /// Returns whether a window is followed by a drain, in which the worker awaits the responses to the last requests.
+    /// Returns whether a drain follows each window. In a drain, the worker waits for the responses to the last requests.
     fn drains(&self) -> bool {
         self.pacing.load.is_open() || self.shared.in_slices
     }
@@ -199,8 +200,8 @@ impl<P: Protocol> Worker<P> {
 
     /// Ends the window, or the drain that follows it.
     ///
-    /// If `drain` is true, an open loop then awaits the responses to its requests. A request without a response therefore counts as timed
-    /// out even if the window was shorter than the timeout. After a slice, both open and closed loops await all responses.
+    /// If `drain` is true, an open loop then waits for the responses to its requests. A request without a response therefore counts as
+    /// timed out, even if the window was shorter than the timeout. After a slice, both open and closed loops wait for all responses.
     fn finish(&mut self, end_ns: u64, drain: bool) {
         if self.ended.is_none() {
             let measured = self.span.phase == Phase::Measure;
@@ -220,7 +221,7 @@ impl<P: Protocol> Worker<P> {
             self.ended = Some((ended, end_ns));
             if drain && self.drains() && self.awaits_responses() {
                 self.hand_over(None);
-                // Requests time out before this limit, unless this thread gets no CPU time to notice the timeouts.
+                // All requests time out before this limit, unless this thread gets too little CPU time to notice the timeouts.
                 let limit_ns = end_ns.saturating_add(self.limits.timeout_ns).saturating_add(DRAIN_SLACK_NS);
                 self.enter(Span { phase: Phase::Drain, start_ns: end_ns, end_ns: limit_ns });
                 return;
@@ -229,7 +230,7 @@ impl<P: Protocol> Worker<P> {
         self.conclude(end_ns);
     }
 
-    /// Hands over the remaining results of a window, and then waits for the next slice if more slices can follow.
+    /// Hands over the remaining results of a window. If more slices can follow, then waits for the next one.
     fn conclude(&mut self, now_ns: u64) {
         let Some((ended, end_ns)) = self.ended.take() else { return };
         let goes_on = self.shared.in_slices && !self.shared.is_stopping();
@@ -244,11 +245,11 @@ impl<P: Protocol> Worker<P> {
             return;
         }
         self.done = true;
-        // Events after the end must not cut another span.
+        // Later events must not end another span.
         self.span.end_ns = u64::MAX;
     }
 
-    /// Fails all requests that are still in flight when a drain reaches its maximum length.
+    /// Fails all requests that are still in flight at the end of a drain.
     fn fail_unanswered(&mut self, now_ns: u64) {
         for index in 0..self.connections.len() as u32 {
             if self.connections[index as usize].flight.count > 0 {
@@ -258,7 +259,7 @@ impl<P: Protocol> Worker<P> {
         }
     }
 
-    /// Returns whether requests of the window are in flight. In slices, earlier requests count too.
+    /// Returns whether any requests of the window are still in flight. In slices, this includes requests from before the window.
     fn awaits_responses(&self) -> bool {
         let from_ns = if self.shared.in_slices { 0 } else { self.due_from_ns() };
         self.requests_in_flight().any(|sent| sent.intended_ns >= from_ns)
@@ -284,7 +285,7 @@ impl<P: Protocol> Worker<P> {
         (ages, in_flight, unsent)
     }
 
-    /// Hands the span over to the coordinator and continues with an empty recorder from the pool.
+    /// Sends the span to the coordinator and continues with an empty recorder from the pool.
     fn hand_over(&mut self, last: Option<(Final, Option<Recorder>)>) {
         let mut recorder = std::mem::replace(&mut self.recorder, self.pool.take());
         self.recorder.due_from_ns = recorder.due_from_ns;
@@ -293,7 +294,7 @@ impl<P: Protocol> Worker<P> {
             self.completed += recorder.completed;
         }
         let last = last.map(|(ended, unfinished)| (Final { completed: std::mem::take(&mut self.completed), ..ended }, unfinished));
-        // Sending fails if the coordinator no longer receives reports. The report isn't needed in that case.
+        // Sending fails if the coordinator no longer receives reports. In that case, the report isn't needed.
         let _ = self.reports.send(Report { thread: self.thread, span: self.span, recorder, last });
     }
 

@@ -7,7 +7,7 @@ use crate::figures::recorder::Sent;
 use crate::protocol::Protocol;
 
 impl<P: Protocol> Worker<P> {
-    /// Sends the first requests on an idle open connection, once the run has started.
+    /// Sends the first requests on an open connection, if the load is running.
     pub(super) fn put_to_work(&mut self, index: u32, now_ns: u64) {
         let connection = &self.connections[index as usize];
         if !self.running() || connection.state != State::Open {
@@ -22,7 +22,7 @@ impl<P: Protocol> Worker<P> {
         self.free(index, places, now_ns);
     }
 
-    /// Makes places on a connection available for requests that are due now or later.
+    /// Makes places on a connection available. Requests that are already due are sent at once.
     pub(super) fn free(&mut self, index: u32, places: u64, now_ns: u64) {
         if !self.running() {
             return;
@@ -32,7 +32,7 @@ impl<P: Protocol> Worker<P> {
             self.pacing.put_free(place, now_ns);
         }
         self.dispatch(now_ns);
-        // While no place was free, due requests didn't set a wake-up time. Set it now.
+        // While no place was free, no wake-up time was set for the next request. Set it now.
         self.wake_ns = self.wake_ns.min(self.pacing.wake_ns());
     }
 
@@ -54,7 +54,7 @@ impl<P: Protocol> Worker<P> {
         self.recorder.request_sent(sent, free_ns);
     }
 
-    /// Sends the requests that are due, as long as there are free places.
+    /// Sends the requests that are due, as long as places are free.
     pub(super) fn dispatch(&mut self, now_ns: u64) {
         while let Some(intended_ns) = self.due(now_ns) {
             let Some((free_ns, place)) = self.pacing.take_free(now_ns) else { break };
@@ -72,8 +72,8 @@ impl<P: Protocol> Worker<P> {
         }
     }
 
-    /// Returns the intended send time of the next request that is due, or `None` if none is. Drops requests that have exceeded the
-    /// deadline.
+    /// Returns the intended send time of the next request that is due, or `None` if no request is due. Drops requests that have exceeded
+    /// the deadline.
     fn due(&mut self, now_ns: u64) -> Option<u64> {
         let Load::Open(open) = &self.pacing.load else { return Some(now_ns) };
         let deadline_ns = open.deadline_ns;

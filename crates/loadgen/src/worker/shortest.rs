@@ -1,6 +1,6 @@
-//! Tracks the shortest recent service time. A delay in the generator matters only if it is long compared with this time.
+//! Tracks the shortest recent service time. A delay in the load generator matters only if it isn't much shorter than this time.
 
-/// The shortest service times of the current and the previous period; `u64::MAX` for a period without a response.
+/// The shortest service times of the current and the previous period; `u64::MAX` for a period without responses.
 #[derive(Debug)]
 pub struct Shortest {
     current_ns: u64,

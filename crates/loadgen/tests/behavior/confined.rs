@@ -1,4 +1,4 @@
-//! Tests that the program falls back to older system calls where newer ones are blocked, as containers do with seccomp(2).
+//! Tests that the program falls back to older system calls if newer ones are blocked, for example by a container's seccomp(2) filter.
 
 use std::io;
 use std::os::unix::process::CommandExt;
@@ -9,7 +9,7 @@ use serde_json::Value;
 
 const HELLO: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello";
 
-/// Makes these system calls fail with EPERM, in this process and everything it executes.
+/// Makes the given system calls fail with EPERM, in this process and in all programs that it executes.
 fn forbid(calls: &[libc::c_long]) -> io::Result<()> {
     let statement = |code, jump_if_true, k| libc::sock_filter { code: code as u16, jt: jump_if_true, jf: 0, k };
     // The filter's input starts with the number of the system call (seccomp(2)).

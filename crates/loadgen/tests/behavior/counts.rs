@@ -1,4 +1,4 @@
-//! Tests of the counters in results, with servers that respond in ordinary and in unusual ways.
+//! Tests of the counters in results, with ordinary and unusual servers.
 
 use std::io::{Read, Write};
 use std::net::TcpListener;
@@ -28,8 +28,8 @@ fn every_framing_counts_as_correct() {
             let text = String::from_utf8_lossy(response);
             assert_eq!(result.errors.total(), 0, "{engine}, {text}: {:?}", result.errors);
             assert_eq!(result.requests.ok, result.requests.completed);
-            // Requests in flight at the end of the window may have waited longer than most completed requests took. In that case, their
-            // ages count as lower bounds.
+            // If requests in flight at the end of the window have waited longer than most completed requests took, they count as censored.
+            // Their ages are in the histogram as lower bounds.
             assert_eq!(result.requests.ok + result.censored, result.service_time_us.count);
             assert_eq!(result.requests.ok, result.intervals.iter().map(|interval| interval.completed).sum::<u64>());
             assert_eq!(result.bytes.received, result.intervals.iter().map(|interval| interval.bytes_received).sum::<u64>());
@@ -156,7 +156,7 @@ fn large_requests_arrive_complete() {
     }
 }
 
-/// The server reads slowly, so that many requests fill the send buffers. Each request must still arrive complete and in order.
+/// The server reads slowly, so the send buffers fill up with requests. Each request must still arrive complete and in order.
 #[test]
 fn deep_pipelines_of_large_requests_reach_a_slow_reader_complete() {
     let field = format!("X-Long: {}", "y".repeat(4000));

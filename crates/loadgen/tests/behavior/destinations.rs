@@ -1,4 +1,4 @@
-//! Tests of where the result is written, and of failures to write it.
+//! Tests of the files and streams to which results are written, and of failures to write them.
 
 use std::path::PathBuf;
 use std::process::{Command, Output};

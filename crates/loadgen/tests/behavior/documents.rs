@@ -1,4 +1,4 @@
-//! Checks that the documentation of the program is complete and current.
+//! Tests that the documentation of the program is complete and up to date.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! Tests of responses that arrive before their request has been sent completely.
+//! Tests of responses that arrive before the client has sent the whole request.
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -17,14 +17,15 @@ use proptest::prelude::*;
 const REFUSED: &[u8] = b"HTTP/1.1 401 Unauthorized\r\nContent-Length: 2\r\n\r\nno";
 const BODY_BYTES: usize = 10_000_000;
 
-/// Numbers of whole and broken requests that a server received.
+/// Numbers of complete and corrupted requests that a server received.
 #[derive(Default)]
 struct Seen {
     whole: AtomicU64,
     broken: AtomicU64,
 }
 
-/// Responds to each request after reading its head, and then reads the body, which must consist of the letter `z`.
+/// Starts a server that responds to each request as soon as it has read the head. The server then reads the body, which must consist of the
+/// letter `z`.
 fn serve_early() -> (SocketAddr, Arc<Seen>) {
     let seen = Arc::new(Seen::default());
     let counted = Arc::clone(&seen);
@@ -109,7 +110,7 @@ fn an_early_response_that_ends_the_connection_is_complete() {
 /// An event on a connection.
 #[derive(Clone, Debug)]
 enum Event {
-    /// Starts as many requests as the depth allows.
+    /// Starts requests until the pipeline is full.
     Fill,
     Send(prop::sample::Index),
     Respond,
@@ -122,7 +123,7 @@ fn event() -> impl Strategy<Value = Event> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 1000, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// The model counts the bytes of all requests so far, the bytes sent, and the bytes before the next request to be answered.
+    /// The model tracks how many requests were started and answered, and how many bytes were sent.
     #[test]
     fn a_response_is_valid_once_part_of_its_request_was_sent(
         events in prop::collection::vec(event(), 1..80),

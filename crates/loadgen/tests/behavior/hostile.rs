@@ -1,5 +1,5 @@
-//! Tests of malformed, truncated, oversized and hostile responses. None of them may cause a hang or a crash or count as correct, and each
-//! must count as the right kind of error.
+//! Tests of malformed, truncated, oversized and hostile responses. None of them may count as correct, or make the program hang or crash.
+//! Each must count as the right kind of error.
 
 use std::io::Write;
 use std::time::{Duration, Instant};
@@ -146,9 +146,9 @@ fn never_answered() {
         let address = serve(|mut stream| while read_request(&mut stream) {});
         let result = attack(address, engine);
         assert_eq!(result.errors.timeout, result.errors.total(), "{:?}", result.errors);
-        // Requests in flight at the end of the window count as censored too if they are old enough.
+        // Requests that are in flight at the end of the window also count as censored if they have waited long enough.
         assert!(result.censored >= result.errors.timeout, "{} of {:?}", result.censored, result.errors);
-        // The histogram has a precision of a thousandth: a wait of 100.02 ms may be reported as 99.94 ms, the lower edge of its bucket.
+        // The histogram has a relative precision of 0.1%, so it may report 100.02 ms as 99.94 ms, the lower edge of the bucket.
         assert!(result.service_time_us.min >= Some(99_900.0), "a timed-out request is in the tail");
     }
 }

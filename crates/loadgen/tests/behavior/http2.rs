@@ -11,7 +11,7 @@ use crate::common::{ENGINES, load, serve, url};
 use loadgen::figures::result::RunResult;
 use rustls::{ServerConnection, StreamOwned};
 
-/// The stream ID in a GOAWAY frame of a server that hasn't decided which stream is the last one that it will process (RFC 9113, 6.8).
+/// The stream ID in the first GOAWAY frame from a server that will name the last stream in a second frame (RFC 9113, 6.8).
 const ANY_STREAM: u32 = (1 << 31) - 1;
 
 /// Checks that each sent request is counted exactly once, either as ended or as in flight.
@@ -21,7 +21,7 @@ fn assert_conserved(result: &RunResult, engine: &str) {
     assert_eq!(requests.sent, ended, "{engine}: {requests:?} {:?}", result.errors);
 }
 
-/// The observations of the server in one test.
+/// The server's record of one test.
 #[derive(Default)]
 struct Seen {
     connections: AtomicU64,
@@ -48,8 +48,8 @@ fn answer_all<S: std::io::Read + Write>(frames: &mut Frames<S>, streams: impl It
     }
 }
 
-/// Starts a server that answers `count` requests per connection. If `warn` is true, the server announces the end of the connection before
-/// it answers the second half of the requests.
+/// Starts a server that answers `count` requests per connection and then sends GOAWAY. If `warn` is true, the server answers only half as
+/// many. It then sends a first GOAWAY that allows any stream, and a second one that names the last stream.
 fn serve_so_many(count: u32, warn: bool) -> SocketAddr {
     let (address, _) = serve_frames(move |mut frames, _| {
         let mut held = Vec::new();
@@ -60,7 +60,7 @@ fn serve_so_many(count: u32, warn: bool) -> SocketAddr {
             } else if !frames.answer(stream) {
                 return;
             }
-            // The server can hold back up to four answers, because that many requests are in flight.
+            // Hold back at most four answers. The client always has more requests in flight, so it never waits for these answers alone.
             if held.len() == 4 && at < count {
                 answer_all(&mut frames, held.drain(..));
             }
@@ -119,7 +119,8 @@ fn an_open_loop_retries_unprocessed_requests() {
         let result =
             load(&["--http2", "-c", "2", "--pipeline", "16", "-r", "2k", "-d", "500ms", "--timeout", "1s", "--engine", engine, &address])
                 .expect("the run succeeds");
-        // The server answers in groups of four, so up to three requests remain unanswered on each of the two connections.
+        // The server sends the held answers in groups of four, so up to three requests may remain unanswered on each of the two
+        // connections.
         assert_eq!(result.errors.total(), result.errors.timeout, "{engine}: {:?} {:?}", result.requests, result.errors);
         assert!(result.errors.timeout <= 6, "{engine}: {:?} {:?}", result.requests, result.errors);
         assert!(result.requests.ok > 20 && result.requests.unprocessed > 0, "{engine}: {:?}", result.requests);
@@ -194,7 +195,8 @@ fn occasional_refused_streams_are_not_errors() {
     }
 }
 
-/// Answers all streams, but sends only the beginning of the first answer. Sends the rest when the client cancels that stream.
+/// Answers all streams completely except the first, of which it sends only the beginning. Sends the rest after the client has canceled that
+/// stream.
 fn leave_one_unanswered<S: std::io::Read + Write>(mut frames: Frames<S>, seen: &Seen) {
     while let Some(frame) = frames.next() {
         match frame.kind {
@@ -270,7 +272,7 @@ fn a_silent_connection_is_closed() {
     }
 }
 
-/// Kills the process when dropped.
+/// A child process that is killed when this value is dropped.
 struct Running(std::process::Child);
 
 impl Drop for Running {
@@ -282,7 +284,7 @@ impl Drop for Running {
 
 const NGINX: &str = "/usr/sbin/nginx";
 
-/// Starts an nginx that ends each connection after 100 requests.
+/// Starts nginx, configured to end each connection after 100 requests.
 fn start_nginx(folder: &std::path::Path) -> (Running, SocketAddr) {
     std::fs::create_dir_all(folder).expect("the temporary folder is writable");
     let free = std::net::TcpListener::bind(("127.0.0.1", 0)).and_then(|listener| listener.local_addr()).expect("a free port");

@@ -1,5 +1,5 @@
-//! Tests of properties that hold for any input: splitting bytes makes no difference, and merging recorders gives the same result as
-//! recording everything in one recorder.
+//! Tests of properties that hold for any input: splitting the bytes of a response makes no difference, and merging recorders gives the same
+//! result as recording everything in one recorder.
 
 use loadgen::figures::recorder::{Recorder, Sent};
 use loadgen::protocol::http1::Http1;
@@ -16,7 +16,7 @@ const BODY: &[u8] = b"some body, the only correct one";
 
 type Completions = Vec<(Slot, Outcome)>;
 
-/// Feeds pieces to a connection that awaits `DEPTH` responses.
+/// Passes pieces to a connection that is waiting for `DEPTH` responses. Returns the completions and how parsing ended.
 fn feed<'a>(pieces: impl Iterator<Item = &'a [u8]>, body: BodyExpectation) -> (Completions, Result<Flow, Fault>) {
     let expectation = Expectation { status: None, body };
     let kind = RequestKind::fixed(b"GET / HTTP/1.1\r\n\r\n".to_vec(), MethodKind::Other, expectation);
@@ -104,7 +104,7 @@ proptest! {
 
 }
 
-// Recorders contain megabytes of histograms, so run fewer cases.
+// Each recorder contains megabytes of histograms, so this test runs fewer cases.
 proptest! {
     #![proptest_config(ProptestConfig { cases: 100, failure_persistence: None, ..ProptestConfig::default() })]
 

@@ -1,4 +1,4 @@
-//! Checks what the load generator sends, accepts, counts and reports, against real sockets.
+//! Tests of what the load generator sends, accepts, counts and reports. The tests use real sockets.
 
 #[path = "../common/mod.rs"]
 mod common;

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use crate::common::{ENGINES, load, serve, url};
 use loadgen::figures::result::{Part, RunResult};
 
-/// Returns the path of the next request, or `None` when the client is gone.
+/// Returns the path of the next request, or `None` if the client has disconnected.
 fn read_path(stream: &mut std::net::TcpStream) -> Option<String> {
     use std::io::Read;
     let (mut seen, mut byte) = (Vec::new(), [0; 1]);
@@ -19,7 +19,7 @@ fn read_path(stream: &mut std::net::TcpStream) -> Option<String> {
     String::from_utf8_lossy(&seen).split(' ').nth(1).map(str::to_owned)
 }
 
-/// Starts a server that responds with the path, so that each request has its own correct response.
+/// Starts a server that responds with the path of each request, so that requests with different paths have different correct responses.
 fn serve_paths() -> std::net::SocketAddr {
     serve(|mut stream| {
         while let Some(path) = read_path(&mut stream) {
@@ -48,7 +48,8 @@ fn mixed(name: &str, text: &str, more: &[&str]) -> RunResult {
     load(&[&["-d", "150ms", "--requests", path, &url(serve_paths())], more].concat()).expect("the run succeeds")
 }
 
-/// Checks that there are three `json` requests for each `db` request. Each thread may have ended in the middle of a group of four requests.
+/// Checks that there are three `json` requests for each `db` request. Each thread may stop in the middle of a group of four requests, so
+/// small deviations are allowed.
 fn assert_three_to_one(parts: &[Part], threads: u64, context: &str) {
     let [json, db] = parts else { panic!("{context}: {parts:?}") };
     assert!(json.sent.abs_diff(3 * db.sent) <= 4 * threads, "{context}: {} to {}", json.sent, db.sent);

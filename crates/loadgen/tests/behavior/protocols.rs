@@ -64,7 +64,8 @@ fn certificates_are_verified_with_the_given_roots_and_name() {
     let _ = std::fs::remove_file(&root);
 }
 
-/// Serves HTTP/2 with prior knowledge. Responds with `hello` or the request's body, and resets the streams of HEAD requests.
+/// Starts an HTTP/2 server for clients with prior knowledge. The server responds with the request's body, or with `hello` if the body is
+/// empty. It resets the streams of HEAD requests.
 fn serve_http2() -> SocketAddr {
     let listener = std::net::TcpListener::bind(("127.0.0.1", 0)).expect("a free port");
     let address = listener.local_addr().expect("a bound socket has an address");
@@ -108,7 +109,7 @@ async fn respond_http2(stream: tokio::net::TcpStream) {
 fn http2_works_with_more_requests_than_streams() {
     let address = serve_http2();
     for engine in ENGINES {
-        // The server allows three streams, so the other five requests wait.
+        // The server allows three streams per connection, so five of the eight requests wait.
         let get = ["--http2", "-c", "2", "--pipeline", "8", "-d", "300ms", "--expect-body", "hello", "--engine", engine, &url(address)];
         let result = load(&get).expect("the run succeeds");
         assert!(result.requests.ok > 20 && result.errors.total() == 0, "{:?} {:?}", result.requests, result.errors);
@@ -144,7 +145,7 @@ fn http2_fails_with_a_server_that_does_not_support_it() {
     }
 }
 
-/// Starts a proxy that responds to CONNECT with `status`. It opens a tunnel if the status is a 2xx status.
+/// Starts a proxy that responds to CONNECT with `status`. The proxy opens a tunnel if the status begins with 2.
 pub fn serve_proxy(status: &'static str) -> SocketAddr {
     serve(move |mut client| {
         let mut request = Vec::new();

@@ -31,8 +31,8 @@ fn a_server_that_closes_idle_connections_at_once_is_not_flooded() {
         let result = load(&["-r", "1", "-c", "64", "-d", "1s", "--engine", engine, &url(address)]).expect("the run succeeds");
         let accepted = accepted.load(Ordering::Relaxed);
         assert!(result.idle_closed > 0);
-        // The first two attempts come without a pause, and the others after pauses of 10, 20, 40 … 640 ms. This results in nine attempts
-        // within the window, in addition to a few before it.
+        // Each connection makes its first two attempts without a pause, and the others after pauses of 10, 20, 40 … 640 ms. These are nine
+        // attempts within the window. A few more happen before the window.
         assert!(accepted < 64 * 14, "{engine}: {accepted} connections");
     }
 }
@@ -52,7 +52,7 @@ fn connections_that_served_requests_reconnect_at_once() {
     }
 }
 
-/// With a new connection per request and a slow network, all connections may be in the process of being set up at once.
+/// If each request needs a new connection and the network is slow, all connections may be in setup at the same time.
 #[test]
 fn during_the_load_all_connections_may_be_set_up_at_once() {
     const CONNECTIONS: u32 = 1000;

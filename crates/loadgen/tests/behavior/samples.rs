@@ -1,4 +1,4 @@
-//! Tests of the complete responses that the load generator keeps during the load.
+//! Tests of sampled bodies: during the load, the load generator keeps some responses, including their heads.
 
 use crate::common::{ENGINES, load, serve_bytes, url};
 

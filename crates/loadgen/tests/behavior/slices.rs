@@ -1,4 +1,5 @@
-//! Tests of slices on command: their counts add up, dropped slices leave no trace, and the load generator is idle between slices.
+//! Tests of slices that are started by commands on stdin: their counts add up, dropped slices leave no trace, and the load generator is
+//! idle between slices.
 
 use std::fs;
 use std::io::{ErrorKind, Read, Write};
@@ -17,16 +18,16 @@ use rustls::{ServerConnection, StreamOwned};
 use serde_json::Value;
 
 const HELLO: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello";
-/// More time than any operation in these tests takes, even on a busy machine.
+/// Time limit for operations in these tests. A correct program never reaches it, even on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// Counts of a server's actions so far.
+/// Counts of the connections and requests that a server has handled so far.
 #[derive(Default)]
 struct Served {
     connections: AtomicU64,
     read: AtomicU64,
     answered: AtomicU64,
-    /// Incremented to make the server close all connections.
+    /// Tests increment this counter to make the server close all connections.
     closings: AtomicU64,
     closed: AtomicU64,
 }
@@ -69,7 +70,7 @@ fn serve_requests(answer: impl Fn(u64, &Served) -> bool + Send + Sync + 'static)
     (url(address), served)
 }
 
-/// Waits for data as long as `go_on` returns true. Returns whether data has arrived.
+/// Waits for data while `go_on` returns true. Returns whether data has arrived.
 fn wait_for_data(stream: &TcpStream, go_on: impl Fn() -> bool) -> bool {
     while go_on() {
         match stream.peek(&mut [0; 1]) {
@@ -162,7 +163,7 @@ fn dropped_slices_leave_no_trace() {
     }
 }
 
-/// Checks that, between a slice and the next command, the server sees no request and has answered all earlier ones.
+/// Checks that the server has answered all requests when a slice ends, and receives no others until the next command.
 fn assert_silence(args: &[&str], target: &str, read: impl Fn() -> u64, answered: impl Fn() -> u64) {
     let mut load = Commanded::new(&[args, &[target]].concat());
     let mut slices = Vec::new();
@@ -243,7 +244,7 @@ fn nothing_is_in_flight_after_a_slice_of_http2() {
     }
 }
 
-/// The server answers one request over TLS and then waits for the client to disconnect.
+/// The server answers all requests over TLS and never closes a connection itself.
 #[test]
 fn connections_over_tls_stay_open_and_are_counted() {
     let config = tls_config(b"http/1.1", &certificate());
@@ -311,7 +312,7 @@ fn each_request_may_have_its_own_connection() {
     }
 }
 
-/// The server never answers the tenth request.
+/// The server never answers the eleventh request.
 #[test]
 fn an_unanswered_request_is_an_error_and_its_connection_is_replaced() {
     for engine in ENGINES {
@@ -319,7 +320,7 @@ fn an_unanswered_request_is_an_error_and_its_connection_is_replaced() {
         let mut load = Commanded::new(&with(&["-c", "2", "--timeout", "400ms"], engine, &target));
         let slices = load.slices(2, "slice 0 200");
         assert_eq!((&slices[0]["errors"], &slices[0]["reopened"]), (&1.into(), &0.into()), "{engine}: {slices:?}");
-        assert!(slices[0]["max_us"].as_f64() >= Some(398e3), "it counts with the time waited: {slices:?}");
+        assert!(slices[0]["max_us"].as_f64() >= Some(398e3), "the time waited counts: {slices:?}");
         assert!(slices[0]["drain_us"].as_f64() >= Some(100e3), "{slices:?}");
         assert_eq!((&slices[1]["errors"], &slices[1]["reopened"]), (&0.into(), &1.into()), "{engine}: {slices:?}");
         let result = load.end();
@@ -403,7 +404,7 @@ fn the_seed_determines_the_arrivals_of_all_slices() {
     assert!(sent[0].abs_diff(800) < 150, "{sent:?}");
 }
 
-/// The server answers too slowly for the rate, so that requests are unsent at the end of each window.
+/// The server is too slow for the offered rate, so some requests are still unsent at the end of each window.
 #[test]
 fn an_open_loop_counts_unsent_requests_of_each_slice() {
     for engine in ENGINES {
@@ -422,7 +423,7 @@ fn an_open_loop_counts_unsent_requests_of_each_slice() {
     }
 }
 
-/// Returns the CPU time of all threads of a process, in nanoseconds, and how often they ran.
+/// Returns the CPU time of all threads of a process, in nanoseconds, and how many times the kernel scheduled them.
 fn activity(pid: u32) -> (u64, u64) {
     let tasks = fs::read_dir(format!("/proc/{pid}/task")).expect("a process has threads");
     let read = |path: std::path::PathBuf| fs::read_to_string(path).expect("the thread exists");
@@ -449,7 +450,7 @@ fn waiting_takes_no_cpu_time() {
     }
 }
 
-/// Starts a load and keeps its first slice. The server answers all requests until its counter `closings` changes.
+/// Starts a load and runs one slice. The server answers all requests until the test increments `closings`.
 fn with_one_slice(engine: &str) -> (Commanded, Value, Arc<Served>) {
     let (target, served) = serve_requests(|number, served| number < 1_000_000 && Served::of(&served.closings) == 0);
     let mut load = Commanded::new(&with(&["-c", "2", "-t", "2", "--timeout", "60s"], engine, &target));

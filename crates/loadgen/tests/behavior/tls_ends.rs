@@ -21,12 +21,12 @@ use rustls::{ServerConfig, ServerConnection, SupportedProtocolVersion};
 
 const SIZED: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello";
 const UNTIL_CLOSE: &[u8] = b"HTTP/1.1 200 OK\r\n\r\nhello";
-/// Far longer than any run takes, even on a busy machine.
+/// Time limit for a run. Only a run that hangs reaches it, even on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 static CONFIG: LazyLock<Arc<ServerConfig>> = LazyLock::new(|| tls_config(b"http/1.1", &certificate()));
 
-/// Runs a load in a thread, so that a run that never ends counts as a failure.
+/// Runs a load in a separate thread. Panics if the run doesn't end within the time limit.
 fn bounded_load(address: SocketAddr, engine: &'static str, enough: fn(&RunResult) -> bool) -> RunResult {
     let (sender, receiver) = mpsc::channel();
     let https = format!("https://{address}/");
@@ -45,7 +45,7 @@ fn some_fail(result: &RunResult) -> bool {
     result.errors.total() > 0
 }
 
-/// Completes the handshake and reads one request. Returns false when the client is gone.
+/// Completes the handshake and reads one request. Returns false if the client has disconnected.
 fn accept(tls: &mut ServerConnection, stream: &mut TcpStream) -> bool {
     let (mut request, mut piece) = (Vec::new(), [0; 1024]);
     while !request.ends_with(b"\r\n\r\n") {
@@ -66,7 +66,8 @@ fn flush(tls: &mut ServerConnection, stream: &mut TcpStream) {
     while tls.wants_write() && tls.write_tls(stream).is_ok() {}
 }
 
-/// Answers one request with these bytes, sends a close_notify if `notify` is set, and then calls `end`.
+/// Starts a server that answers one request per connection with these bytes, sends a close_notify if `notify` is true, and then calls
+/// `end`.
 fn serve_once(answer: &'static [u8], notify: bool, end: impl Fn(&mut TcpStream) + Send + Sync + 'static) -> SocketAddr {
     serve(move |mut stream| {
         let mut tls = ServerConnection::new(Arc::clone(&CONFIG)).expect("a valid configuration");
@@ -79,7 +80,7 @@ fn serve_once(answer: &'static [u8], notify: bool, end: impl Fn(&mut TcpStream) 
         }
         flush(&mut tls, &mut stream);
         end(&mut stream);
-        // Wait for the client to disconnect, because closing earlier could cause a reset.
+        // Wait for the client to disconnect, because closing the socket earlier could reset the connection.
         let _ = std::io::copy(&mut stream, &mut std::io::sink());
     })
 }
@@ -107,7 +108,7 @@ fn close_notify_instead_of_a_response_fails_the_request() {
     }
 }
 
-/// The server keeps the connection open, so only close_notify can have ended the body.
+/// The server keeps the connection open, so only the close_notify can end the body.
 #[test]
 fn close_notify_ends_a_body_without_length() {
     for engine in ENGINES {
@@ -186,7 +187,7 @@ fn handshakes_are_full_by_default_and_absent_over_http() {
     assert!(format!("{error:#}").contains("--tls-resumption"), "{error:#}");
 }
 
-/// The way in which a server ends a stream after its responses.
+/// The way in which a server ends a stream after the responses.
 #[derive(Clone, Copy, Debug)]
 enum Ending {
     Nothing,
@@ -196,8 +197,8 @@ enum Ending {
     Truncated,
 }
 
-/// Delivers a stream to one connection, in pieces of these lengths, which repeat as necessary. Returns the completions and how the
-/// connection ended.
+/// Delivers the server's stream to one connection in pieces. `lengths` contains the lengths of the pieces, and is repeated as necessary.
+/// Returns the completions and how the connection ended.
 fn deliver(answers: &[&[u8]], ending: Ending, lengths: &[usize]) -> (Vec<(Slot, Outcome)>, Result<Flow, ErrorKind>) {
     let kind = RequestKind::fixed(b"GET / HTTP/1.1\r\n\r\n".to_vec(), MethodKind::Other, Expectation::default());
     let setup = TlsSetup::new("localhost", b"http/1.1", Trust::Anything, false).expect("a valid name");
@@ -243,7 +244,7 @@ fn deliver(answers: &[&[u8]], ending: Ending, lengths: &[usize]) -> (Vec<(Slot, 
     match ending {
         Ending::Nothing | Ending::Notify | Ending::Truncated => {}
         Ending::NotifyAndMore => stream.extend_from_slice(&[23, 3, 3]),
-        // A record that isn't encrypted with any valid key.
+        // This record isn't encrypted with a valid key.
         Ending::Garbage => {
             stream.extend_from_slice(&[23, 3, 3, 0, 20, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20])
         }

@@ -10,7 +10,7 @@ use crate::common::{ENGINES, serve_bytes, url};
 use serde_json::Value;
 
 const HELLO: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello";
-/// Far longer than any of these runs takes. Only a program that hangs reaches this limit.
+/// Time limit for a run. Only a program that hangs reaches it.
 const HANGS: Duration = Duration::from_secs(60);
 
 fn spawn(args: &[&str], stdout: Stdio, stderr: Stdio) -> Child {
@@ -18,7 +18,7 @@ fn spawn(args: &[&str], stdout: Stdio, stderr: Stdio) -> Child {
     command.args(args).stdin(Stdio::null()).stdout(stdout).stderr(stderr).spawn().expect("the program starts")
 }
 
-/// Returns the program's stdout and exit status. Fails if the program hangs.
+/// Waits for the program to exit, and returns its stdout and exit status. Panics if the program hangs.
 fn ending(mut child: Child) -> Output {
     let mut stdout = child.stdout.take().expect("stdout is piped");
     let reader = std::thread::spawn(move || {
@@ -38,7 +38,7 @@ fn ending(mut child: Child) -> Output {
     Output { status, stdout, stderr: Vec::new() }
 }
 
-/// Creates a full pipe. Returns its read and write ends.
+/// Creates a pipe and fills it. Returns its read end and its write end.
 fn full_pipe() -> (OwnedFd, OwnedFd) {
     let mut ends = [0; 2];
     // SAFETY: the call fills in both descriptors, which have no other owner.
@@ -49,12 +49,12 @@ fn full_pipe() -> (OwnedFd, OwnedFd) {
     let mut file = File::from(write.try_clone().expect("a descriptor is free"));
     while file.write(&[b'.'; 4096]).is_ok() {}
     while file.write(b".").is_ok() {}
-    // SAFETY: the call takes no pointers. The program must see a blocking pipe.
+    // SAFETY: the call takes no pointers. It makes the pipe blocking again, so that a write to it would block the program.
     unsafe { assert_eq!(libc::fcntl(write.as_raw_fd(), libc::F_SETFL, 0), 0) };
     (read, write)
 }
 
-/// Creates a terminal. Returns our side and the program's side.
+/// Creates a pseudoterminal. Returns our end and the program's end.
 fn terminal() -> (File, OwnedFd) {
     let (mut ours, mut theirs) = (0, 0);
     // SAFETY: the call fills in both descriptors, which have no other owner; the other arguments may be null.
@@ -101,7 +101,7 @@ fn a_terminal_shows_progress() {
     let (mut ours, theirs) = terminal();
     let reader = std::thread::spawn(move || {
         let mut text = Vec::new();
-        let _ = ours.read_to_end(&mut text); // reading fails when the other side is closed
+        let _ = ours.read_to_end(&mut text); // reading fails when the other end is closed
         text
     });
     let output = ending(spawn(&["-d", "600ms", "-c", "2", "--json", "-", &target], Stdio::piped(), theirs.into()));

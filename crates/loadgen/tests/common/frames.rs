@@ -1,4 +1,4 @@
-//! The server side of an HTTP/2 connection, frame by frame, so that tests control exactly what is sent and when.
+//! The server side of an HTTP/2 connection. Tests send each frame individually, so they control exactly what the server sends and when.
 
 #[path = "../../../../fuzz/engines/frame.rs"]
 mod frame;
@@ -34,7 +34,7 @@ impl<S: Read + Write> Frames<S> {
         frames.send(SETTINGS, 0, 0, &[]).then_some(frames)
     }
 
-    /// Returns the next HEADERS or RST_STREAM frame, or `None` when the client is gone. Acknowledges SETTINGS and PING.
+    /// Returns the next HEADERS or RST_STREAM frame, or `None` if the client has disconnected. Acknowledges SETTINGS and PING frames.
     pub fn next(&mut self) -> Option<Frame> {
         loop {
             let mut head = [0; 9];
@@ -52,7 +52,7 @@ impl<S: Read + Write> Frames<S> {
         }
     }
 
-    /// Answers with status 200 and `hello`. Like the other methods that send, returns false when the client is gone.
+    /// Answers a request with status 200 and the body `hello`. Like all methods that send, returns false if the client has disconnected.
     pub fn answer(&mut self, stream: u32) -> bool {
         self.send(HEADERS, END_HEADERS, stream, &[STATUS_200]) && self.send(DATA, END_STREAM, stream, b"hello")
     }
@@ -70,12 +70,12 @@ impl<S: Read + Write> Frames<S> {
         self.send(RST_STREAM, 0, stream, &code.to_be_bytes())
     }
 
-    /// Announces that no stream above `last` was or will be processed.
+    /// Announces that the server hasn't processed any stream above `last` and won't do so.
     pub fn go_away(&mut self, last: u32) -> bool {
         self.send(GOAWAY, 0, 0, &[last.to_be_bytes(), [0; 4]].concat())
     }
 
-    /// Reads until the client is gone.
+    /// Reads until the client disconnects.
     pub fn drain(mut self) {
         while self.next().is_some() {}
     }

@@ -34,12 +34,12 @@ impl Observer for Nobody {
 pub fn load(args: &[&str]) -> anyhow::Result<RunResult> {
     let args = Args::try_parse_from(["httpbench-loadgen"].iter().chain(args))?;
     let result = loadgen::run::run(&args.plan()?, &mut Nobody)?;
-    // A panic is reported as a failure of the run. Tests must not mistake that failure for a result.
+    // If a load thread panics, the run returns a result that contains the failure. Tests must not accept that result.
     assert!(!result.failure.as_deref().is_some_and(|failure| failure.contains("panicked")), "{:?}", result.failure);
     Ok(result)
 }
 
-/// Starts a server on a free loopback port, with one thread per connection. It runs until the test process ends.
+/// Starts a server on a free loopback port, with one thread per connection. The server runs until the test process ends.
 pub fn serve(handle: impl Fn(TcpStream) + Send + Sync + 'static) -> SocketAddr {
     let listener = TcpListener::bind(("127.0.0.1", 0)).expect("a free port");
     let address = listener.local_addr().expect("a bound socket has an address");
@@ -59,7 +59,7 @@ pub fn allowed_cpus() -> Vec<usize> {
     (0..rustix::thread::CpuSet::MAX_CPU).filter(|cpu| set.is_set(*cpu)).collect()
 }
 
-/// Pins the calling thread.
+/// Pins the calling thread to a CPU.
 pub fn pin(cpu: usize) {
     let mut set = rustix::thread::CpuSet::new();
     set.set(cpu);
@@ -70,7 +70,7 @@ pub fn url(address: SocketAddr) -> String {
     format!("http://{address}/")
 }
 
-/// Reads to the end of one request without a body. Returns false when the client is gone.
+/// Reads one request without a body. Returns false if the client has disconnected.
 pub fn read_request(stream: &mut TcpStream) -> bool {
     let (mut seen, mut byte) = (Vec::new(), [0; 1]);
     while !seen.ends_with(b"\r\n\r\n") {
@@ -92,13 +92,13 @@ pub fn serve_bytes_once(response: &'static [u8]) -> SocketAddr {
     serve(move |mut stream| {
         if read_request(&mut stream) && stream.write_all(response).is_ok() {
             let _ = stream.shutdown(std::net::Shutdown::Write);
-            // Wait for the client to disconnect, because closing earlier could cause a reset.
+            // Wait for the client to disconnect, because closing the socket earlier could reset the connection.
             let _ = stream.read(&mut [0; 1]);
         }
     })
 }
 
-/// Repeats a run with a longer duration if `enough` rejects the first result, so that tests don't depend on the speed of the machine.
+/// Runs a load for 300 ms, and again for 10 s if `enough` rejects the first result. With the second run, tests also pass on slow machines.
 /// Returns the last result.
 pub fn load_until(enough: impl Fn(&RunResult) -> bool, args: &[&str]) -> RunResult {
     let run = |duration| load(&[&["-d", duration], args].concat()).expect("the server accepts connections");

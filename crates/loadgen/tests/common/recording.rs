@@ -16,7 +16,7 @@ use rustix::event::epoll::{self, EventData, EventFlags};
 
 const RESPONSE: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
 const LISTENER: u64 = u64::MAX;
-/// Maximum duration of an undisturbed pass of the server's loop. If a pass takes longer, another process had the CPU.
+/// Maximum duration of one iteration of the server's loop. If an iteration takes longer, another process probably used the CPU.
 const DISTURBED_NS: u64 = 200_000;
 
 /// The order of responses.
@@ -24,14 +24,14 @@ const DISTURBED_NS: u64 = 200_000;
 pub enum Order {
     /// Oldest request first.
     Fifo,
-    /// Two workers take turns, each serving its oldest request. The first `fast` connections belong to the first worker and are served more
-    /// often, because they are few.
+    /// Two workers take turns, and each answers its oldest request. One worker serves only the first `fast` connections, so each of these
+    /// gets more responses than the other connections.
     TwoWorkers { fast: usize },
     /// Newest request first.
     NewestFirst,
     /// Random order.
     Random,
-    /// Oldest request first, but one in `one_in` responses is delayed.
+    /// Oldest request first, but one in `one_in` responses is delayed by `for_ns`.
     Held { one_in: u64, for_ns: u64 },
     /// Oldest request first, but the first connection never gets a response.
     HeldForEver,
@@ -40,15 +40,15 @@ pub enum Order {
 /// One request and its times, in nanoseconds of the monotonic clock.
 #[derive(Clone, Copy, Debug)]
 pub struct Served {
-    /// Index of the connection, in order of connecting.
+    /// Index of the connection, in the order in which the server accepted connections.
     pub connection: usize,
-    /// Estimated arrival time: halfway between the last check that didn't see the request and the first one that did.
+    /// Estimated arrival time: halfway between the previous check for requests and the time at which the server read this request.
     pub came_ns: u64,
     /// Time at which the response was sent; `None` if it was never sent.
     pub responded_ns: Option<u64>,
 }
 
-/// The server's record, and the share of time in which other processes had the server's CPU.
+/// The server's record, and the share of time in which other processes used the server's CPU.
 pub struct Record {
     pub served: Vec<Served>,
     pub disturbed: f64,
@@ -60,7 +60,7 @@ pub struct Recording {
     thread: JoinHandle<Record>,
 }
 
-/// Starts a server on a free loopback port and the given CPU. It works for `work_ns` on each response.
+/// Starts a server on a free loopback port. The server runs on the given CPU and spends `work_ns` on each response.
 pub fn serve(order: Order, work_ns: u64, cpu: usize) -> Recording {
     let listener = TcpListener::bind(("127.0.0.1", 0)).expect("a free port");
     listener.set_nonblocking(true).expect("a socket can be made non-blocking");
@@ -93,13 +93,13 @@ struct Server {
     order: Order,
     work_ns: u64,
     clients: Vec<TcpStream>,
-    /// Requests that wait for a response. The second queue is for the second worker, or for requests whose responses are held.
+    /// Requests without a response. The second queue contains the requests of the second worker, or those whose responses are held.
     queues: [VecDeque<Waiting>; 2],
     turn: usize,
     number: u64,
     random: Random,
     served: Vec<Served>,
-    /// Whether the first client has disconnected, so that nobody waits for responses anymore.
+    /// Whether a client has disconnected. The load has then ended, so the server stops responding.
     over: bool,
 }
 
@@ -207,7 +207,7 @@ impl Server {
         let Some(Waiting { connection, came_ns, .. }) = self.pick() else { return };
         let done_ns = now_ns() + self.work_ns;
         while now_ns() < done_ns {}
-        // The client may be gone already.
+        // Ignore errors, because the client may have disconnected.
         let _ = self.clients[connection].write(RESPONSE);
         self.served.push(Served { connection, came_ns, responded_ns: Some(now_ns()) });
     }

@@ -41,7 +41,7 @@ impl Commanded {
         writeln!(self.stdin.as_mut().expect("stdin is open"), "{line}").expect("the program reads stdin");
     }
 
-    /// Returns the next event of this name.
+    /// Returns the next event with this name, skipping other events.
     pub fn await_event(&mut self, name: &str) -> Value {
         loop {
             let line = self.stderr.next().expect("the program goes on").expect("stderr is text");
@@ -81,7 +81,7 @@ impl Commanded {
         assert_eq!(unsafe { libc::kill(self.child.id() as libc::pid_t, signal) }, 0);
     }
 
-    /// Waits until the program exits. Stdin stays open if it was open.
+    /// Waits until the program exits. Doesn't close its stdin.
     pub fn ended(mut self) -> Ended {
         let stderr = self.stderr.map_while(Result::ok).collect::<Vec<_>>().join("\n");
         let mut text = String::new();
@@ -122,7 +122,8 @@ pub fn assert_sums(result: &Value, kept: &[Value]) {
         assert!((interval["start_s"].as_f64().expect("a number") - start_s).abs() < 1e-9, "{interval}");
         start_s += interval["duration_s"].as_f64().expect("a number");
     }
-    // Complete but wrong responses count both as completed and as errors, and requests that were never sent aren't counted as ended.
+    // Subtract complete but incorrect responses once, because they count both as completed and as errors. Subtract errors of requests that
+    // were never sent, because only sent requests can end.
     let others = ["unexpected_status", "unexpected_body", "not_sent"].map(|kind| result["errors"][kind].as_u64().expect("a count"));
     let ended = count("completed") + errors(result) - others.iter().sum::<u64>();
     let sent = count("sent") + if result["config"]["loop"] == "closed" { count("backlog") } else { 0 };

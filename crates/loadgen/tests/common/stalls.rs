@@ -1,4 +1,4 @@
-//! A server that responds on a schedule. It has only one thread, so that its own cost hardly affects the schedule.
+//! A server that responds at scheduled times. It has only one thread, so its own overhead hardly delays the responses.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -14,7 +14,7 @@ pub type Due = Box<dyn Fn(u64, usize) -> u64 + Send>;
 
 const RESPONSE: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
 
-/// The server's observations, in nanoseconds since its start.
+/// Times that the server has recorded, in nanoseconds since its start.
 #[derive(Debug, Default)]
 pub struct Log {
     pub first_arrival_ns: Option<u64>,
@@ -22,7 +22,8 @@ pub struct Log {
     pub responded_ns: Vec<u64>,
 }
 
-/// Serves for `lifetime` on a free loopback port. Requests must be short, and each connection must send one request at a time.
+/// Starts a server on a free loopback port, which runs for `lifetime`. Requests must be short, and each connection must send one request at
+/// a time.
 pub fn serve(due: Due, lifetime: Duration) -> (SocketAddr, Arc<Mutex<Log>>) {
     serve_in_pieces(due, lifetime, RESPONSE.len())
 }
@@ -48,7 +49,7 @@ struct Server {
     log: Arc<Mutex<Log>>,
     start: Instant,
     clients: Vec<TcpStream>,
-    /// For each waiting response: when it is due, when its request arrived, and its client.
+    /// Pending responses. Each entry contains the due time, the arrival time of the request, and the client's number.
     waiting: BinaryHeap<Reverse<(u64, u64, usize)>>,
 }
 
@@ -78,7 +79,7 @@ impl Server {
         }
     }
 
-    /// Returns the client whose response is due. The oldest response comes first.
+    /// Returns the client whose response is due first, or `None` if no response is due yet.
     fn pop_due(&mut self) -> Option<usize> {
         let Reverse((due_ns, ..)) = *self.waiting.peek()?;
         (due_ns <= self.now_ns()).then_some(())?;
@@ -89,7 +90,7 @@ impl Server {
         self.start.elapsed().as_nanos() as u64
     }
 
-    /// Waits until requests arrive or a response is due. Returns the clients that have sent data.
+    /// Waits for at most 10 ms until a request arrives or a response is due. Returns the clients that have sent data.
     fn wait(&self) -> Vec<usize> {
         let poll = |fd| libc::pollfd { fd, events: libc::POLLIN, revents: 0 };
         let mut fds: Vec<_> = self.clients.iter().map(|client| poll(client.as_raw_fd())).collect();

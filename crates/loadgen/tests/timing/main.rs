@@ -1,4 +1,4 @@
-//! Checks when the load generator sends and what it times: schedules, pauses, windows and response times.
+//! Tests of timing: schedules, pauses, windows and response times.
 
 #[path = "../common/mod.rs"]
 mod common;

@@ -7,7 +7,7 @@ use std::time::Duration;
 use crate::common::{ENGINES, load, read_request, serve, url};
 use loadgen::figures::result::RunResult;
 
-/// Starts a server that takes this long for each request.
+/// Starts a server that responds to each request after `delay`.
 fn serve_slowly(delay: Duration) -> SocketAddr {
     serve(move |mut stream| {
         while read_request(&mut stream) {

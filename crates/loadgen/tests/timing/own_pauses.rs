@@ -1,4 +1,4 @@
-//! Tests that pauses of the load generator itself are reported and not blamed on the server.
+//! Tests that the load generator reports its own pauses and doesn't attribute them to the server.
 
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};

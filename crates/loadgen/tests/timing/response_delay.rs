@@ -1,10 +1,10 @@
-//! Tests that both engines notice responses in time, no matter in which order the server responds. The reported times must match the
+//! Tests that both engines notice responses promptly, whatever the order in which the server responds. The reported times must match the
 //! server's own record.
 //!
-//! The test requires two CPUs of its own, one for the server and one for the generator. Each case is tried several times, and each
-//! percentile must be accurate in at least one attempt. Disturbances by other programs are temporary, whereas an engine that notices a
-//! response late because of its position in the order does so in every attempt. An attempt in which the server or the generator was kept
-//! from its CPU counts as disturbed and proves nothing. A case with too few undisturbed attempts is reported as undecided.
+//! The test requires two CPUs that are otherwise idle, one for the server and one for the generator. Each case is tried several times, and
+//! each percentile must be accurate in at least one attempt. Other programs disturb only some attempts, but an engine that notices certain
+//! responses late does so in every attempt. If the server or the generator had to wait for its CPU, the attempt counts as disturbed, and
+//! can't make the case fail. A case with too few undisturbed attempts is reported as undecided.
 
 use std::ops::RangeInclusive;
 use std::time::{Duration, Instant};
@@ -19,17 +19,19 @@ const ATTEMPTS: usize = 12;
 const PATIENCE: Duration = Duration::from_secs(120);
 /// Minimum number of undisturbed attempts for a case to fail. With fewer, the case is undecided.
 const CLEAR_MIN: usize = 3;
-/// An attempt counts as disturbed if the server or the generator was kept from its CPU for more than this share of the time.
+/// Maximum share of the time that the server or the generator may wait for its CPU. If one of them waits longer, the attempt counts as
+/// disturbed.
 const DISTURBED: f64 = 0.01;
 /// The maximum difference between a percentile and the server's record is the larger of these two tolerances.
 const TOLERANCE_US: f64 = 20.0;
 const TOLERANCE: f64 = 0.05;
-/// A group of connections gets a share of the responses. This is the maximum relative difference between its shares with the two engines.
+/// Maximum relative difference between the two engines in the share of responses that a group of connections gets.
 const SHARE_TOLERANCE: f64 = 0.05;
-/// Distance to the neighbors of a percentile, as a share of the samples beyond it: the neighbors of p50 are p49.5 and p50.5.
+/// Distance from a percentile to its two neighbors, as a share of the samples beyond the percentile. For example, the neighbors of p50 are
+/// p49.5 and p50.5.
 const NEXT_TO: f64 = 0.01;
-/// Warm-up before the measured window. The first requests are all due at once, and each engine needs up to a millisecond to send them. The
-/// percentiles of a window that includes this start would depend on how fast the machine sends.
+/// Warm-up before the measured window. The first requests are all sent at the start, which takes each engine up to a millisecond. If the
+/// window included the start, its percentiles would depend on the speed of the machine.
 const WARMUP: Duration = Duration::from_millis(50);
 const CONNECTIONS: [usize; 3] = [8, 64, 256];
 const SHARES: [f64; 4] = [0.25, 0.5, 0.9, 0.99];
@@ -56,7 +58,7 @@ fn cases() -> Vec<Case> {
 
 /// The outcome of one attempt.
 struct Seen {
-    /// Each reported percentile, and the range of the recorded percentiles next to it, in microseconds.
+    /// Each reported percentile, and the neighbors of the same percentile in the server's record, in microseconds.
     percentiles: Vec<(f64, [f64; 2])>,
     /// Share of responses that went to one group of connections: those that the server treats differently, or half of all connections.
     /// `None` if chance determines the share.
@@ -82,21 +84,20 @@ fn attempt(case: Case, engine: &str, cpus: (usize, usize)) -> Seen {
     Seen { percentiles, share: share_of_group(&served, case.order), disturbed }
 }
 
-/// Returns whether a percentile matches the recorded range within the tolerance. A range is necessary because a few responses more or less
-/// can move a percentile from one group of connections to another.
+/// Returns whether a percentile matches the recorded range within the tolerance. A single recorded value wouldn't be enough, because a few
+/// more responses can move a percentile from one group of connections to another.
 fn is_true((reported, [from, to]): (f64, [f64; 2])) -> bool {
     let tolerance = |us: f64| TOLERANCE_US.max(TOLERANCE * us);
     (from - tolerance(from)..=to + tolerance(to)).contains(&reported)
 }
 
-/// Returns the requests that were served in the measured window. A response that was sent after the window counts as missing.
+/// Returns the requests that were not answered before the measured window. A response that was sent after the window counts as missing.
 fn in_window(record: &[Served], window_ns: RangeInclusive<u64>) -> Vec<Served> {
     let seen = record.iter().filter(|one| one.responded_ns.is_none_or(|responded_ns| responded_ns >= *window_ns.start()));
     seen.map(|one| Served { responded_ns: one.responded_ns.filter(|responded_ns| window_ns.contains(responded_ns)), ..*one }).collect()
 }
 
-/// Returns the times that the generator must have seen, sorted: the time from each request to its response, and the ages of unanswered
-/// requests that exceed the p99 of the answered ones.
+/// Returns the times that the generator should report, sorted. These are the response times of answered requests, and the age of each unanswered request whose age exceeds the p99 of the answered ones.
 fn recorded_us(record: &[Served]) -> Vec<f64> {
     let end_ns = record.iter().filter_map(|one| one.responded_ns).max().unwrap_or(0);
     let us = |ns: u64| ns as f64 / 1e3;
@@ -110,7 +111,7 @@ fn recorded_us(record: &[Served]) -> Vec<f64> {
     times
 }
 
-/// Returns the value at this share of a sorted list. An empty list gives NaN, so that an attempt without responses matches nothing.
+/// Returns a quantile of a sorted list. Returns NaN, which matches nothing, if the list is empty.
 fn quantile(sorted: &[f64], share: f64) -> f64 {
     sorted.get(((sorted.len() as f64 * share).ceil() as usize).saturating_sub(1)).copied().unwrap_or(f64::NAN)
 }
@@ -126,7 +127,7 @@ fn share_of_group(record: &[Served], order: Order) -> Option<f64> {
     let in_group: Box<dyn Fn(usize) -> bool> = match order {
         Order::TwoWorkers { fast } => Box::new(move |connection| connection < fast),
         Order::HeldForEver => Box::new(|connection| connection == 0),
-        // All connections are treated alike, so the even ones get half of the responses.
+        // The server treats all connections alike, so those with even numbers get half of the responses.
         Order::Fifo | Order::Random | Order::Held { .. } => Box::new(|connection| connection % 2 == 0),
         // The server always serves the newest request first, so chance determines which connections get more responses.
         Order::NewestFirst => return None,
@@ -141,7 +142,8 @@ enum Verdict {
     Undecided,
 }
 
-/// Repeats a case until each percentile of both engines, and the share, has been accurate in at least one attempt.
+/// Repeats a case until each percentile of both engines and the share of the group have been accurate in at least one attempt. Gives up
+/// after `ATTEMPTS` attempts, or at `patience_ends`.
 fn judge(case: Case, cpus: (usize, usize), patience_ends: Instant) -> Verdict {
     let mut attempts: Vec<[Seen; 2]> = Vec::new();
     while attempts.is_empty() || (attempts.len() < ATTEMPTS && Instant::now() < patience_ends) {
@@ -163,8 +165,8 @@ fn judge(case: Case, cpus: (usize, usize), patience_ends: Instant) -> Verdict {
     Verdict::False(format!("{case:?}: (reported, recorded) in us, share of the group\n{}", accounts.collect::<Vec<_>>().join("\n")))
 }
 
-/// Returns whether this machine currently gives an accurate p99 for the simplest server in every attempt. A hypervisor that stops a core
-/// for milliseconds changes p99, and this program cannot detect that.
+/// Returns whether the percentiles of the simplest server are currently accurate in every attempt. If a hypervisor stops a core for
+/// milliseconds, p99 changes, and this program can't detect the cause.
 fn tails_are_true(connections: usize, cpus: (usize, usize)) -> bool {
     let plain = Case { order: Order::Fifo, work_us: 5, connections };
     (0..CLEAR_MIN).all(|_| is_proved(&[ENGINES.map(|engine| attempt(plain, engine, cpus))], &SHARES))
@@ -179,7 +181,7 @@ fn is_proved(attempts: &[[Seen; 2]], shares: &[f64]) -> bool {
     percentiles && share
 }
 
-/// The cases run one after the other, because they would disturb each other.
+/// The cases run one after another, because parallel cases would disturb each other.
 #[test]
 #[ignore = "takes half a minute; make test-all runs it"]
 fn responses_are_noticed_in_time_in_any_order() {

@@ -1,4 +1,4 @@
-//! Tests of the times in slices: a stall across the end of a window is measured in full, and threads wake up at once.
+//! Tests of the times in slices: a stall across the end of a window is measured in full, and threads wake up promptly.
 
 use std::cell::Cell;
 use std::sync::Arc;
@@ -21,7 +21,7 @@ use loadgen::worker::{Limits, Load, Shared, Worker};
 const MS: u64 = 1_000_000;
 const HELLO: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello";
 
-/// Answers the first eight requests immediately and each later one after 550 ms.
+/// Returns a schedule that answers the first eight requests immediately, and each later request after 550 ms.
 fn stalls() -> Due {
     let seen = Cell::new(0);
     Box::new(move |arrival_ns, _| {
@@ -48,7 +48,8 @@ fn a_stall_across_the_end_of_a_slice_has_its_whole_length() {
     }
 }
 
-/// A request sent in the lead-in counts as throughput if its response comes within the window, but its time doesn't count.
+/// A request that is sent in the lead-in counts toward throughput if its response arrives within the window. Its service time isn't
+/// recorded.
 #[test]
 fn times_are_those_of_requests_sent_within_the_window() {
     for engine in ENGINES {
@@ -65,7 +66,8 @@ fn times_are_those_of_requests_sent_within_the_window() {
     }
 }
 
-/// The fastest of several slices shows how long waking up takes. The program itself starts a load 200 µs after its command.
+/// The test uses the fastest of several slices, because a busy machine may delay the others. The program itself waits 200 µs from a command
+/// to the start of the load.
 #[test]
 fn threads_wake_up_within_a_millisecond() {
     for engine in ENGINES {
@@ -84,7 +86,8 @@ fn threads_wake_up_within_a_millisecond() {
     }
 }
 
-/// Drives a worker by hand, without clocks. The slices have a lead-in of 10 ms and a window of 20 ms.
+/// The test calls the worker's methods directly and passes times to them, so it doesn't depend on a clock. The slices have a lead-in of 10
+/// ms and a window of 20 ms.
 #[test]
 fn a_worker_sleeps_until_a_slice_and_ends_it_with_the_last_response() {
     let kind = RequestKind::fixed(b"GET / HTTP/1.1\r\n\r\n".to_vec(), MethodKind::Other, Expectation::default());
@@ -99,7 +102,7 @@ fn a_worker_sleeps_until_a_slice_and_ends_it_with_the_last_response() {
     worker.tick(100 * MS);
     worker.tick(101 * MS);
     assert_eq!(worker.wake_ns(), u64::MAX, "nothing is due before the first slice");
-    // The thread wakes up in the lead-in, in the window, and after its end.
+    // The thread wakes up at the start of the lead-in, then within the window, and then after the end of the window.
     for (number, late_ns) in (1..).zip([0, 15 * MS, 40 * MS]) {
         let warmup_start_ns = number * 1_000 * MS;
         let (measure_start_ns, end_ns) = (warmup_start_ns + 10 * MS, warmup_start_ns + 30 * MS);

@@ -1,4 +1,4 @@
-//! Tests of several load generators that start together. Each of them sends a part of one rate.
+//! Tests of several load generators that start at the same time. Each sends a part of the same offered rate.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::process::{Child, ChildStdin, Command, Stdio};
@@ -10,7 +10,7 @@ use crate::common::{read_request, serve, url};
 use loadgen::time::clock::now_ns;
 use serde_json::Value;
 
-/// More time than any machine needs to connect.
+/// Time limit for the program to end after its stdin was closed.
 const PATIENCE: Duration = Duration::from_secs(20);
 const AHEAD_NS: u64 = 300_000_000;
 

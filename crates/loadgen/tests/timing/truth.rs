@@ -12,8 +12,8 @@ const CONNECTIONS: usize = 200;
 const WARMUP_PERIODS: u64 = 2;
 const PERIODS: u64 = 4;
 const REQUESTS_PER_PERIOD: u64 = 2000;
-/// Lengths of a period, in seconds, to try one after another. Delays caused by other programs on the same CPUs don't grow with the period,
-/// so they matter less in a longer period. Errors of the load generator itself remain at any length.
+/// Period lengths to try one after another, in seconds. Delays by other programs on the same CPUs don't grow with the period, so they cause
+/// smaller relative errors in longer periods. Relative errors of the load generator itself don't shrink.
 const PERIODS_S: [u64; 3] = [1, 2, 4];
 
 /// A server that stalls at the beginning of each period and otherwise takes a fixed time for each request.
@@ -27,7 +27,8 @@ impl Schedule {
         self.period_s * 1_000_000_000
     }
 
-    /// Returns when the response to a request is sent. The stall takes a fifth of each period, and the work on a request takes a twentieth.
+    /// Returns the time at which the server should respond to a request. A stall lasts for a fifth of each period, and the work on a
+    /// request takes a twentieth of a period.
     fn due_ns(self, arrival_ns: u64) -> u64 {
         let period_ns = self.period_ns();
         let stall_end_ns = arrival_ns / period_ns * period_ns + period_ns / 5;
@@ -59,17 +60,17 @@ fn true_response_times_us(schedule: Schedule) -> Vec<f64> {
     times
 }
 
-/// Returns the largest relative error of the percentiles that the load generator guarantees.
+/// Returns the largest relative error among p50, p90, p99 and p99.9.
 fn worst_error(measured: &Distribution, truth_us: &[f64]) -> f64 {
     let at = |share: f64| truth_us[((truth_us.len() as f64 * share).ceil() as usize).saturating_sub(1)];
     let figures = [(0.5, measured.p50), (0.9, measured.p90), (0.99, measured.p99)];
-    // With 8,000 requests, fewer than ten lie beyond p99.9. The result therefore omits this percentile, but the histogram contains it.
+    // Fewer than ten of the 8,000 requests are beyond p99.9, so the result omits this percentile. Compute it from the histogram.
     let p99_9 = measured.histogram().map(|histogram| histogram.value_at_percentile(99.9) as f64 / 1e3).ok();
     figures.into_iter().chain([(0.999, p99_9)]).map(|(share, us)| us.map_or(1.0, |us| (us / at(share) - 1.0).abs())).fold(0.0, f64::max)
 }
 
-/// Returns the response times according to the server's log, sorted, in microseconds. The k-th request was due k / rate after the first
-/// one. Only responses sent within the measured window count.
+/// Returns the sorted response times according to the server's log, in microseconds. The k-th response in the log belongs to the k-th
+/// request, which was due k / rate after the first one. Only responses that were sent within the measured window count.
 fn logged_response_times_us(log: &Log, schedule: Schedule) -> Vec<f64> {
     let start_ns = log.first_arrival_ns.expect("requests arrived");
     let period_ns = schedule.period_ns();
@@ -81,7 +82,7 @@ fn logged_response_times_us(log: &Log, schedule: Schedule) -> Vec<f64> {
     times
 }
 
-/// Runs one attempt. Returns the largest errors relative to the server's log and relative to the schedule.
+/// Runs one attempt. Returns the largest relative errors in comparison with the server's log and with the schedule.
 fn attempt(engine: &str, schedule: Schedule) -> (f64, f64) {
     let Schedule { period_s } = schedule;
     let lifetime = Duration::from_secs((WARMUP_PERIODS + PERIODS) * period_s + 3);
@@ -113,7 +114,7 @@ fn response_times_are_true(engine: &str) {
     panic!("{engine} is off by (period in s, from the server's log, from the schedule): {attempts:?}");
 }
 
-/// The engines run one after the other, because they would disturb each other.
+/// The engines run one after another, because parallel runs would disturb each other.
 #[test]
 fn response_times_are_accurate_with_each_engine() {
     crate::common::ENGINES.into_iter().for_each(response_times_are_true);

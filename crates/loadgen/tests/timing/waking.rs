@@ -1,5 +1,5 @@
-//! Tests of the times at which a worker asks to be woken up. They drive the worker by hand and check that requests that are due never wait
-//! for an unrelated event.
+//! Tests of the times at which a worker asks to be woken up. They call the worker's methods directly, and check that a due request never
+//! waits for an unrelated event.
 
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, sync_channel};
@@ -20,7 +20,8 @@ const MS: u64 = 1_000_000;
 const START_NS: u64 = 1_000 * MS;
 const RESPONSE: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n";
 
-/// Creates a worker with one open connection that starts at `START_NS`. The receiver keeps the worker's channel open.
+/// Creates a worker with one open connection. Its load starts at `START_NS`. The caller must keep the returned receiver, because it keeps
+/// the worker's channel open.
 fn started(load: Load) -> (Worker<Http1>, Receiver<Report>) {
     let expectation = Expectation { status: None, body: BodyExpectation::Any };
     let kind = RequestKind::fixed(b"GET / HTTP/1.1\r\n\r\n".to_vec(), MethodKind::Other, expectation);

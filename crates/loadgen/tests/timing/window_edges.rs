@@ -16,7 +16,7 @@ fn run(due: Due, args: &[&str], engine: &str) -> RunResult {
     load(&[args, &["--engine", engine, &url(address)]].concat()).expect("the server accepts connections")
 }
 
-/// Responds immediately for 700 ms after the first request, and then never again.
+/// Returns a schedule with immediate responses for 700 ms after the first request, and then no more responses.
 fn freezes() -> Due {
     let first_ns = std::cell::OnceCell::new();
     Box::new(move |arrival_ns, _| {
@@ -46,8 +46,8 @@ fn a_stall_at_the_end_of_an_open_loop_is_in_the_percentiles() {
     }
 }
 
-/// Each response takes 300 ms, so the responses to the last 300 requests arrive after the window. These responses are neither errors nor
-/// counted in the throughput.
+/// Each response takes 300 ms, so the responses to the last 300 requests arrive after the window. These responses are not errors, and they
+/// don't count toward throughput.
 #[test]
 fn an_open_loop_awaits_the_last_responses() {
     for engine in ENGINES {
@@ -63,7 +63,7 @@ fn an_open_loop_awaits_the_last_responses() {
     }
 }
 
-/// The server leaves one in a hundred requests unanswered, which is too few for the achieved rate to miss the offered one.
+/// The server leaves one in a hundred requests unanswered. These are so few that the server still holds the offered rate.
 #[test]
 fn unanswered_requests_are_errors_however_short_the_window_is() {
     for engine in ENGINES {
@@ -88,7 +88,7 @@ fn stalls_that_percentiles_hide_are_counted() {
         });
         let result = run(due, &["-c", "8", "--warmup", "500ms", "-d", "1s"], engine);
         let stalls = result.stalls.expect("a closed loop knows its stalls");
-        // A busy machine adds stalls of its own.
+        // A busy machine may cause additional stalls.
         assert!(stalls.count >= 3 && stalls.longest_us >= 50e3 && stalls.total_us >= 180e3, "{stalls:?}");
         assert!(result.service_time_us.p99 < Some(stalls.longest_us), "{:?}", result.service_time_us.p99);
         let open = run(Box::new(|arrival_ns, _| arrival_ns), &["-c", "8", "-r", "1k", "-d", "300ms"], engine);
@@ -126,7 +126,8 @@ fn the_backlog_of_the_warm_up_is_counted_separately() {
         assert!((490..=500).contains(&requests.backlog), "{requests:?}");
         assert_eq!(requests.sent + requests.unsent, 1000, "only requests due in the window count: {requests:?}");
         assert_eq!(requests.sent, requests.completed + requests.in_flight, "{requests:?}");
-        // Requests due at the start of the warm-up took 600 ms. The limit gives a busy machine 300 ms to work off the backlog.
+        // Requests that were due at the start of the warm-up took 600 ms, but they must not count. Those due in the window took at most 100
+        // ms, and the limit leaves a busy machine another 300 ms to work off the backlog.
         let times = result.response_time_us.expect("an open loop has response times");
         assert!(times.max < Some(400_000.0), "{:?}", times.max);
     }

@@ -36,8 +36,7 @@ pub fn correct_response(framing: Framing, body: &[u8]) -> (Vec<u8>, usize) {
 }
 
 impl Connection<'_> {
-    /// Writes bytes that may be invalid. From then on, every status line counts as a correct response, because it may begin a correct
-    /// response.
+    /// Writes bytes that may be invalid. From then on, each `HTTP/1.` counts as a correct response, because it may be the beginning of one.
     pub(super) fn untold(&mut self, bytes: &[u8]) -> Result<(), Over> {
         if bytes.is_empty() {
             return Ok(());

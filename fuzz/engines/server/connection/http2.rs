@@ -6,7 +6,7 @@ use crate::engines::frame::*;
 use crate::engines::script::Stream;
 
 const IDLE_STREAM: u32 = (1 << 31) - 1;
-/// `:status: 103` as a literal that isn't added to the dynamic table.
+/// `:status: 103`, encoded as a literal that isn't added to the dynamic table of HPACK.
 pub const INTERIM_BLOCK: [u8; 5] = [0x08, 3, b'1', b'0', b'3'];
 
 /// The state of an HTTP/2 stream on the server.

@@ -56,8 +56,8 @@ impl Connection<'_> {
             let records = self.records_of(piece)?;
             self.raw(&records)?;
         }
-        // Data may have arrived together with the end of the handshake. It is processed only now, because the settings must be sent before
-        // any reply to it.
+        // Process data that arrived together with the end of the handshake. This happens after sending, because SETTINGS must precede any
+        // reply to that data.
         self.take(&[])
     }
 

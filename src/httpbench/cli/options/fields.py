@@ -1,4 +1,4 @@
-"""Define the options of a verb as fields of a class, so that the type, name and help of each option are in one place.
+"""Options of a verb, defined as fields of a class so that the type, name and help of each option are in one place.
 
     class BenchOptions(Options):
         load: LoadOptions = group(LoadOptions)
@@ -7,7 +7,7 @@
     @command(BenchOptions)
     def bench(options: BenchOptions) -> ExitCode: ...
 
-Help shows the options in the order of the fields.
+The help lists the options in the order of the fields.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class Options:
 
 
 class Option(click.Option):
-    """An option whose help ends with its default, or with ``default_text``. Error messages show its range, but the help doesn't."""
+    """An option whose help ends with ``default_text`` or the default. Only error messages show the range of allowed values."""
 
     def __init__(self, *declarations: Any, default_text: str | None = None, **settings: Any):
         super().__init__(*declarations, **{"show_default": True, **settings})
@@ -56,12 +56,12 @@ class Option(click.Option):
 
 
 def option(*names: str, **settings: Any) -> Any:
-    """Make a field for an option. ``settings`` are the arguments of :class:`Option`."""
+    """Make a field for an option. ``settings`` are passed to :class:`Option`."""
     return dataclasses.field(metadata={PARAMETER: lambda name: Option([name, *names], **settings)})
 
 
 def argument(**settings: Any) -> Any:
-    """Make a field for an argument. ``settings`` are the arguments of ``click.Argument``."""
+    """Make a field for an argument. ``settings`` are passed to ``click.Argument``."""
     return dataclasses.field(metadata={PARAMETER: lambda name: click.Argument([name], **settings)})
 
 
@@ -73,7 +73,7 @@ def group(form: type[Form]) -> Any:
 def command(form: type[Form], name: str | None = None) -> Callable[[Callable[[Form], ExitCode | None]], click.Command]:
     """Return a decorator that makes a verb from a function.
 
-    The function takes a ``form`` and returns an exit code, or ``None`` for success. Its docstring becomes the verb's help.
+    The function takes an instance of ``form`` and returns an exit code, or ``None`` for success. Its docstring becomes the verb's help.
     """
 
     def decorate(verb: Callable[[Form], ExitCode | None]) -> click.Command:
@@ -94,7 +94,7 @@ def _parameters(form: type[Options]) -> Iterator[click.Parameter]:
 
 
 def _filled(form: type[Form], values: Mapping[str, Any]) -> Form:
-    """Create a form, including its groups of options, from the values of all parameters by name."""
+    """Create a form and its groups of options. ``values`` contains the values of all parameters by name."""
     filled = {}
     for field in dataclasses.fields(form):
         inner = field.metadata.get(GROUP)

@@ -22,13 +22,13 @@ OURS = {
     "-R": ("--rate", "--rate RATE sends an open loop at this rate, in requests per second"),
     "-p": ("--duration", "this verb keeps one request in flight on each connection; `bench` and `run` have -p, --pipeline"),
 }
-"""For each foreign option: an option of httpbench, and a hint. The hint applies only to verbs that have this option of httpbench."""
+"""Hint for each foreign option, and the option of httpbench that a verb must have for the hint to apply."""
 
 
 def explained(error: NoSuchOption) -> tuple[str, str] | None:
-    """Return an error message and a hint that names the equivalent option of this verb, or ``None`` if the verb has none.
+    """Return an error message and a hint that names the verb's equivalent option, or ``None`` if there is no such option.
 
-    Click's own message can suggest an option that merely has a similar name.
+    This replaces Click's own message, which may suggest an unrelated option with a similar name.
     """
     required, hint = OURS.get(error.option_name, ("", ""))
     if error.ctx is None or required not in {name for parameter in error.ctx.command.params for name in parameter.opts}:

@@ -18,7 +18,7 @@ PROCESS, DOCKER = PLACES[:2]
 
 
 class IsolationOptions(Options):
-    """Options for the places where targets run, and for the limits of containers. ``None``: the user did not give the option."""
+    """Options for where targets run, and for the limits of containers. A field is ``None`` if the user did not give the option."""
 
     isolate: tuple[str, ...] | None = option(
         "--isolate",
@@ -35,9 +35,9 @@ class IsolationOptions(Options):
     )
 
     def places(self, suite: Suite | None = None) -> list[Isolation | None]:
-        """Return the places where targets run: those that the user gave, else those of the suite. ``None`` stands for a process.
+        """Return the places where targets run: the user's choice, else the suite's, else a process.
 
-        Raise :class:`UsageError` if options are contradictory.
+        ``None`` in the list means a process. Raise :class:`UsageError` if options contradict each other.
         """
         names = self.isolate or (tuple(map(str, suite.isolate)) if suite else (PROCESS,))
         given = {"--cpus": self.cpus, "--memory": self.memory, "--network": self.network}
@@ -49,7 +49,7 @@ class IsolationOptions(Options):
     def of_images(self, images: Sequence[str]) -> Isolation | None:
         """Return the container engine and limits for the images, or ``None`` if there are no images.
 
-        Raise :class:`UsageError` if options are contradictory.
+        Raise :class:`UsageError` if options contradict each other.
         """
         if not images:
             if any(place is not None for place in self.places()):
@@ -63,7 +63,7 @@ class IsolationOptions(Options):
         return found[0]
 
     def applied(self, targets: Sequence[Target], suite: Suite | None = None) -> list[Target]:
-        """Return one target for each combination of target and place. Raise :class:`UsageError` if options are contradictory."""
+        """Return one target for each combination of target and place. Raise :class:`UsageError` if options contradict each other."""
         from httpbench.run import everywhere
 
         return everywhere(targets, self.places(suite))

@@ -1,4 +1,4 @@
-"""Options for the load, and for the cores of the target."""
+"""Options for the load, and for the cores and workers of the target."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ arrivals_option = partial(option, "--arrivals", type=click.Choice(ARRIVALS), hel
 
 
 class ShareOptions(Options):
-    """Cores and workers of a target that scales. ``None``: the target's usual share of the cores, and one worker per core."""
+    """Options for the cores and workers of a target. By default, it gets its usual share of the cores, and one worker per core."""
 
     cores: int | None = option(
         "--cores", type=COUNT, default_text="its share", metavar="N", help="Physical cores for the target; implies --scaling multi."
@@ -42,7 +42,7 @@ class ShareOptions(Options):
     )
 
     def scalings(self, given: Sequence[str], usual: Sequence[Scaling]) -> list[Scaling]:
-        """Return the scalings in ``given``, else those in ``usual``. With ``--cores`` or ``--workers``, return only ``multi``.
+        """Return the scalings in ``given`` or, if it is empty, in ``usual``. With ``--cores`` or ``--workers``, return only ``multi``.
 
         Raise :class:`UsageError` if ``given`` contradicts these options.
         """
@@ -56,7 +56,7 @@ class ShareOptions(Options):
         return [Scaling.MULTI]
 
     def cores_of(self, topology: Topology) -> int | None:
-        """Return the number of cores that the user gave, or ``None``. Raise :class:`UsageError` if this machine has fewer."""
+        """Return the number of cores that the user requested, or ``None``. Raise :class:`UsageError` if this machine has fewer."""
         count = len(topology.cores)
         if self.cores and self.cores > count:
             raise UsageError(f"--cores {self.cores} is more than the {count} physical cores that httpbench may use here")
@@ -64,7 +64,10 @@ class ShareOptions(Options):
 
 
 class LoadOptions(Options):
-    """The load of each trial, as fields of :class:`~httpbench.model.Load`. ``None``: not given."""
+    """Options for the load of each trial. A field is ``None`` if the user did not give the option.
+
+    Most fields correspond to those of :class:`~httpbench.model.Load`.
+    """
 
     connections: tuple[int, ...] | None = option(
         "-c", "--connections", type=COUNTS, default_text="64", help="Connections; a list makes one table per value."
@@ -110,7 +113,7 @@ class LoadOptions(Options):
     arrivals: str | None = arrivals_option(default_text="constant")
 
     def given(self) -> dict[str, Any]:
-        """Return the given options as fields of :class:`~httpbench.model.Load`, without the connections."""
+        """Return the options that the user gave, except connections, as fields of :class:`~httpbench.model.Load`."""
         fields = dataclasses.asdict(self)
         del fields["connections"]
         fields["rate_from_rps"], fields["rate_rps"] = fields.pop("rate") or (None, None)
@@ -126,13 +129,14 @@ class Overrides:
     """Options that override fields of every load."""
 
     fields: Mapping[str, Any]
-    """Fields of :class:`~httpbench.model.Load` that the user gave. ``scale`` does not change them."""
+    """Fields of :class:`~httpbench.model.Load` to replace in every load. ``scale`` does not change these values."""
     connections: tuple[int, ...] | None
     scale: float = 1.0
 
     def loads(self, parts: Sequence[SuiteLoad], target: str | None = None) -> list[Load]:
-        """Return the loads of all targets or, if ``target`` is given, the loads of this target with the suite's caps on its rate.
+        """Return the loads that apply to all targets.
 
+        If ``target`` is given, return the loads of that target instead, with its rate capped as the suite specifies.
         Raise :class:`UsageError` if a load is invalid.
         """
         from pydantic import ValidationError
@@ -165,7 +169,7 @@ class Overrides:
         return {target: self.loads(parts, target) for target in targets}
 
     def _merged(self, part: SuiteLoad) -> dict[str, Any]:
-        """Return the fields of a suite's load with the overrides applied. If the rate does not rise, remove its steps."""
+        """Return the fields of a suite's load with the overrides applied. If the rate is constant, remove its steps."""
         merged = {**part.model_dump(exclude={"connections", "caps"}), **self.fields}
         if "rate_rps" in self.fields and not self.fields.get("rate_from_rps"):
             merged["rate_from_rps"] = None

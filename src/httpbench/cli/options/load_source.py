@@ -1,7 +1,7 @@
-"""Options that choose where the load comes from, and the sources to choose from: this machine, one load host, or many.
+"""Options that choose the source of the load, and a class for each source: this machine, one load host, or several load hosts.
 
-Verbs only use the interface of :class:`LoadSource`. httpbench reaches a single load host by ssh. If there are several, they are the workers
-of a Dask cluster.
+Verbs use only the interface of :class:`LoadSource`. A single load host is reached by ssh. Several load hosts are the workers of a Dask
+cluster.
 """
 
 from __future__ import annotations
@@ -10,7 +10,10 @@ import functools
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+import click
 
 from httpbench.cli.options.fields import Options, option
 from httpbench.cli.terminal import console
@@ -18,7 +21,7 @@ from httpbench.errors import UsageError
 from httpbench.text import listed
 
 if TYPE_CHECKING:
-    from httpbench.cluster.dask import Workers
+    from httpbench.cluster.dask import Scheduler, Workers
     from httpbench.cluster.dask.survey import Surveyed
     from httpbench.host import Topology
     from httpbench.load import Tool
@@ -28,32 +31,36 @@ if TYPE_CHECKING:
     Divide = Callable[[Topology, Scaling, int | None], Cores]
 
 NATIVE = "native"
+PEM_FILE = click.Path(dir_okay=False, path_type=Path)
 NAMES_MAX = 8
 WARMUP = {"warmup_s": 2.0, "warmup_max_s": None}
-"""Warm-up of many load hosts. Its duration is fixed, because only the total throughput of all hosts could show a steady state."""
+"""Default warm-up for several load hosts.
+
+Its duration is fixed, because no single load host knows the total throughput, which would show a steady state.
+"""
 
 
 class LoadSource:
     """The source of a run's load. The base class represents this machine."""
 
     name: str | None = None
-    """Names of the load hosts, as the plan shows them. ``None``: this machine."""
+    """Names of the load hosts, as the printed plan shows them. ``None``: this machine."""
 
     def warmup(self, given: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the default warm-up fields of this source. Raise :class:`UsageError` if the source can't use the ``given`` fields."""
+        """Return this source's default warm-up fields. Raise :class:`UsageError` if the source doesn't support the ``given`` fields."""
         return {}
 
     def generators(self, tools: Mapping[str, Tool]) -> dict[str, Tool]:
-        """Return the load generators by name, each replaced by the one that this source runs."""
+        """Return the load generators by name, with replacements where this source requires them."""
         return dict(tools)
 
     def divide(self, divide: Divide) -> Divide:
-        """Return a function like ``divide`` that divides this machine's cores for a load from this source."""
+        """Return the function that divides this machine's cores for load from this source. ``divide`` is the function for local load."""
         return divide
 
     @contextmanager
     def placed(self, spec: RunSpec) -> Iterator[RunSpec]:
-        """Connect to the source, and yield the run with its load generators placed on the source."""
+        """Connect to the source, and yield the run, changed so that its load generators run there."""
         yield spec
 
 
@@ -131,6 +138,18 @@ class LoadSourceOptions(Options):
     scheduler: str | None = option(
         "--scheduler", metavar="ADDRESS", help="Load from all workers of this Dask cluster, such as tcp://10.0.0.1:8786."
     )
+    dask_ca: Path | None = option("--dask-ca", type=PEM_FILE, metavar="FILE", help="Certificate authority of the Dask cluster (PEM).")
+    dask_cert: Path | None = option(
+        "--dask-cert", type=PEM_FILE, metavar="FILE", help="Certificate for connecting to the Dask cluster (PEM)."
+    )
+    dask_key: Path | None = option(
+        "--dask-key",
+        type=PEM_FILE,
+        metavar="FILE",
+        default_text="the key in the file of --dask-cert",
+        help="Key of this certificate (PEM).",
+    )
+    dask_insecure: bool = option("--dask-insecure", is_flag=True, help="Use a Dask cluster on other hosts without TLS.")
     host: str | None = option(
         "--host",
         metavar="ADDRESS",
@@ -211,26 +230,38 @@ class LoadSourceOptions(Options):
             raise UsageError("--load-host and --scheduler both choose the load source", hint="remove one of them")
         if self.host is not None and not self.names and not self.scheduler:
             raise UsageError("--host requires a load host", hint="add -r HOST")
+        if self.scheduler is None and (self.dask_ca or self.dask_cert or self.dask_key or self.dask_insecure):
+            raise UsageError("--dask-ca, --dask-cert, --dask-key and --dask-insecure require --scheduler", hint="remove them")
+        if bool(self.dask_ca) != bool(self.dask_cert) or (self.dask_key and not self.dask_cert):
+            raise UsageError(
+                "--dask-ca and --dask-cert are required together", hint="--dask-key may be missing if the key is in the file of --dask-cert"
+            )
         if self.install and not self.only:
             raise UsageError("--install requires exactly one load host", hint="add -r HOST, or install httpbench on each load host")
 
     @contextmanager
-    def _cluster(self) -> Iterator[str]:
-        """Yield the address of the Dask scheduler. If the user gave no scheduler, start a cluster by ssh first."""
+    def _cluster(self) -> Iterator[Scheduler]:
+        """Yield the Dask scheduler. If the user gave none, start a cluster by ssh first."""
         from httpbench.cluster import dask
 
+        dask.require_dask()
         if self.scheduler is not None:
-            dask.require_dask()
-            yield self.scheduler
+            from httpbench.cluster.dask.credentials import read_credentials, require_protected
+
+            own = read_credentials(self.dask_ca, self.dask_cert, self.dask_key) if self.dask_ca and self.dask_cert else None
+            given = dask.Scheduler(self.scheduler, own)
+            if not self.dask_insecure:
+                require_protected(given)
+            yield given
             return
-        dask.require_dask("distributed", "asyncssh")
+        dask.require_dask("cryptography")
         from httpbench.cluster.dask import by_ssh
 
         with by_ssh.started(by_ssh.read_hosts(self.names)) as scheduler:
             yield scheduler
 
-    def _address(self, scheduler: str, targets: Sequence[Target], elsewhere: Sequence[Surveyed], port: int | None) -> str | None:
-        """Return the address that targets listen on. ``None``: loopback, or all targets are URLs."""
+    def _address(self, scheduler: Scheduler, targets: Sequence[Target], elsewhere: Sequence[Surveyed], port: int | None) -> str | None:
+        """Return the address that targets listen on, or ``None`` if they listen on loopback or if all targets are URLs."""
         if not elsewhere:
             if self.host is not None:
                 raise UsageError("all load hosts are this machine, so targets listen on loopback", hint="remove --host")
@@ -258,7 +289,7 @@ class LoadSourceOptions(Options):
 
 
 def _check_reachable(targets: Sequence[Target], load_host: str) -> None:
-    """Raise :class:`UsageError` for a target that another machine cannot reach."""
+    """Raise :class:`UsageError` if the load host cannot reach one of the targets."""
     from httpbench.cluster.address import is_loopback
     from httpbench.model import NetworkMode
 

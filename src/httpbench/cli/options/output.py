@@ -51,7 +51,10 @@ def export_option(name: str, what: str) -> Any:
 
 
 def run_named(store: Store, word: str) -> tuple[Run, list[Trial]]:
-    """Return the run that ``word`` refers to, from a JSON export or the database. Raise :class:`SelectionError` if there is none."""
+    """Return the run that ``word`` names, with its trials. If ``word`` is the path of a file, read the file as a JSON export.
+
+    Raise :class:`SelectionError` if there is no such run.
+    """
     from httpbench.report.data.read_json import read_export
 
     return read_export(Path(word)) if Path(word).is_file() else store.run(word)
@@ -71,7 +74,7 @@ class TableOptions(Options):
     explain: bool = option("--explain", is_flag=True, help="Explain columns, verdicts and marks below the tables.")
 
     def view(self, known: Sequence[str]) -> View:
-        """Return the view that these options ask for. Raise :class:`UsageError` for a column that is not ``known``."""
+        """Return the view that the user chose. Raise :class:`UsageError` for a column that is not in ``known``."""
         from httpbench.report.words.columns import View
 
         if self.wide and self.columns:
@@ -84,13 +87,13 @@ class TableOptions(Options):
 
 @dataclass(frozen=True, slots=True)
 class Exports:
-    """The export files of a verb. A verb opens them before the first trial, so a bad path doesn't waste a measurement."""
+    """The export files of a verb. Verbs call :meth:`check` before the first trial, so that a bad path doesn't waste a measurement."""
 
     paths: dict[str, str]
     """Paths by format name; ``-`` is standard output."""
 
     def and_printed(self, name: str | None) -> Exports:
-        """Add the named format, for standard output. Raise :class:`UsageError` if another option already exports this format."""
+        """Also export the named format to standard output. Raise :class:`UsageError` if another option already exports it."""
         if name is None:
             return self
         if name in self.paths:
@@ -103,7 +106,7 @@ class Exports:
         return console.stderr() if "-" in self.paths.values() else console.stdout()
 
     def check(self) -> None:
-        """Raise :class:`UsageError` if a file cannot be written, two exports name the same file, or an export lacks a package."""
+        """Raise :class:`UsageError` if a file cannot be written, two exports name the same file, or a package is missing."""
         if "html" in self.paths:
             from httpbench.report.html import check_html
 
@@ -142,7 +145,7 @@ class Exports:
 
 
 class FileOptions(Options):
-    """Options for export files. For example, the field ``export_csv`` is the path for the format ``csv``."""
+    """Options for export files. For example, the field ``export_csv`` contains the path for the format ``csv``."""
 
     @property
     def files(self) -> Exports:
@@ -151,7 +154,7 @@ class FileOptions(Options):
 
 
 class ExportOptions(FileOptions):
-    """The export files of verbs that measure or show servers."""
+    """Options for the export files of verbs that measure or show servers."""
 
     export_json: str | None = export_option("json", "everything, with histograms,")
     export_csv: str | None = export_option("csv", "one line per trial")
@@ -163,7 +166,7 @@ class ExportOptions(FileOptions):
 
 
 class ClientExportOptions(ExportOptions):
-    """The export files of verbs that also measure or show clients."""
+    """Options for the export files of verbs that can also measure or show clients."""
 
     export_hyperfine: str | None = export_option("hyperfine", "the times of clients as hyperfine's JSON")
 

@@ -1,7 +1,7 @@
 """Values on the command line: the names that options accept, and types such as durations and sizes.
 
-Suffixes of values are those of other load generators. The names are copied from other modules so that help needs no slow imports. A test
-checks that they are complete.
+Values have the same suffixes as in other load generators. The names are copied from other modules, so that the help needs no slow imports.
+A test checks that no name is missing.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ MULTIPLIERS = {"": 1, "k": 1_000, "M": 1_000_000}
 
 
 class Parsed(click.ParamType[Value]):
-    """A type of values that a function parses. The function raises ``ValueError`` with a message for the user."""
+    """A parameter type whose values are parsed by a function. It raises ``ValueError`` with a message for the user."""
 
     def __init__(self, name: str, parse: Callable[[str], Value]):
         self.name = name
@@ -57,7 +57,7 @@ class Parsed(click.ParamType[Value]):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Value:
         try:
-            parsed: Value = self._parse(value) if isinstance(value, str) else value  # a default may already have its final type
+            parsed: Value = self._parse(value) if isinstance(value, str) else value  # a default may already be parsed
         except ValueError as error:
             self.fail(str(error), param, ctx)
         return parsed
@@ -89,7 +89,7 @@ def counts(text: str) -> tuple[int, ...]:
 
 
 def size(text: str) -> int:
-    """Parse a size such as ``512m`` or ``1g`` into bytes. Units are powers of 1024, like docker's."""
+    """Parse a size such as ``512m`` or ``1g`` into bytes. Units are powers of 1024, as in Docker."""
     from httpbench.model import size_bytes
 
     return size_bytes(text)
@@ -104,7 +104,7 @@ def words(text: str, noun: str, allowed: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def columns(text: str) -> tuple[str, ...]:
-    """Parse a list of columns such as ``target,rps,p99``. :meth:`TableOptions.view` checks them, because each table has its own columns."""
+    """Parse a list of columns such as ``target,rps,p99``. :meth:`TableOptions.view` checks the names, because tables differ."""
     names = tuple(filter(None, (name.strip() for name in text.split(","))))
     if not names:
         raise ValueError(f'"{text}" names no column; write it as target,rps,p99')
@@ -112,7 +112,7 @@ def columns(text: str) -> tuple[str, ...]:
 
 
 def published(text: str) -> Path:
-    """Parse a reference to another project's published results, such as ``techempower:results.json``, and return the file."""
+    """Parse a reference to another project's published results, such as ``techempower:results.json``, and return its path."""
     layout, _, file = text.partition(":")
     if layout != "techempower" or not file:
         raise ValueError(f'"{text}" names no published results; write techempower:FILE')
@@ -162,7 +162,7 @@ def gate(text: str) -> Gate:
 
 
 def doublings(text: str) -> tuple[int, ...]:
-    """Parse a range such as ``1..256`` into 1, 2, 4 … 256. The end is included even if it isn't the start times a power of two."""
+    """Parse a range such as ``1..256`` into 1, 2, 4 … 256. The end of the range is always included."""
     first, dots, last = text.partition("..")
     if not dots:
         raise ValueError(f'"{text}" is not a range; write it as 1..256')
@@ -176,7 +176,7 @@ def doublings(text: str) -> tuple[int, ...]:
 
 
 def rate(text: str) -> tuple[int | None, int]:
-    """Parse a rate such as ``25k`` or ``10k..25k`` into its lowest and highest value. The lowest is ``None`` for a constant rate."""
+    """Parse a rate such as ``25k`` or ``10k..25k`` into its lowest and highest values. The lowest is ``None`` for a constant rate."""
     first, dots, last = text.partition("..")
     if not dots:
         return None, count(text)
@@ -187,7 +187,10 @@ def rate(text: str) -> tuple[int | None, int]:
 
 
 def step(text: str) -> tuple[int | None, float]:
-    """Parse a step of a rising rate, such as ``1k/60s`` or ``60s``, into its rise in requests/s (or ``None``) and its duration in s."""
+    """Parse a step of a rising rate, such as ``1k/60s`` or ``60s``.
+
+    Return its rise in requests/s, or ``None`` if the text contains no rise, and its duration in seconds.
+    """
     rise, slash, each = text.rpartition("/")
     return count(rise) if slash else None, duration_s(each, shortest_s=0.1)
 

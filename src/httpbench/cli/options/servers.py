@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class ServerOptions(Options):
-    """Options for servers given as URLs, and for how to start commands."""
+    """Options for the URLs of running servers, and for starting servers from commands."""
 
     urls: tuple[str, ...] = option("--url", multiple=True, metavar="URL", help="URL of a running server, which is never restarted.")
     prepare: tuple[str, ...] = option(
@@ -105,9 +105,9 @@ class RequestOptions(Options):
     expect_body: str | None = option("--expect-body", metavar="TEXT|@FILE", default_text="any", help="Expected body.")
 
     def as_workload(self, urls: Sequence[str], default: str | None = None) -> Workload:
-        """Return the workload that the user named, else the one named ``default``, with the request options applied to it.
+        """Return the workload that the user named, or else the workload ``default``, with the request options applied.
 
-        If neither is given, the workload expects any successful response.
+        If neither is given, the workload accepts any successful response.
         """
         from pydantic import ValidationError
 
@@ -146,9 +146,9 @@ class RequestOptions(Options):
 def one_target(
     verb: str, server: str | None, options: ServerOptions, isolation: IsolationOptions, folders: Sequence[Path], kind: Kind | None
 ) -> Target:
-    """Return the server of a verb that takes only one.
+    """Return the server for a verb that takes exactly one.
 
-    A text with ``{port}`` or several words is a command. Any other text names a target.
+    If ``server`` contains ``{port}`` or more than one word, it is a command. Otherwise, it names a target.
     """
     from httpbench import catalog
 
@@ -174,7 +174,7 @@ def refuse_skipped(plan: RunPlan) -> None:
 
 
 def _name(request: Request) -> str:
-    """Return a name of a request for the title of a table, such as ``get-json`` for ``GET /json``."""
+    """Return a name for a request, such as ``get-json`` for ``GET /json``. Titles of tables show it."""
     return re.sub(r"[^a-z0-9_.+]+", "-", f"{request.method}{request.path}".lower()).strip("-")
 
 
@@ -194,12 +194,12 @@ def _variable(text: str) -> tuple[str, str]:
 def _pair(text: str, mark: str, option: str, form: str) -> tuple[str, str]:
     name, found, value = text.partition(mark)
     if not found or not name.strip():
-        raise UsageError(f"{option} has no name before `{mark}`", hint=f"write it as {form}")  # the text may contain a secret
+        raise UsageError(f"{option} has no name before `{mark}`", hint=f"write it as {form}")  # don't print the text: it may be secret
     return name.strip(), value.strip() if mark == ":" else value
 
 
 def _text(given: str | None, option: str) -> str | None:
-    """Return the given text, or the content of the file after an @."""
+    """Return the given text or, for ``@FILE``, the content of the file."""
     if given is None or not given.startswith("@"):
         return given
     try:

@@ -1,4 +1,4 @@
-"""Options that several verbs share: the selection of targets, and single options."""
+"""Options that several verbs share, including those that select targets."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ WORKLOADS = "plaintext; clients: client-small-1000; proxies: proxy-10kb"
 
 
 def complete_target(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
-    """Complete ids of built-in targets, and of targets in folders named earlier on the command line."""
+    """Complete ids of built-in targets, and of targets in folders that ``--targets`` named earlier on the command line."""
     return [name for name in ids(context.params.get("targets") or ()) if name.startswith(incomplete)]
 
 
@@ -93,7 +93,7 @@ class Selection(Options):
 
     @property
     def is_of_other_project(self) -> bool:
-        """Whether another project's catalog replaces the built-in targets. Suites name only built-in targets."""
+        """Whether another project's catalog replaces the built-in targets. If so, suites can't select targets."""
         return any(foreign_catalogue(folder) for folder in self.targets)
 
     def catalog(self) -> Catalog:
@@ -103,7 +103,7 @@ class Selection(Options):
         return load(self.targets)
 
     def of(self, known: Catalog, default: tuple[str, ...] = (), kind: Kind | None = None) -> list[Target]:
-        """Return the selected targets. ``default`` applies if the user names no target, and ``kind`` if the user names no kind."""
+        """Return the selected targets. ``default`` is used if the user names no target, and ``kind`` if the user gives no kind."""
         from httpbench.catalog import select
         from httpbench.model import Category, Kind
 

@@ -1,1 +1,1 @@
-"""Everything that writes to the terminal: console, progress, plans."""
+"""Output to the terminal: the console, the progress of a run, and its plan."""

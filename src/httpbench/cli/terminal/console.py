@@ -1,7 +1,7 @@
 """All output of the command: data on standard output, everything else on standard error, and exports to files.
 
-Parts of the output come from other programs, so all output passes through :func:`httpbench.text.printable`. A test fails if another
-module prints.
+Some of the output comes from other programs. All output therefore passes through :func:`httpbench.text.printable`, which escapes control
+characters. A test fails if another module prints.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from httpbench.errors import HttpbenchError
     from httpbench.report.terminal.grid import Cells
 
-WIDTH_WITHOUT_TERMINAL = 240  # wide enough to keep tables whole in files
+WIDTH_WITHOUT_TERMINAL = 240  # wide enough that tables in files show all columns
 
 
 def stdout() -> Console:
@@ -98,7 +98,7 @@ def save(text: str, path: Path) -> None:
 
 
 def problem(target: str, error: HttpbenchError) -> None:
-    """Print the error of a target and the error's hint on one line, to standard error."""
+    """Print a target's error and its hint on one line to standard error."""
     hint = f"; hint: {error.hint}" if error.hint else ""
     echo(one_line(f"{target}: {error.message}{hint}"), err=True)
 
@@ -114,5 +114,5 @@ def error(message: str, hint: str | None = None, log_tail: str | None = None) ->
 
 
 def fault(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
-    """Print an uncaught exception as printable text, because its message can quote other programs."""
+    """Print an uncaught exception. Its message may quote other programs, so control characters are escaped."""
     echo("".join(traceback.format_exception(kind, error, trace)).rstrip("\n"), err=True)

@@ -39,7 +39,7 @@ def show(spec: RunSpec, output: Console, load_host: str | None = None) -> ExitCo
 
 
 def _columns(trials: Sequence[TrialPlan], known: Mapping[str, TargetState], load_host: str | None) -> list[Cells]:
-    """Return the columns of the plan. The cells for rates and backends are empty if no trial has any."""
+    """Return the columns of the plan. The columns for rates and backends are empty, and therefore hidden, if no trial has any."""
     has_rate = any(trial.load.rate_rps is not None for trial in trials)
     columns = [
         names_column("Target", [trial.target for trial in trials]),
@@ -66,9 +66,9 @@ def _generator_cores(trial: TrialPlan) -> str:
 
 
 def _containers(trials: Sequence[TrialPlan], targets: Mapping[str, Target], port: int | None) -> Iterator[str]:
-    """Yield the command that starts each container, only once even if it gets several loads.
+    """Yield the command that starts each container. Several loads of the same container share one command.
 
-    Without ``--port``, the command contains a port that is free now.
+    Without ``--port``, the command contains a port that is currently free.
     """
     ways = {(trial.target, trial.scaling, trial.cores.target, trial.workers): None for trial in trials}
     for name, scaling, cpus, workers in ways:

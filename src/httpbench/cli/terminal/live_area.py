@@ -5,7 +5,7 @@
     251,002/s ▆▇▇█▇▇▆▇█▇ p99 0.609 ms · target 62% CPU, 9 MB
     last: c/epoll/level: 409,871 requests/s, p50 0.149 ms, p99 0.372 ms, 99% CPU
 
-A trial without valid results also prints a permanent line above these lines.
+A trial without valid results is also reported on a permanent line above these lines.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from httpbench.run import Stage
 from httpbench.sample import Current
 from httpbench.text import one_line
 
-REFRESH_PER_S = 4  # often enough to look alive, but uses little CPU time
+REFRESH_PER_S = 4  # looks live, but uses little CPU time
 BAR_MAX = 60
 SPARKS = "▁▂▃▄▅▆▇█"
 SPARKS_MIN, SPARKS_MAX = 8, 60
@@ -37,7 +37,7 @@ PHASES = {Phase.CONNECT: "connecting", Phase.WARMUP: "warming up", Phase.MEASURE
 
 
 class LiveArea(Lines):
-    """The renderable of the live display. Drawing it reads the current usage of the target. ``now`` returns the time in seconds."""
+    """A live display of the progress. Each refresh reads the current usage of the target. ``now`` returns the time in seconds."""
 
     def __init__(self, console: Console, now: Callable[[], float] = time.monotonic):
         super().__init__(console)
@@ -55,7 +55,7 @@ class LiveArea(Lines):
         self._rates: tuple[float, ...] = ()
         self._read: Callable[[], Current] | None = None
         self._slices: dict[int, tuple[float, ...]] = {}
-        """Throughput of the finished slices of each trial, by the trial's number."""
+        """Throughput of the finished slices of each running trial, by trial number."""
 
     def build_started(self, target: Target) -> None:
         with self._lock:
@@ -77,7 +77,7 @@ class LiveArea(Lines):
         self._enter(stage)
 
     def turn(self, plan: TrialPlan, slice_number: int, slices: int, last: SliceReport | None) -> None:
-        """Show the target's earlier slices, because a slice is too short to show its own throughput while it is measured."""
+        """Show the results of the target's earlier slices. The current slice is too short to be shown while it is measured."""
         self._plan = plan
         self._enter(f"slice {slice_number}/{slices}")
         if last is not None:
@@ -89,10 +89,11 @@ class LiveArea(Lines):
         if self._seen is None or self._seen.phase is not progress.phase:
             self._enter(PHASES[progress.phase])
         self._seen, self._read = progress, None if progress.phase is Phase.DONE else current
-        if progress.throughput_rps:  # a phase that has just begun has no throughput yet
+        if progress.throughput_rps:  # a phase that has just started has no throughput yet
             self._rates = (*self._rates, progress.throughput_rps)[-SPARKS_MAX:]
 
     def trial_ended(self, trial: Trial) -> None:
+        self._slices.pop(trial.plan.number, None)
         self._last = f"last: {trial.plan.target}: {outcome(trial)}"
         place = self._place(trial)
         if not trial.verdict.counts:

@@ -49,7 +49,7 @@ class Lines:
         self._say(f"{self._place(trial)}: {outcome(trial)}")
 
     def _place(self, trial: Trial) -> str:
-        """Return, and forget, the text about a trial's position in the run that was recorded when the trial started."""
+        """Return and delete the description of a trial that :meth:`trial_started` stored."""
         return self._places.pop(trial.plan.number)
 
     def warning(self, warning: str | Reason) -> None:
@@ -91,7 +91,7 @@ def outcome(trial: Trial) -> str:
 
 
 def clock(seconds: float) -> str:
-    """Format a duration, such as ``1h 05m``, ``2m 30s`` or ``12s``."""
+    """Format a duration as, for example, ``1h 05m``, ``2m 30s`` or ``12s``."""
     minutes, rest = divmod(round(seconds), 60)
     hours, minutes = divmod(minutes, 60)
     return f"{hours}h {minutes:02}m" if hours else f"{minutes}m {rest:02}s" if minutes else f"{rest}s"

@@ -12,7 +12,7 @@ from httpbench.text import printable
 
 
 class SafeConsole(Console):
-    """A console that makes the text of every segment printable. It keeps rich's own control codes, such as those of a live area."""
+    """A console that escapes control characters in all text. Rich's own control codes, such as those of a live area, still work."""
 
     def __init__(self, **options: Any):
         super().__init__(highlight=False, markup=False, emoji=False, **options)

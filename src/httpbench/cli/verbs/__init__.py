@@ -1,1 +1,1 @@
-"""The verbs, one file each."""
+"""The verbs, with one module for each."""

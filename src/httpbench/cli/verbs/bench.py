@@ -86,7 +86,7 @@ class BenchOptions(Options):
 
 @dataclass(frozen=True, slots=True)
 class Selected:
-    """The selected targets, which are all of one kind, and the suite of the run, or ``None`` without a suite."""
+    """The selected targets, which are all of one kind, and the suite of the run, if it has one."""
 
     catalog: Catalog
     suite: Suite | None
@@ -101,8 +101,8 @@ def bench(options: BenchOptions) -> ExitCode:
     """Measure targets of one kind in interleaved rounds.
 
     Each trial starts the target, warms it up, measures it and stops it. Targets are built first if necessary. TARGET is an id or a part of
-    one (c/epoll, nginx), a language or a category. A run measures targets of one kind: servers if each TARGET matches one, otherwise
-    clients, otherwise proxies.
+    one (c/epoll, nginx), a language or a category. A run measures targets of one kind: servers if each TARGET matches a server,
+    otherwise clients if each matches a client, otherwise proxies.
 
     \b
     httpbench bench c/epoll golang -c 8,64            8 and 64 connections
@@ -114,7 +114,7 @@ def bench(options: BenchOptions) -> ExitCode:
     httpbench bench --suite http-servers --dry-run    the plan and its duration
     httpbench bench micro --quick --export-json -     JSON on standard output
     """
-    selected = _select(options)  # reports an unknown name before the slow imports below
+    selected = _select(options)  # report an unknown name before the slow imports below
     from httpbench.cli.measure import measure
     from httpbench.cli.terminal import dry_run
     from httpbench.run import Interleave, with_slices
@@ -129,7 +129,7 @@ def bench(options: BenchOptions) -> ExitCode:
 
 
 def _select(options: BenchOptions) -> Selected:
-    """Return the targets that the user named, else the targets of the named suite, else those of the default suite."""
+    """Select the targets that the user named or, if there are none, the targets of the named suite or the default suite."""
     from httpbench.model import Kind
     from httpbench.run import KINDS
 
@@ -150,7 +150,7 @@ def _select(options: BenchOptions) -> Selected:
 
 
 def _kind(selection: Selection, known: Catalog, suite: Suite | None) -> Kind:
-    """Return the kind that the user named, else the suite's kind, else the first kind that has a target for every word."""
+    """Return the kind that the user named, else the suite's kind, else the first kind in which every word matches a target."""
     from httpbench import catalog
     from httpbench.model import Kind
 
@@ -160,7 +160,7 @@ def _kind(selection: Selection, known: Catalog, suite: Suite | None) -> Kind:
         return suite.kind
     kind = catalog.kind_of(list(known.targets.values()), selection.words)
     if kind is None:
-        found = {target.kind for target in selection.of(known)}  # raises an error for a word without a match
+        found = {target.kind for target in selection.of(known)}  # raises an error if a word has no match
         kinds = listed(kind.plural for kind in Kind if kind in found)
         hint = "measure one kind after the other, or choose one with --kind"
         raise SelectionError(f"a run measures targets of one kind, but {' '.join(selection.words)} matches {kinds}", hint=hint)
@@ -168,10 +168,10 @@ def _kind(selection: Selection, known: Catalog, suite: Suite | None) -> Kind:
 
 
 def _plan(selected: Selected, source: LoadSource, tools: dict[str, Tool], options: BenchOptions) -> RunSpec:
-    """Return the trials of every target under every workload and load, and print which targets and loads are left out.
+    """Return the specification of the run, and print which targets and loads are left out.
 
-    Loads of a suite that the load generator cannot generate are left out. Raise :class:`UsageError` if no load is left, or if the command
-    line itself asks for an impossible load.
+    A suite's loads are left out if the load generator can't generate them. Raise :class:`UsageError` if no load remains, or if the command
+    line itself requests an impossible load.
     """
     from httpbench import host
     from httpbench.cli.measure import make_spec, refuse_impossible
@@ -217,13 +217,16 @@ def _plan(selected: Selected, source: LoadSource, tools: dict[str, Tool], option
 
 
 def _itself(targets: Sequence[Target]) -> str | None:
-    """Return the id of the first target, to use as the baseline, if ``targets`` is one target in several places, else ``None``."""
+    """Return the first target's id, for use as the baseline, if all targets are the same target in different places.
+
+    Otherwise, return ``None``.
+    """
     sources = {(target.folder, target.variant) for target in targets}
     return targets[0].id if len(sources) == 1 and len(targets) > 1 else None
 
 
 def _matrix(selected: Selected, workloads: Sequence[str], source: LoadSource, tools: dict[str, Tool], options: BenchOptions) -> Matrix:
-    """Return the suite's matrix, or else the usual matrix for this kind of target, with the options applied."""
+    """Return the suite's matrix or, without a suite, the usual matrix for this kind of target, with the options applied."""
     from httpbench.model import Kind, Scaling
     from httpbench.run import Matrix
 

@@ -1,4 +1,4 @@
-"""``httpbench compare``: changes from one run to another, and gates for pipelines."""
+"""``httpbench compare``: changes from one run to another, and gates for CI pipelines."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def compare(options: CompareOptions) -> ExitCode | None:
 
 
 def _run(store: Store, word: str) -> tuple[Run, list[Trial]]:
-    """Return the run that a word refers to. Raise :class:`SelectionError` if there is none."""
+    """Return the run that ``word`` names, with its trials. Raise :class:`SelectionError` if there is no such run."""
     from httpbench.store import WAYS
 
     try:
@@ -106,7 +106,7 @@ def _run(store: Store, word: str) -> tuple[Run, list[Trial]]:
 
 
 def _commit(word: str) -> str | None:
-    """Return the commit that git, run in the working directory, resolves a word to, or ``None``."""
+    """Return the id of the commit that ``word`` names in the git repository of the working directory, or ``None``."""
     if word.startswith("-"):
         return None
     from httpbench import host

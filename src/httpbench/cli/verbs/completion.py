@@ -16,7 +16,7 @@ SHELLS = ("bash", "zsh", "fish")
 DATA, CONFIG = ("XDG_DATA_HOME", ".local/share"), ("XDG_CONFIG_HOME", ".config")
 
 BASH_LOADERS = ("/usr/share/bash-completion/bash_completion", "/usr/local/share/bash-completion/bash_completion")
-"""Files of the package bash-completion. Bash loads the installed completion script only if one of these files exists."""
+"""Files of the bash-completion package. Bash loads the installed completion script only if one of these files exists."""
 
 
 class CompletionOptions(Options):
@@ -29,7 +29,7 @@ def completion(options: CompletionOptions) -> None:
     """Install tab completion for your shell.
 
     Completes verbs, options and targets in new shells. SHELL is bash, zsh or fish; default: the one in the environment variable SHELL.
-    For zsh, adds the folder of the script to .zshrc.
+    For zsh, adds the folder of the completion script to fpath in .zshrc.
 
     \b
     httpbench completion               install for your shell
@@ -75,7 +75,7 @@ def _script(shell: str) -> str:
 
 
 def _place(shell: str) -> Path:
-    """Return the path at which to install the script. By default, zsh does not search the folder of this path."""
+    """Return the path of the installed script. By default, zsh doesn't search the script's folder."""
     if shell == "bash":
         named = os.environ.get("BASH_COMPLETION_USER_DIR", "").split(":")[0]
         return (Path(named) if named else base_folder(*DATA) / "bash-completion") / "completions" / "httpbench"
@@ -85,7 +85,10 @@ def _place(shell: str) -> Path:
 
 
 def _add_to_zshrc(folder: Path) -> Path | None:
-    """Add the folder to .zshrc, and return the path of .zshrc; ``None`` if the folder was already in the file."""
+    """Add the folder to ``fpath`` in .zshrc, and return the path of .zshrc.
+
+    Return ``None`` if .zshrc already contains the folder.
+    """
     path = Path(os.environ.get("ZDOTDIR") or Path.home()) / ".zshrc"
     before = path.read_text(encoding="utf-8", errors="surrogateescape") if path.exists() else ""
     if str(folder) in before:

@@ -81,7 +81,7 @@ def _show(environment: Environment, findings: Sequence[Finding]) -> None:
 
 
 def _text(value: object) -> str:
-    """Format a value of the environment; ``-`` if it is missing."""
+    """Format a value of the environment. A missing value is shown as ``-``."""
     if isinstance(value, dict):
         return ", ".join(f"{name} {setting}" for name, setting in value.items()) or "-"
     if isinstance(value, bool):

@@ -38,7 +38,7 @@ class HistoryOptions(Options):
 
 @command(HistoryOptions)
 def history(options: HistoryOptions) -> None:
-    """Show a target over many runs, and when it changed.
+    """Show a target's results over many runs, and when they changed.
 
     TARGET is an id, or a part of one. Each load has a table, newest run first. Runs are in one table only if their environments match.
     A change is shown if it is significant at the 2% level and lasts for at least 3 runs. Its 95% interval and the commits in between are
@@ -71,7 +71,7 @@ def history(options: HistoryOptions) -> None:
 
 
 def _target(word: str, known: Sequence[str], db: Path) -> str:
-    """Return the id that a word selects. Raise :class:`SelectionError` if no id or several ids match."""
+    """Return the target id that ``word`` selects. Raise :class:`SelectionError` if no id matches, or more than one."""
     if word in known:
         return word
     found = [name for name in known if word in name]
@@ -84,7 +84,7 @@ def _target(word: str, known: Sequence[str], db: Path) -> str:
 
 
 def _chosen(found: Sequence[Series], figure: str | None) -> list[Series]:
-    """Return the series of the named figure, or else the first series of each cell."""
+    """Return the series of the named metric or, if ``figure`` is ``None``, the first series of each cell."""
     if figure is not None:
         return [series for series in found if series.figure == figure]
     first: dict[tuple[object, ...], str] = {}

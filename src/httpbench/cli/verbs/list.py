@@ -1,4 +1,4 @@
-"""``httpbench list``: targets, their state, and the fix for what is missing."""
+"""``httpbench list``: targets, their state, and how to fix problems."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ if TYPE_CHECKING:
 
 TARGET_KEYS = ("id", "kind", "language", "framework", "variant", "category", "tuning", "scaling", "limits", "upstream", "notes")
 STATE_KEYS = ("state", "reason", "fix", "version")
-"""JSON keys. Each has the name of an attribute of the target (``TARGET_KEYS``) or of its state (``STATE_KEYS``)."""
+"""JSON keys that are also attributes of the target (``TARGET_KEYS``) or of its state (``STATE_KEYS``)."""
 
 IMAGE_TARGETS_SHOWN = 3
 ID_WIDTH = 40
-"""Maximum width of ids in another project's catalog, in characters. Longer ids are folded."""
+"""Maximum width of ids in another project's catalog, in characters. Longer ids wrap."""
 
 
 class ListOptions(Options):
@@ -49,7 +49,7 @@ class Listed:
     target: Target
     state: TargetState
     proof: Proof | None
-    """Proof recorded in the project."""
+    """Proof that is recorded in the project. ``None``: none."""
     proof_words: str
 
 
@@ -66,10 +66,25 @@ def list_targets(options: ListOptions) -> None:
     httpbench list --images golang         the base images to pull for a language
     httpbench list --targets ~/mine mine   targets of your own
     """
+    from httpbench.catalog import load_valid
+    from httpbench.errors import CatalogError, SelectionError
+
+    known, problems = load_valid(options.selection.targets)
+    try:
+        selected = options.selection.of(known)
+    except SelectionError:
+        if not problems:  # otherwise, the missing target may be in an invalid file
+            raise
+    else:
+        _list(selected, options)
+    if problems:
+        raise CatalogError(problems)
+
+
+def _list(selected: Sequence[Target], options: ListOptions) -> None:
     from httpbench import catalog, host
     from httpbench.run import cache_folder, states
 
-    selected = options.selection.of(options.selection.catalog())
     if options.images:
         _list_images(selected, options.isolate, as_json=options.json)
         return
@@ -86,7 +101,7 @@ def list_targets(options: ListOptions) -> None:
 
 
 def _placed(targets: Sequence[Target], place: str | None) -> Sequence[Target]:
-    """Return the targets for this place. If the place is a container engine, leave out clients, because they run only as processes."""
+    """Return the targets as they run in this place. For a container engine, leave out clients, because they run only as processes."""
     if place in (None, PLACES[0]):
         return targets
     from httpbench.model import Engine, Isolation, Kind
@@ -145,7 +160,7 @@ def _state_words(listed: Listed) -> str:
 
 
 def _show_catalogue(found: Sequence[Listed], folders: Sequence[Path]) -> None:
-    """Print another project's targets. All have the same fix, which is printed once, below the table."""
+    """Print another project's targets. All need the same command, which is printed once, below the table."""
     from rich.table import Column, Table
     from rich.text import Text
 
@@ -180,7 +195,7 @@ def _entry(listed: Listed) -> dict[str, Any]:
 
 
 def _list_images(targets: Sequence[Target], place: str | None, *, as_json: bool) -> None:
-    """Print each base image of the targets that can run. Raise :class:`ContainerError` if the engine does not respond."""
+    """Print the base images of all targets that are not refused. Raise :class:`ContainerError` if the engine does not respond."""
     from rich.table import Column, Table
     from rich.text import Text
 

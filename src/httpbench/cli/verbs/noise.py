@@ -69,7 +69,7 @@ def noise(options: NoiseOptions) -> ExitCode | None:
 
 
 def _plan(options: NoiseOptions) -> RunSpec:
-    """Return a run of A/A pairs, which compare one server with itself."""
+    """Return the specification of a run of A/A pairs, which compare one server with itself."""
     from httpbench import catalog, load
     from httpbench.cli.measure import make_spec
     from httpbench.model import Load, Scaling

@@ -1,4 +1,4 @@
-"""``httpbench probe``: find out how servers handle requests beyond the contract."""
+"""``httpbench probe``: find out how servers handle requests that the contract doesn't cover."""
 
 from __future__ import annotations
 

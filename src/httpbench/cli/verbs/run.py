@@ -25,6 +25,7 @@ from httpbench.cli.options.shared import (
     rounds_option,
     seed_option,
 )
+from httpbench.cli.options.transport import TransportOptions
 from httpbench.errors import SelectionError, UsageError
 
 if TYPE_CHECKING:
@@ -48,6 +49,7 @@ class RunOptions(Options):
     baseline: str | None = option("--baseline", metavar="NAME", default_text="the first", help="Server to compare the others with.")
     isolation: IsolationOptions = group(IsolationOptions)
     request: RequestOptions = group(RequestOptions)
+    transport: TransportOptions = group(TransportOptions)
     load: LoadOptions = group(LoadOptions)
     source: LoadSourceOptions = group(LoadSourceOptions)
     scan: tuple[str, tuple[int, ...]] | None = option(
@@ -83,11 +85,12 @@ def run(options: RunOptions) -> ExitCode:
     httpbench run './old {port}' './new {port}'                  two commands
     httpbench run './a {port}' './b {port}' --fail-if 'rps<-3%'  a gate
     httpbench run --url http://127.0.0.1:8080/hello              a running server
+    httpbench run --url https://127.0.0.1:8443/ -k --http2       TLS and HTTP/2
     httpbench run --url http://10.0.0.9/ -r a -r b               load from hosts
     httpbench run --image nginx:1.27 --image caddy:2 --port 80   images
     """
     isolation = options.isolation.of_images(options.images)
-    targets = options.servers.targets(options.commands, options.names, options.images, isolation)
+    targets = options.transport.applied(options.servers.targets(options.commands, options.names, options.images, isolation))
     from httpbench import load
     from httpbench.cli.measure import measure
     from httpbench.cli.terminal import dry_run
@@ -102,7 +105,7 @@ def run(options: RunOptions) -> ExitCode:
 
 
 def _plan(targets: Sequence[Target], source: LoadSource, tools: Mapping[str, Tool], options: RunOptions) -> RunSpec:
-    """Return the trials of every server under every load."""
+    """Return the specification of the run, which measures every server under every load."""
     from httpbench.cli.measure import make_spec
     from httpbench.model import Table
     from httpbench.run import Interleave, Matrix, with_slices
@@ -145,13 +148,13 @@ def _loads(source: LoadSource, options: RunOptions) -> list[Load]:
 
     if options.scan and options.load.connections:
         raise UsageError("--scan connections and --connections both set the number of connections", hint="remove one of them")
-    given = options.load.given()
+    given = {**options.load.given(), **options.transport.load_fields(options.servers.urls)}
     connections = options.scan[1] if options.scan else options.load.connections
     return Overrides({**source.warmup(given), **given}, connections).loads([KINDS[Kind.SERVER].load])
 
 
 def _precision(options: RunOptions) -> Precision | None:
-    """Return the precision at which the run ends, or ``None`` for a fixed number of rounds."""
+    """Return the precision at which the run stops adding rounds, or ``None`` for a fixed number of rounds."""
     from httpbench.model import Precision
 
     if not (options.precision or options.min_rounds or options.max_rounds):
@@ -167,7 +170,7 @@ def _precision(options: RunOptions) -> Precision | None:
 
 
 def _baseline(targets: Sequence[Target], name: str | None) -> str:
-    """Return the id of the named server, or else the id of the first server."""
+    """Return the id of the named server or, without a name, the id of the first server."""
     if name is None:
         return targets[0].id
     found = [target.id for target in targets if name.lower() in (target.framework, target.id)]

@@ -123,7 +123,7 @@ def _delete(db: Path, words: tuple[str, ...], prune: int | timedelta | None) -> 
 
 
 def _outdated(lines: Sequence[RunLine], keep: int | timedelta) -> list[str]:
-    """Return the ids of the runs to delete. ``lines`` must begin with the newest run. Named runs and runs in progress are kept."""
+    """Return the ids of the runs to delete. ``lines`` must be sorted from newest to oldest. Named runs and runs in progress are kept."""
     if isinstance(keep, timedelta):
         oldest = (datetime.now(UTC) - keep).isoformat(timespec="milliseconds").replace("+00:00", "Z")
         old = [line for line in lines if line.started_at < oldest]
@@ -139,7 +139,7 @@ def _size(size_bytes: int) -> str:
 def _show(lines: Sequence[RunLine]) -> None:
     from httpbench.report.terminal.grid import column
 
-    # The start time is the first column that a narrow terminal omits, because a run's id begins with it.
+    # A narrow terminal omits the start time first, because the run's id begins with the same time.
     columns = [
         column("Run", (line.id for line in lines)),
         column("Name", (line.name or "" for line in lines)),

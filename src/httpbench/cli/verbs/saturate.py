@@ -18,6 +18,7 @@ from httpbench.cli.options.output import ExportOptions, RecordOptions
 from httpbench.cli.options.params import COUNT, DURATION, DURATION_OR_NONE, LATENCY_BOUND, PERCENTAGE
 from httpbench.cli.options.servers import RequestOptions, ServerOptions, one_target, refuse_skipped
 from httpbench.cli.options.shared import complete_target, name_option, targets_option
+from httpbench.cli.options.transport import TransportOptions
 from httpbench.errors import UsageError
 
 if TYPE_CHECKING:
@@ -54,7 +55,7 @@ class SearchOptions(Options):
 
 
 class SearchLoadOptions(Options):
-    """The load, as fields of :class:`~httpbench.model.Load`. The search chooses the rates."""
+    """Options for the load, named like the fields of :class:`~httpbench.model.Load`. The search chooses the rates."""
 
     connections: int = option("-c", "--connections", type=COUNT, default=64, help="Connections.")
     duration_s: float = option("-d", "--duration", type=DURATION, default="3s", help="Measured duration of each trial.")
@@ -73,6 +74,7 @@ class SaturateOptions(Options):
     servers: ServerOptions = group(ServerOptions)
     isolation: IsolationOptions = group(IsolationOptions)
     request: RequestOptions = group(RequestOptions)
+    transport: TransportOptions = group(TransportOptions)
     targets: tuple[Path, ...] = targets_option()
     name: str | None = name_option("--name")
     record: RecordOptions = group(RecordOptions)
@@ -97,6 +99,7 @@ def saturate(options: SaturateOptions) -> ExitCode:
     from httpbench.model import Kind
 
     found = one_target("saturate", options.server, options.servers, options.isolation, options.targets, Kind.SERVER)
+    (found,) = options.transport.applied([found])
     tools = {NATIVE: load.get(NATIVE)}
     with options.source.opened([found], tools, port=options.servers.port) as source:
         spec = _plan(found.at(options.request.path), source, tools, options)
@@ -104,7 +107,7 @@ def saturate(options: SaturateOptions) -> ExitCode:
 
 
 def _plan(target: Target, source: LoadSource, tools: Mapping[str, Tool], options: SaturateOptions) -> RunSpec:
-    """Return a run with only the first trial. The search adds the other trials."""
+    """Return the specification of a run that plans only the first trial. The search adds the other trials."""
     from httpbench.cli.measure import make_spec
     from httpbench.model import Load, Table
     from httpbench.run import Matrix
@@ -113,7 +116,9 @@ def _plan(target: Target, source: LoadSource, tools: Mapping[str, Tool], options
     share = options.servers.share
     scalings = [options.servers.chosen_scaling]
     # The first trial is a short closed loop. Its throughput is the starting point of the search.
-    scout = Load.model_validate({**dataclasses.asdict(options.load), "duration_s": min(SCOUT_DURATION_S, options.load.duration_s)})
+    scout_s = min(SCOUT_DURATION_S, options.load.duration_s)
+    own = {**dataclasses.asdict(options.load), **options.transport.load_fields(options.servers.urls), "duration_s": scout_s}
+    scout = Load.model_validate(own)
     matrix = Matrix([target], scalings, [workload.name], [scout], list(tools), rounds=1, workers=share.workers)
     spec = make_spec(matrix, tools, [target], {workload.name: workload}, source=source, share=share, seed=0)
     refuse_skipped(spec.plan)

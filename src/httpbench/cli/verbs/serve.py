@@ -15,7 +15,7 @@ HOST = "127.0.0.1"
 PORT = 8420
 RUNS = 100
 NICENESS = 10
-"""Niceness of the dashboard, which gives priority to a measurement on the same machine."""
+"""Niceness of the dashboard. It gives measurements on the same machine priority over the dashboard."""
 
 
 class ServeOptions(Options):

@@ -97,9 +97,9 @@ def _required(options: SetupOptions) -> Mapping[str, Sequence[Requirement]]:
 def _of_targets(
     selection: Selection, known: Catalog, suite: Suite | None, *, asks_database: bool
 ) -> Iterator[tuple[str, Sequence[Requirement]]]:
-    """Yield the requirements of the selected targets, or of the targets of a suite, and of their databases.
+    """Yield the name and requirements of each target and of its database.
 
-    In a container, a target requires only the engine.
+    If the user selected no targets, these are the targets of the suite. In a container, a target requires only the container engine.
     """
     from httpbench.databases import SYSTEMS
     from httpbench.model import Engine, Runtime
@@ -114,7 +114,7 @@ def _of_targets(
 
 
 def _generators(options: SetupOptions) -> list[str]:
-    """Return the named load generators and the load generators of the suites."""
+    """Return the load generators that the user named, and those of the suites."""
     known = options.selection.catalog()
     return list(dict.fromkeys([*options.generators, *(name for suite in options.suites for name in known.suite(suite).load_generator)]))
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -47,6 +46,7 @@ def up(options: UpOptions) -> None:
     """
     from httpbench import catalog, host
     from httpbench.cli.targets import prepare_engines, with_backends
+    from httpbench.host.scratch import scratch_folder
     from httpbench.model import Kind
     from httpbench.run import KINDS, StartContext, backend_of, cores_beside_database, prepare, scaling_of
     from httpbench.run import up as running
@@ -73,10 +73,10 @@ def up(options: UpOptions) -> None:
     cores = cores_beside_database(target, workload, topology, cores)
     backend = backend_of(target, workload, known.targets, built, cores, topology)
     try:
-        with tempfile.TemporaryDirectory(prefix="httpbench-") as scratch:
+        with scratch_folder() as scratch:
             place = StartContext(
                 built.folders[target.id],
-                Path(scratch),
+                scratch,
                 topology.groups(cores.target),
                 servers.port,
                 servers.start_timeout,
@@ -92,7 +92,10 @@ def up(options: UpOptions) -> None:
 
 
 def _workload(known: Catalog, target: Target, request: RequestOptions) -> Workload:
-    """Return the workload for the first response: a target's usual one, or for a command, one that accepts any successful response."""
+    """Return the workload that checks the first response.
+
+    By default, a target is checked with its usual workload, and a command may send any successful response.
+    """
     from httpbench.cli.targets import workloads_of
     from httpbench.model import Kind
     from httpbench.run import KINDS

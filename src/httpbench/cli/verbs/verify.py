@@ -29,7 +29,9 @@ class VerifyOptions(Options):
     workload: str | None = workload_option()
     jobs: int = jobs_option()
     record: bool = option(
-        "--record", is_flag=True, help="Record passed targets in targets/verified.toml of this checkout, with date, system and toolchain."
+        "--record",
+        is_flag=True,
+        help="Record targets that pass in targets/verified.toml of this checkout, with date, system and toolchain.",
     )
 
 
@@ -96,7 +98,11 @@ def verify(options: VerifyOptions) -> ExitCode:
 
 
 def _served(known: Catalog, target: Target, usual: Workload, named: str | None) -> list[Workload]:
-    """Return the workloads to verify: all that the target serves if it declares paths and the user named none, else the usual one."""
+    """Return the workloads to verify.
+
+    If the target declares paths and the user named no workload, verify every workload that the target serves. Otherwise, verify only
+    ``usual``, or each of its parts if it is a mix. The list is empty if the target doesn't serve ``usual``.
+    """
     if named is not None or not target.paths:
         return list(usual.each) if usual.is_served_by(target) else []
     return [workload for workload in known.workloads.values() if workload.kind is target.kind and workload.is_served_by(target)]
@@ -114,10 +120,10 @@ def _require_recordable(targets: Sequence[Target], workload: str | None) -> None
 
 
 def _keep(target: Target, results: Sequence[Verified], built: Built, *, record: bool) -> list[Path]:
-    """Record which scalings of the target passed as a process. Return the files that changed in the project.
+    """Record which scalings of the target passed, and return the files that changed in the project.
 
-    The record is kept on this machine and, if ``record``, also in the project. Results in containers are not recorded, because containers
-    have a different toolchain. Call this function after each target, so that an interruption loses no results.
+    Results are recorded on this machine and, if ``record`` is true, in the project too. Results from containers are not recorded, because
+    containers have a different toolchain. Call this function after each target, so that an interruption loses no results.
     """
     from httpbench import catalog
     from httpbench.run import mark_verified, proof_of

@@ -8,6 +8,9 @@ a common start, and prints the merged result in the format of the load generator
 ``conductor.py``   prepares, starts and watches one trial from this machine, and collects its results
 ``hosts.py``       load hosts as workers of a Dask cluster
 ``by_ssh.py``      starts a Dask cluster on load hosts by ssh
+``node.py``        the scheduler or a worker of such a cluster
+``credentials.py`` certificates of a cluster, and which clusters must have some
+``security.py``    the form in which Dask takes them
 ``agent.py``       the part that runs on a load host
 ``survey.py``      asks all load hosts for versions, clocks and speed, and whether they reach this machine
 ``orders.py``      input and output of an agent, and the connections and threads of each load host
@@ -16,6 +19,7 @@ a common start, and prints the merged result in the format of the load generator
 =================  =====================================================================
 """
 
+from httpbench.cluster.dask.credentials import Scheduler
 from httpbench.cluster.dask.generator import ManyHosts, Workers, require_dask
 
-__all__ = ["ManyHosts", "Workers", "require_dask"]
+__all__ = ["ManyHosts", "Scheduler", "Workers", "require_dask"]

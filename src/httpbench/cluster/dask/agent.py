@@ -19,12 +19,12 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 
 from httpbench import __version__
 from httpbench.cluster.dask import results
 from httpbench.cluster.dask.orders import BEAT_S, AgentOutcome, HostFacts, Orders, Readiness, unpacked
 from httpbench.errors import LoadError
+from httpbench.host.scratch import scratch_folder
 from httpbench.load import Native, programs
 from httpbench.load.native import PROGRAM
 
@@ -132,8 +132,8 @@ def perform(orders: Orders, is_cancelled: Callable[[], bool], beat: Callable[[],
     if program is None:
         raise LoadError(f"{PROGRAM} is not installed")
     try:
-        with _beating(beat), tempfile.TemporaryDirectory(prefix="httpbench-", ignore_cleanup_errors=True) as folder:
-            return _performed(orders, (program, "--start-on-stdin", *unpacked(orders, Path(folder))), folder, is_cancelled)
+        with _beating(beat), scratch_folder() as folder:
+            return _performed(orders, (program, "--start-on-stdin", *unpacked(orders, folder)), str(folder), is_cancelled)
     except OSError as error:
         raise LoadError(f"{error.filename or tempfile.gettempdir()}: {error.strerror or error}") from error
     finally:

@@ -1,28 +1,45 @@
 """Start a Dask cluster on load hosts by ssh, and stop it.
 
-Dask's ``SSHCluster`` runs the scheduler on the first load host, and a worker on every load host. It reads the user's ssh configuration.
+All connections of the cluster use TLS with a certificate that is made for the run. Members end when their ssh session ends.
 """
 
 from __future__ import annotations
 
-import logging
+import contextlib
+import json
+import os
+import select
+import shlex
+import subprocess
+import sys
+import tempfile
+import threading
+import time
 import tomllib
-import warnings
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager
+from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import IO
 
-from distributed import SSHCluster
 from pydantic import Field, ValidationError
 
+from httpbench.cluster.dask.credentials import Credentials, Scheduler, make_credentials
 from httpbench.errors import LoadError, UsageError
+from httpbench.isolate.ssh import SshConnection, end
 from httpbench.model import Frozen
 
 SUFFIX = ".toml"
+NODE = "httpbench.cluster.dask.node"
+HINT = "on the load host: pip install 'httpbench[cluster]', for the same Python as here"
 
 START_S = 60
-"""Time limit for workers to register with the scheduler, in seconds. Dask can return before they register, once they have started."""
+"""Time limit for the members of the cluster to start, in seconds."""
+BEAT_S = 5.0
+END_S = 8.0
+"""Time limit for a member to end, in seconds. It is longer than the member's own."""
+CONNECTIONS_AT_ONCE = 16
 
 
 class SshHosts(Frozen):
@@ -39,54 +56,106 @@ class SshHosts(Frozen):
 def read_hosts(names: Sequence[str]) -> SshHosts:
     """Return the load hosts with these names. If the only name is the path of a TOML file, return the load hosts that the file lists.
 
-    Raise :class:`UsageError` if the file is invalid, or if other names are given with it.
+    Raise :class:`UsageError` if the file is invalid, if other names are given with it, or if a host is listed twice.
     """
     files = [name for name in names if name.endswith(SUFFIX)]
-    if not files:
-        return SshHosts(hosts=tuple(names))
-    if len(names) > 1:
+    if files and len(names) > 1:
         raise UsageError(f"{files[0]} lists load hosts, so no other names can be given", hint=f"add them to {files[0]}")
+    found = _read_file(files[0]) if files else SshHosts(hosts=tuple(names))
+    if twice := next((host for host in found.hosts if found.hosts.count(host) > 1), None):
+        raise UsageError(f"load host {twice} is listed twice", hint="one worker uses all CPUs of a load host")
+    return found
+
+
+def _read_file(name: str) -> SshHosts:
     try:
-        return SshHosts.model_validate(tomllib.loads(Path(files[0]).read_text(encoding="utf-8")))
+        return SshHosts.model_validate(tomllib.loads(Path(name).read_text(encoding="utf-8")))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise UsageError(f"cannot read the load hosts in {files[0]}: {error}") from None
+        raise UsageError(f"cannot read the load hosts in {name}: {error}") from None
     except ValidationError as error:
         first = error.errors()[0]
         place = ".".join(map(str, first["loc"]))
-        raise UsageError(f"the load hosts in {files[0]} are invalid: {place}: {first['msg']}") from None
-
-
-def connections(ssh_hosts: SshHosts) -> tuple[list[str], list[dict[str, Any]]]:
-    """Return the host names without ``user@``, which asyncssh doesn't accept, and each host's asyncssh options, including the user."""
-    common: dict[str, Any] = {} if ssh_hosts.ssh_config is None else {"config": [str(Path(ssh_hosts.ssh_config).expanduser())]}
-    parts = [host.rpartition("@") for host in ssh_hosts.hosts]
-    return [name for _, _, name in parts], [{**common, "username": user} if user else common for user, _, _ in parts]
+        raise UsageError(f"the load hosts in {name} are invalid: {place}: {first['msg']}") from None
 
 
 @contextmanager
-def started(ssh_hosts: SshHosts) -> Iterator[str]:
-    """Start a cluster; yield the address of its scheduler. Raise :class:`LoadError` if it does not start."""
-    for name in ("distributed", "asyncssh"):
-        logging.getLogger(name).setLevel(logging.CRITICAL)
-    warnings.simplefilter("ignore")
-    names, connect_options = connections(ssh_hosts)
-    try:
-        cluster = SSHCluster(
-            [names[0], *names],
-            connect_options=[connect_options[0], *connect_options],
-            scheduler_options={"port": 0, "dashboard": False},
-            worker_options={"nthreads": 1, "memory_limit": 0, "dashboard": False},
-            worker_class="distributed.Worker",
-            remote_python=ssh_hosts.python,
-        )
-    except Exception as error:  # asyncssh and Dask raise many types of errors
-        raise LoadError(
-            f"cannot start a Dask cluster on {', '.join(ssh_hosts.hosts)}: {error}",
-            hint="check `ssh HOST PYTHON -m distributed.cli.dask_spec --help`",
-        ) from error
-    with cluster:
+def started(ssh_hosts: SshHosts) -> Iterator[Scheduler]:
+    """Start a cluster, and yield its scheduler. The scheduler runs on the first load host, and a worker on each load host.
+
+    Raise :class:`UsageError` if ssh can't connect to a load host, and :class:`LoadError` if the cluster doesn't start.
+    """
+    credentials = make_credentials()
+    with ExitStack() as stack:
+        connections = [stack.enter_context(SshConnection(host, ssh_hosts.ssh_config)) for host in ssh_hosts.hosts]
+        with ThreadPoolExecutor(CONNECTIONS_AT_ONCE) as pool:
+            list(pool.map(lambda connection: connection.open(prompts=False), connections))
+        python, deadline = ssh_hosts.python or sys.executable, time.monotonic() + START_S
+        first = stack.enter_context(_member(connections[0], python, credentials))
+        scheduler = Scheduler(first.address(deadline), credentials)
+        workers = [stack.enter_context(_member(each, python, credentials, scheduler.address)) for each in connections]
+        for worker in workers:
+            worker.address(deadline)
+        stack.enter_context(_beating([first, *workers]))
+        yield scheduler
+
+
+class _Member:
+    """A process on a load host that belongs to the cluster."""
+
+    def __init__(self, host: str, process: subprocess.Popen[bytes], errors: IO[bytes]):
+        self._host, self._process, self._errors = host, process, errors
+
+    def send(self, data: bytes) -> None:
+        assert self._process.stdin is not None
+        with contextlib.suppress(BrokenPipeError):  # the process has ended, which its closed output or the lost load host shows
+            self._process.stdin.write(data)
+            self._process.stdin.flush()
+
+    def address(self, deadline: float) -> str:
+        """Wait for the address that the process prints when it's ready. The host's start-up files may print other lines first."""
+        assert self._process.stdout is not None
+        output, said = self._process.stdout, b""
+        while select.select([output], [], [], max(deadline - time.monotonic(), 0))[0]:
+            if not (data := os.read(output.fileno(), 4096)):
+                self._errors.seek(0)
+                lines = self._errors.read().decode(errors="replace").split("\n")
+                reason = next((line for line in reversed(lines) if line.strip()), "it ended")
+                raise LoadError(f"Dask does not start on load host {self._host}: {reason}", hint=HINT)
+            said += data
+            for line in said.split(b"\n")[:-1]:
+                if line.startswith(b'{"address"'):
+                    return str(json.loads(line)["address"])
+        raise LoadError(f"Dask did not start on load host {self._host} within {START_S} s", hint="check that load hosts reach each other")
+
+
+@contextmanager
+def _member(connection: SshConnection, python: str, credentials: Credentials, scheduler: str | None = None) -> Iterator[_Member]:
+    """Start a member of the cluster: a worker of ``scheduler``, or the scheduler itself if that is ``None``. End it after the block."""
+    with tempfile.TemporaryFile() as errors:
+        process = connection.launch(f"{shlex.quote(python)} -m {NODE}", stderr=errors)
+        member = _Member(connection.host, process, errors)
+        name = connection.host.rpartition("@")[2]
+        member.send(json.dumps({"scheduler": scheduler, "name": name, "credentials": asdict(credentials)}).encode() + b"\n")
         try:
-            cluster.wait_for_workers(len(names), timeout=START_S)
-        except TimeoutError as error:
-            raise LoadError(f"the Dask cluster on {', '.join(ssh_hosts.hosts)} is incomplete: {error}") from error
-        yield str(cluster.scheduler_address)
+            yield member
+        finally:
+            end(process, END_S)
+
+
+@contextmanager
+def _beating(members: Sequence[_Member]) -> Iterator[None]:
+    """Send each member a byte every ``BEAT_S`` while the block runs, because members end when this process is silent."""
+    has_ended = threading.Event()
+
+    def beat() -> None:
+        while not has_ended.wait(BEAT_S):
+            for member in members:
+                member.send(b"\n")
+
+    thread = threading.Thread(target=beat, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        has_ended.set()
+        thread.join()

@@ -24,6 +24,7 @@ from pathlib import Path
 from typing import Any
 
 from httpbench.cluster.dask import agent
+from httpbench.cluster.dask.credentials import Credentials, Scheduler
 from httpbench.cluster.dask.generator import EXIT_LOST
 from httpbench.cluster.dask.hosts import SCHEDULER_LOST, DaskHosts, Host, Sent, connected
 from httpbench.cluster.dask.merge import MergedResults
@@ -32,7 +33,7 @@ from httpbench.cluster.dask.results import Document
 from httpbench.cluster.dask.survey import NS_PER_MS, Offset, check_clocks, check_versions, read_clocks, read_facts
 from httpbench.errors import HttpbenchError, LoadError, LostHostError
 from httpbench.load import Job, Phase, get
-from httpbench.model import HostShare, Load, Workload
+from httpbench.model import HostShare, Load, Trust, Workload
 
 READY_S = 10.0
 """Time limit for an agent to start and connect, in seconds. The request timeout is added to this limit."""
@@ -55,7 +56,7 @@ EXIT_FAILED, EXIT_TERMINATED = 1, 143
 class ConductedTrial:
     """A trial, as described by the file of orders that the conductor reads."""
 
-    scheduler: str
+    scheduler: Scheduler
     hosts: int
     job: Job
 
@@ -64,8 +65,10 @@ class ConductedTrial:
         orders = json.loads(path.read_bytes())
         os.environ.update(orders["environment"])
         workload, load = Workload.model_validate(orders["workload"]), Load.model_validate(orders["load"])
-        job = Job(orders["url"], workload, load, (), Path(orders["scratch"]), orders["interval_s"])
-        return cls(orders["workers"]["scheduler"], orders["workers"]["hosts"], job)
+        trust = Trust.model_validate(orders["trust"])
+        job = Job(orders["url"], workload, load, (), Path(orders["scratch"]), orders["interval_s"], trust=trust)
+        address, own = orders["workers"]["scheduler"].values()
+        return cls(Scheduler(address, own and Credentials(**own)), orders["workers"]["hosts"], job)
 
 
 def main() -> None:

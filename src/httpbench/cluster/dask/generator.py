@@ -8,19 +8,16 @@ from __future__ import annotations
 import importlib.util
 import json
 import os
-import sys
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from pathlib import Path
 
+from httpbench.cluster.dask.credentials import Scheduler
 from httpbench.errors import LoadError, LostHostError, RequirementError
+from httpbench.host.inherited import own_program
 from httpbench.load import Job, Output, programs
 from httpbench.load.native import Native
 from httpbench.model import HostShare, Measurement
 
-PACKAGES = Path(__file__).resolve().parents[3]
-START = "import sys; sys.path.insert(0, sys.argv.pop(1)); from httpbench.cluster.dask.conductor import main; main()"
-"""Python code that starts the conductor. It sets the import path, because programs that the harness starts don't inherit PYTHONPATH."""
 ERROR = "error: "
 HINT = "hint: "
 EXIT_LOST = 3
@@ -31,8 +28,7 @@ EXIT_LOST = 3
 class Workers:
     """The workers of a Dask cluster, which are the load hosts."""
 
-    scheduler: str
-    """Address of the Dask scheduler, such as ``tcp://10.0.0.1:8786``."""
+    scheduler: Scheduler
     hosts: int
     """Number of load hosts when the run began. A trial with another number of hosts would have a different load."""
     are_elsewhere: bool = False
@@ -76,9 +72,10 @@ class ManyHosts(Native):
             "workload": job.workload.model_dump(mode="json"),
             "load": job.load.model_dump(mode="json"),
             "interval_s": job.interval_s,
+            "trust": job.trust.model_dump(mode="json"),
             "scratch": str(job.scratch.absolute()),
         }
-        return (sys.executable, "-c", START, str(PACKAGES), str(job.write("cluster.json", json.dumps(orders))))
+        return own_program("httpbench.cluster.dask.conductor", str(job.write("cluster.json", json.dumps(orders))))
 
     def measurement(self, job: Job, output: Output) -> Measurement:
         if not output.stdout.strip():

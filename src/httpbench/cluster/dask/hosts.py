@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import ssl
 import warnings
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
@@ -14,8 +15,10 @@ from distributed import Client, Future, as_completed, get_worker
 from distributed.client import FutureCancelledError
 
 from httpbench.cluster.dask.agent import perform
+from httpbench.cluster.dask.credentials import Scheduler
 from httpbench.cluster.dask.orders import AgentOutcome, Orders
-from httpbench.errors import LoadError, LostHostError
+from httpbench.cluster.dask.security import security
+from httpbench.errors import LoadError, LostHostError, UsageError
 
 CONNECT_S = 5.0
 CANCEL_S = 3.0
@@ -111,21 +114,40 @@ class DaskHosts:
 
 
 @asynccontextmanager
-async def connected(scheduler: str) -> AsyncIterator[DaskHosts]:
-    """Connect to a scheduler; yield its load hosts. Raise :class:`LoadError` if it does not respond or has no worker."""
+async def connected(scheduler: Scheduler) -> AsyncIterator[DaskHosts]:
+    """Connect to a scheduler; yield its load hosts.
+
+    Raise :class:`LoadError` if it does not respond, refuses the credentials or has no worker. Raise :class:`UsageError` if it requires
+    credentials and there are none.
+    """
     logging.getLogger("distributed").setLevel(logging.CRITICAL)
     # Dask warns if hosts have different versions. We check our own versions, and incompatible versions of Dask fail anyway.
     warnings.simplefilter("ignore")
+    address, own = scheduler.address, security(scheduler.credentials)
+    if address.startswith("tls://") and own.tls_ca_file is None:
+        raise UsageError(f"{address} requires certificates", hint="pass --dask-ca, --dask-cert and --dask-key")
     try:
-        client = await Client(scheduler, asynchronous=True, timeout=CONNECT_S, name="httpbench")
+        client = await Client(address, asynchronous=True, timeout=CONNECT_S, name="httpbench", security=own)
     except (OSError, ValueError) as error:
-        raise LoadError(f"no Dask scheduler responds at {scheduler}", hint="start one: dask scheduler") from error
+        if _is_refused(error):
+            hint = "check that --dask-ca, --dask-cert and --dask-key belong to this cluster"
+            raise LoadError(
+                f"the Dask scheduler at {address} and this machine do not accept each other's certificates", hint=hint
+            ) from error
+        raise LoadError(f"no Dask scheduler responds at {address}", hint="start one: dask scheduler") from error
     async with client:
         identity = await client.scheduler.identity(n_workers=-1)
         hosts = named(identity["workers"])
         if not hosts:
-            raise LoadError(f"the Dask scheduler at {scheduler} has no workers", hint=f"on each load host: dask worker {scheduler}")
+            raise LoadError(f"the Dask scheduler at {address} has no workers", hint=f"on each load host: dask worker {address}")
         yield DaskHosts(client, hosts)
+
+
+def _is_refused(error: BaseException | None) -> bool:
+    """Return whether TLS caused an error, directly or indirectly."""
+    while error is not None and not isinstance(error, ssl.SSLError):
+        error = error.__cause__
+    return error is not None
 
 
 def named(workers: Mapping[str, Mapping[str, Any]]) -> list[Host]:

@@ -12,7 +12,6 @@ empty buckets.
 from __future__ import annotations
 
 import base64
-import binascii
 import json
 import struct
 import zlib
@@ -24,12 +23,16 @@ import numpy as np
 import numpy.typing as npt
 
 from httpbench.errors import LoadError
-from httpbench.quantiles import Integers
+from httpbench.quantiles import HISTOGRAM_BYTES_MAX, Integers, inflated
 
 Document = Mapping[str, Any]
 
 DISTRIBUTIONS = ("service_time_us", "response_time_us", "schedule_lag_us", "connection_wait_us", "generator_lag_us", "connect_time_us")
 HISTOGRAM = "histogram"
+
+COLUMN_BYTES_MAX = 512 << 20
+"""Maximum size of a column of packed histograms without compression, in bytes. With 1,000 buckets in each of an
+hour's 14,400 intervals and 8 bytes for each count, the column has 115 MB."""
 
 _ENVELOPE = struct.Struct(">II")
 _HEADER = struct.Struct(">IIIIQQd")
@@ -69,8 +72,8 @@ class Packed:
     def columns(self) -> tuple[_Column, _Column]:
         """Return the gaps and counts of all rows. Raise :class:`LoadError` if they can't be unpacked."""
         try:
-            gaps = np.frombuffer(zlib.decompress(self.gaps), dtype=np.uint8)
-            counts = np.frombuffer(zlib.decompress(self.counts), dtype=f"<i{self.count_bytes}")
+            gaps = np.frombuffer(inflated(self.gaps, COLUMN_BYTES_MAX), dtype=np.uint8)
+            counts = np.frombuffer(inflated(self.counts, COLUMN_BYTES_MAX), dtype=f"<i{self.count_bytes}")
         except (TypeError, ValueError, zlib.error) as error:
             raise LoadError(f"histograms cannot be unpacked: {error}") from error
         if not len(gaps) == len(counts) == sum(self.sizes):
@@ -151,9 +154,9 @@ def _body(text: str) -> tuple[BucketBounds, bytes]:
     try:
         raw = base64.b64decode(text, validate=True)
         cookie, length = _ENVELOPE.unpack_from(raw)
-        plain = zlib.decompress(memoryview(raw)[_ENVELOPE.size : _ENVELOPE.size + length])
+        plain = inflated(memoryview(raw)[_ENVELOPE.size : _ENVELOPE.size + length], HISTOGRAM_BYTES_MAX)
         inner, size, shifted, digits, lowest, highest, _ = _HEADER.unpack_from(plain)
-    except (binascii.Error, struct.error, zlib.error) as error:
+    except (ValueError, struct.error, zlib.error) as error:  # includes binascii.Error
         raise LoadError(f"a histogram cannot be decoded: {error}") from error
     if cookie & ~_WORD_SIZES != _COMPRESSED or inner & ~_WORD_SIZES != _PLAIN or shifted or _HEADER.size + size > len(plain):
         raise LoadError("a histogram cannot be decoded: it is not HdrHistogram V2")

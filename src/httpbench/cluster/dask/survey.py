@@ -11,6 +11,7 @@ from typing import Any, Self
 from httpbench import __version__
 from httpbench.cluster.address import cannot_listen, is_here, unreachable
 from httpbench.cluster.dask import agent
+from httpbench.cluster.dask.credentials import Scheduler
 from httpbench.cluster.dask.hosts import DaskHosts, Host, connected
 from httpbench.cluster.dask.orders import HostFacts
 from httpbench.errors import LostHostError
@@ -82,11 +83,11 @@ class Surveyed:
         return is_here(self.address)
 
 
-def survey(scheduler: str, *, requires_equal: bool = False, measures_rate: bool = False) -> list[Surveyed]:
+def survey(scheduler: Scheduler, *, requires_equal: bool = False, measures_rate: bool = False) -> list[Surveyed]:
     """Survey all load hosts of a cluster; return them sorted by name.
 
     Args:
-        scheduler: Address of the Dask scheduler.
+        scheduler: The scheduler of the cluster.
         requires_equal: Raise :class:`~httpbench.errors.LoadError` unless each host has the same versions as this machine.
         measures_rate: Run a short load on each host to measure ``sink_rps``.
     """
@@ -105,7 +106,7 @@ def survey(scheduler: str, *, requires_equal: bool = False, measures_rate: bool 
     return asyncio.run(ask())
 
 
-def require_reach(scheduler: str, address: str, port: int | None) -> None:
+def require_reach(scheduler: Scheduler, address: str, port: int | None) -> None:
     """Raise :class:`~httpbench.errors.UsageError` unless each load host can connect to ``address`` on this machine.
 
     ``port`` is the port of the targets, if the user chose one.
@@ -162,7 +163,7 @@ def check_versions(facts: Mapping[Host, HostFacts]) -> None:
 
 
 def check_clocks(before: Mapping[Host, Offset], after: Mapping[Host, Offset]) -> None:
-    """Raise :class:`LostHostError` if a clock jumped, because its host did not measure the same window as the others."""
+    """Raise :class:`LostHostError` if a host's clock jumped. Such a host didn't measure the same window as the others."""
     for host, offset_before in before.items():
         if (moved_ms := offset_before.jumped_ms(after[host])) is not None:
             raise LostHostError(f"the clock of load host {host.name} jumped by {moved_ms:.0f} ms during the trial")

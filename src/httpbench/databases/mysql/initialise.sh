@@ -19,4 +19,5 @@ mkdir -p "$data"
 data=$(cd "$data" && pwd)
 mariadb-install-db --no-defaults --datadir="$data" --auth-root-authentication-method=normal --skip-test-db --skip-name-resolve \
     --innodb-log-file-size=32M
-/usr/sbin/mariadbd $settings --datadir="$data" --innodb-fast-shutdown=0 --bootstrap <"$here/tables.sql"
+mkdir "$data/files"
+/usr/sbin/mariadbd $settings --datadir="$data" --ignore-db-dirs=files --innodb-fast-shutdown=0 --bootstrap <"$here/tables.sql"

@@ -22,6 +22,9 @@ INSERT INTO fortune VALUES
     (11, '<script>alert("This should not be displayed in a browser alert box.");</script>'),
     (12, 'フレームワークのベンチマーク');
 
+-- The administrator uses the socket in the data folder. Only the benchmark's user can log in over the network.
+DELETE FROM mysql.global_priv WHERE user NOT IN ('root', 'mariadb.sys') OR host <> 'localhost';
+
 FLUSH PRIVILEGES;
 
 CREATE USER benchmarkdbuser IDENTIFIED BY 'benchmarkdbpass';

@@ -4,13 +4,12 @@ The kernel holds the locks (flock(2)) and frees them when the owning process end
 has no effect. Each file contains the process id of the last run that locked it. A run that finds the core locked reports this id.
 
 Runs on different cores don't conflict. Runs in containers with their own ``/run/lock`` or ``/tmp`` don't detect each other unless
-``HTTPBENCH_LOCKS`` names a folder that they share. If a run isn't detected, it counts as another program, so the other run's trials can get
-the verdict ``disturbed``.
+``HTTPBENCH_LOCKS`` names a folder that they share. Runs that don't detect each other count as other programs, so their trials can get the
+verdict ``disturbed``.
 """
 
 from __future__ import annotations
 
-import errno
 import fcntl
 import os
 import stat
@@ -21,6 +20,7 @@ from pathlib import Path
 
 from httpbench.errors import CoresInUseError
 from httpbench.host.cores.topology import Topology
+from httpbench.paths import open_unlinked
 
 VARIABLE = "HTTPBENCH_LOCKS"
 """Environment variable that names the folder of the locks."""
@@ -29,8 +29,6 @@ SHARED_MODE = stat.S_ISVTX | stat.S_IWOTH
 POLL_S = 0.5
 WAIT_MAX_S = 24 * 3600.0
 OWNER_BYTES = 64
-OPEN = os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
-"""Flags for opening a lock file: never follow another user's symlink, and never block on another user's pipe."""
 
 
 @contextmanager
@@ -60,12 +58,12 @@ def folder_of_locks() -> Path:
 
 
 def _numbers(cpus: Collection[int], topology: Topology) -> list[int]:
-    """Return a number for each physical core: that of its lowest logical CPU, even if we may not use this CPU."""
+    """Return the number of each physical core, which is that of its lowest logical CPU, even if we may not use that CPU."""
     return sorted({min(core.siblings) for core in topology.cores if set(core.cpus) & set(cpus)})
 
 
 def _locked(numbers: Collection[int], folder: Path, *, waits: bool, say: Callable[[str], None]) -> ExitStack:
-    """Take all locks, and return a stack that releases them. If ``waits``, wait for locks that another run holds."""
+    """Take all locks, and return a stack that releases them. If ``waits`` is true, wait for locks that another run holds."""
     deadline, said = time.monotonic() + WAIT_MAX_S, ""
     while isinstance(owner := _try(numbers, folder), str):
         if not waits or time.monotonic() > deadline:
@@ -97,22 +95,19 @@ def _try(numbers: Collection[int], folder: Path) -> ExitStack | str:
 
 
 def _opened(path: Path) -> int:
-    """Open a lock file, or create it if it is missing.
+    """Open a lock file, or create it if it is missing. The file may belong to any user, because all users share it.
 
     In a world-writable folder, the kernel may refuse to open another user's file with ``O_CREAT``, so this flag is used only if the file
     is missing.
     """
     try:
-        descriptor = os.open(path, OPEN)
+        return open_unlinked(path, os.O_RDWR, of_any_user=True)
     except FileNotFoundError:
         try:
-            descriptor = os.open(path, OPEN | os.O_CREAT | os.O_EXCL, 0o666)
-            os.fchmod(descriptor, 0o666)
-        except FileExistsError:  # another run was faster
-            descriptor = os.open(path, OPEN)
-    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-        os.close(descriptor)
-        raise OSError(errno.EINVAL, "not a regular file", str(path))
+            descriptor = open_unlinked(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o666, of_any_user=True)
+        except FileExistsError:  # another run has just created the file
+            return open_unlinked(path, os.O_RDWR, of_any_user=True)
+    os.fchmod(descriptor, 0o666)
     return descriptor
 
 

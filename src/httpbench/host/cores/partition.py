@@ -10,21 +10,21 @@ different programs never get siblings of one core. If there are too few cores, t
    them.
 4. On a machine with one core, all programs share it.
 
-From step 3 on, ``shared`` is set and every table reports shared cores. The target gets cores from the end of the topology's order: the
-fastest kind, on one NUMA node if possible, and away from CPU 0, where most kernels handle timers and interrupts.
+From step 3 on, ``shared`` is set and every table reports shared cores. The target gets the last cores in the topology's order. They are the
+fastest cores, on one NUMA node if possible, and far from CPU 0, where most kernels handle timers and interrupts.
 
-A proxy is measured between its backend and the generator. The baseline is measured without the proxy, but the backend and the generator
-must have the same cores as with it. The order is therefore different:
+A proxy runs between its backend and the generator. For the baseline, the generator sends requests directly to the backend, and both must
+have the same cores as with the proxy. The division is therefore different:
 
 1. With 8 or more physical cores, the proxy, the backend, the generator and the harness have their own cores.
 2. With 3 or more cores, the harness shares the generator's cores. A ``single`` proxy gets one core; otherwise each program gets a third.
-3. On two cores, the proxy has one core, and the backend and the generator share the other. The cost of sharing is also in the baseline, so
-   it cancels out of the overhead.
+3. On two cores, the proxy has one core, and the backend and the generator share the other. The baseline includes the same cost of sharing,
+   so this cost cancels out in the overhead.
 4. On a machine with one core, all programs share it.
 
 A server has the same cores with and without a database, so that all its workloads are measured on the same cores. The database gets two
 thirds of the generator's cores, rounded down. If the generator runs on a load host, the database gets the free cores of this machine. If
-the generator has only one core, the database shares it, because a request costs the generator less CPU time than it costs the database.
+the generator has only one core, the database shares it with the generator, which uses less CPU time per request than the database.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ CORES_TO_DIVIDE = {Scaling.SINGLE: 2, Scaling.MULTI: 4, Scaling.PREFORK: 4}
 
 
 def partition(topology: Topology, scaling: Scaling, for_target: int | None = None) -> Cores:
-    """Divide the physical cores. With ``single``, the target gets one; with ``multi`` and ``prefork``, half of them, rounded down.
+    """Divide the physical cores. A ``single`` target gets one core, and other targets get half of the cores, rounded down.
 
     ``for_target`` overrides the target's number of cores. If the target gets all cores, the other programs share them.
     """
@@ -82,8 +82,8 @@ def partition_for_proxy(topology: Topology, scaling: Scaling, for_target: int | 
 def partition_for_load_host(divide: Divide, topology: Topology, scaling: Scaling, for_target: int | None = None) -> Cores:
     """Divide this machine's cores with ``divide``, for a load generator on another host.
 
-    The cores that the generator would have had stay unused, unless other programs would have shared them. A server that fills its cores
-    gets all cores but one, which the harness gets.
+    The cores that a local generator would use stay unused, unless it would share them with other programs. A ``multi`` or ``prefork``
+    server gets all cores except one, which the harness gets.
     """
     if for_target is None and scaling is not Scaling.SINGLE and divide is partition:
         for_target = max(len(topology.cores) - 1, 1)
@@ -91,7 +91,7 @@ def partition_for_load_host(divide: Divide, topology: Topology, scaling: Scaling
 
 
 def with_database(topology: Topology, cores: Cores, *, is_asked: bool) -> Cores:
-    """Add cores for a database. A database that isn't queried is nearly idle, so it shares the generator's cores."""
+    """Assign cores to a database. A database that isn't queried is nearly idle, so it shares the generator's cores."""
     taken = {*cores.target, *cores.generator, *cores.harness}
     free = tuple(cpu for cpu in topology.cpus if cpu not in taken)
     groups = topology.groups(cores.generator)

@@ -1,7 +1,7 @@
 """The CPUs that we may use, grouped by physical core (SMT siblings) and NUMA node.
 
-Each call reads a few small files per CPU from /sys. If /sys is hidden, as in some containers, each logical CPU counts as a core of its own
-on node 0, which is correct if SMT is off.
+Each call reads a few small files per CPU from /sys. If /sys is hidden, as in some containers, each logical CPU counts as a separate core on
+node 0. This is correct if SMT is off and the machine has one node.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The environment of a run: facts about the machine that must match before two runs can be compared.
 
 All facts about the hardware, real or virtual, come from files rather than from programs. Reading them takes a few milliseconds and works in
-a minimal container. As a drawback, a hypervisor that hides itself (no CPU flag, no firmware name, no clock source) goes undetected.
+a minimal container. The drawback is that a hypervisor goes undetected if it hides itself (no CPU flag, no firmware name, no clock source).
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def read_environment(folder: Path, versions: Mapping[str, str], root: Path = Pat
     """Return the current environment.
 
     ``folder`` contains the targets. ``versions`` contains the versions of their toolchains and libraries, to which this function adds the
-    versions of our own libraries. If the caller passes a ``topology``, it isn't read again.
+    versions of our own libraries. If the caller passes a ``topology``, this function doesn't read it again.
     """
     cpus = (topology or read_topology(root)).cpus
     groups = groups_of(root=root)
@@ -89,7 +89,7 @@ def cpu_model(root: Path) -> str:
 
 
 def governor(root: Path, cpus: tuple[int, ...]) -> str | None:
-    """Return the frequency governors of these logical CPUs, joined by commas if they differ, or ``None`` if there is no choice."""
+    """Return the frequency governors of these logical CPUs, joined by commas if they differ, or ``None`` if the kernel reports none."""
     found = {read_text(root / CPU / f"cpu{cpu}/cpufreq/scaling_governor") for cpu in cpus} - {None}
     return ",".join(sorted(filter(None, found))) or None
 

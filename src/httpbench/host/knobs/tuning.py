@@ -1,11 +1,11 @@
 """Set the knobs of this machine for measurements, and restore the old values later, even if httpbench is killed in between.
 
-Before the first change, httpbench writes a journal with the old contents of every file to disk. It deletes the journal only when all files
-have their old contents again. If httpbench is killed between two steps, either nothing has changed or the journal lists what to restore. A
-second ``apply`` never replaces the contents that the first one recorded. A reboot resets all knobs, so a journal from an earlier boot is
-ignored.
+Before the first change, httpbench writes a journal with the old contents of every file to disk. It deletes the journal only after all files
+have their old contents again. If httpbench is killed between two steps, either nothing has changed, or the journal contains the values to
+restore. A second ``apply`` never replaces the contents that the first one recorded. A reboot resets all knobs, so a journal from an earlier
+boot is ignored.
 
-A drawback: if another program sets a knob between ``apply`` and ``reset``, ``reset`` overwrites that program's value.
+This has a drawback: if another program sets a knob between ``apply`` and ``reset``, ``reset`` overwrites that program's value.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from httpbench.host.kernel_files import read_text
 from httpbench.host.knobs.all_knobs import KNOBS
 from httpbench.host.knobs.knob import Knob, Setting, read_value
 from httpbench.model import Frozen
+from httpbench.paths import open_unlinked, read_unlinked
 
 JOURNAL = Path("/var/lib/httpbench/tune.json")
 """Path of the journal. It belongs to the machine, not to a user, so that anyone with permission to reset the knobs finds it."""
@@ -56,7 +57,7 @@ class TuningOutcome:
     changed: dict[str, tuple[str, str]] = field(default_factory=dict)
     failed: dict[str, str] = field(default_factory=dict)
     rebooted: bool = False
-    """Whether the journal was from an earlier boot. If so, the reboot has already restored everything."""
+    """Whether the journal was from an earlier boot. If so, the reboot has already reset all knobs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +95,7 @@ class KnobTuning:
         Raise :class:`TuneError` if the journal can't be read or written.
         """
         outcome = TuningOutcome()
-        if not self.journal.exists():
+        if self._stored() is None:
             return outcome
         with self._locked():
             stored, known = self._stored(), self._current()
@@ -130,7 +131,7 @@ class KnobTuning:
 
     def _stored(self) -> Journal | None:
         try:
-            return Journal.model_validate_json(self.journal.read_text())
+            return Journal.model_validate_json(read_unlinked(self.journal))
         except FileNotFoundError:
             return None
         except (OSError, ValidationError) as error:
@@ -152,31 +153,41 @@ class KnobTuning:
     def _save(self, journal: Journal) -> None:
         """Replace the journal atomically, and return once it is on disk."""
         fresh = self.journal.with_suffix(".new")
-        with fresh.open("w") as file:
-            json.dump(journal.model_dump(), file, indent=2)
-            file.flush()
-            os.fsync(file.fileno())
-        fresh.replace(self.journal)
-        folder = os.open(self.journal.parent, os.O_RDONLY)
         try:
-            os.fsync(folder)
-        finally:
-            os.close(folder)
+            with os.fdopen(open_unlinked(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o644), "w") as file:
+                json.dump(journal.model_dump(), file, indent=2)
+                file.flush()
+                os.fsync(file.fileno())
+            fresh.replace(self.journal)
+            folder = os.open(self.journal.parent, os.O_RDONLY)
+            try:
+                os.fsync(folder)
+            finally:
+                os.close(folder)
+        except OSError as error:
+            raise _cannot_write(error, fresh) from None
 
     @contextmanager
     def _locked(self) -> Iterator[None]:
-        """Hold a lock that keeps other processes from changing knobs. They would mistake our changes for the original settings."""
+        """Hold a lock that keeps other processes from changing knobs. They could mistake our changes for the original settings."""
+        lock = self.journal.with_suffix(".lock")
         try:
             self.journal.parent.mkdir(parents=True, exist_ok=True)
-            lock = self.journal.with_suffix(".lock").open("a")
+            descriptor = open_unlinked(lock, os.O_RDWR | os.O_CREAT)
         except OSError as error:
-            raise TuneError(
-                f"{self.journal.parent} cannot be written to ({error.strerror}); nothing was changed",
-                hint="run it as root: sudo httpbench tune …" if os.geteuid() else "choose another place with --journal FILE",
-            ) from None
-        with lock:
+            raise _cannot_write(error, lock, "; nothing was changed") from None
+        try:
             try:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
                 raise TuneError("another httpbench is changing the knobs of this machine", hint="wait until it ends") from None
             yield
+        finally:
+            os.close(descriptor)
+
+
+def _cannot_write(error: OSError, path: Path, consequence: str = "") -> TuneError:
+    return TuneError(
+        f"{error.filename or path} cannot be written ({error.strerror}){consequence}",
+        hint="run it as root: sudo httpbench tune …" if os.geteuid() else "choose another place with --journal FILE",
+    )

@@ -1,8 +1,8 @@
 """Install Debian packages with a short script, which httpbench also shows to the user.
 
-Packages must not start their services: a system-wide nginx on port 80, for example, would be unwanted. Debian runs a policy script before
-it starts a service, so we install a policy script that refuses every start while apt runs. An existing policy script isn't replaced. Only
-Ctrl-C and apt's own timeouts interrupt a download.
+Installing a package must not start its service. For example, a system-wide nginx on port 80 would be unwanted. Debian runs a policy script
+before it starts a service, so we install a policy script that refuses every start while apt runs. An existing policy script isn't replaced.
+Only Ctrl-C and apt's own timeouts interrupt a download.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def command(packages: Sequence[str]) -> str:
 
 
 def becoming_root(packages: Sequence[str]) -> tuple[str, ...]:
-    """Return the words that make a command run as root, such as ``sudo``, or none if we are root.
+    """Return the prefix that makes a command run as root, such as ``sudo``. It is empty if we are root.
 
     Raise :class:`RequirementError` if we aren't root and sudo is missing.
     """

@@ -4,7 +4,7 @@ Results are cached for the life of the process, because some compilers take half
 installed later is found only after :func:`forget`.
 
 When httpbench lists all targets, it also caches versions on the disk. An entry is valid while the program's file is unchanged, but for at
-most an hour: a wrapper script stays the same even if it starts another version. A run never uses this cache, because its recorded
+most an hour, because a wrapper script can start another version without changing itself. A run never uses this cache, because its recorded
 environment must be accurate.
 """
 
@@ -24,6 +24,7 @@ from pathlib import Path
 
 from httpbench.host.commands import capture
 from httpbench.model import Requirement
+from httpbench.paths import write_unlinked
 
 VERSION_LIMIT_S = 10.0
 AT_ONCE = 8
@@ -85,7 +86,10 @@ def first_version(text: str) -> str | None:
 
 
 def is_older(version: str, than: str) -> bool:
-    """Return whether a version is older than another, part by part. Missing parts are zero: 1.30 isn't older than 1.30.0."""
+    """Return whether a version is older than another.
+
+    The parts are compared as numbers, and missing parts count as zero: 1.30 isn't older than 1.30.0.
+    """
     return _numbers(version) < _numbers(than)
 
 
@@ -162,7 +166,7 @@ def _numbers(version: str) -> tuple[int, ...]:
 def _fix(requirement: Requirement) -> str:
     """Return the command that meets a requirement.
 
-    The command installs Debian's packages if they are new enough. Otherwise, it is the language's own installer.
+    The command installs Debian's packages if they are new enough. Otherwise, it runs the language's own installer.
     """
     apt = _apt_get("install", *requirement.apt)
     if debian_packages(requirement):
@@ -196,7 +200,7 @@ def _candidates(packages: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _kept(file: Path) -> dict[VersionCall, tuple[str, float]]:
-    """Return the versions in the file, each with the time at which it was stored.
+    """Return the versions in the file, each with the time at which it was determined.
 
     Expired entries and those of programs that have changed are left out.
     """
@@ -216,10 +220,10 @@ def _keep(file: Path, versions: dict[VersionCall, tuple[str, float]]) -> None:
     draft = file.with_suffix(f".{os.getpid()}")
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
-        draft.write_text(json.dumps(entries), encoding="utf-8")
+        write_unlinked(draft, json.dumps(entries))
         draft.replace(file)
     except OSError:
-        return  # without the cache, the next listing just takes a second longer
+        return  # without the cache, the next listing only takes a second longer
 
 
 def _identity(path: str) -> list[int]:

@@ -1,6 +1,6 @@
-"""Charts as SVG and PNG, for light and dark pages. The extra ``charts`` installs altair, which draws them without a browser.
+"""Charts as SVG and PNG, for light and dark pages. The extra ``charts`` installs altair, which needs no browser.
 
-Modules that use altair are loaded only when needed, because altair takes a second to load.
+Modules that use altair are imported only when needed, because importing altair takes a second.
 """
 
 from __future__ import annotations
@@ -18,15 +18,17 @@ PACKAGES = ("altair", "jinja2", "vl_convert")
 
 
 def check_charts(what: str = "charts") -> None:
-    """Raise :class:`UsageError` if the extra ``charts`` is not installed, so that a run fails before it measures anything."""
+    """Raise :class:`UsageError` if the extra ``charts`` is not installed. ``what`` is the subject of the error message."""
     if any(importlib.util.find_spec(name) is None for name in PACKAGES):
         raise UsageError(f"{what} require the packages altair, jinja2 and vl-convert-python", hint="pip install 'httpbench[charts]'")
 
 
 def write_charts(run: Run, trials: Sequence[Trial], folder: Path) -> list[Path]:
-    """Write the charts of a run into a folder, each as ``NAME-light.svg``, ``NAME-dark.svg`` and PNG, and return the files.
+    """Write the charts of a run into a folder, and return the files.
 
-    Raises :class:`UsageError` if there is nothing to draw, and :class:`StoreError` if a file cannot be written.
+    Each chart is written as SVG and PNG, for light and for dark pages. For example, ``NAME-dark.svg`` is for dark pages.
+
+    Raise :class:`UsageError` if there is nothing to draw, and :class:`StoreError` if a file cannot be written.
     """
     check_charts()
     from httpbench.report.charts.run import of_run
@@ -41,7 +43,7 @@ def write_charts(run: Run, trials: Sequence[Trial], folder: Path) -> list[Path]:
 def write_histories(found: Sequence[Series], folder: Path, *, everything: bool = False) -> list[Path]:
     """Write the charts of a target over many runs.
 
-    Unless ``everything`` is true, leave out series that don't match the newest one's environment.
+    Unless ``everything`` is true, leave out series whose environment doesn't match that of the newest series.
     """
     check_charts()
     from httpbench.report.charts import history
@@ -54,7 +56,7 @@ def write_histories(found: Sequence[Series], folder: Path, *, everything: bool =
 
 
 def add(drawn: dict[str, Any], more: Iterable[tuple[str, Any]]) -> None:
-    """Add drawings to ``drawn``. If a name is already in use, append a number to the new name."""
+    """Add drawings to ``drawn``. If the name of a drawing is already in use, append a number to it."""
     for name, drawing in more:
         alike = sum(other == name or other.startswith(f"{name}--") for other in drawn)
         drawn[f"{name}--{alike + 1}" if alike else name] = drawing

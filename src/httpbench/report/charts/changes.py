@@ -1,6 +1,6 @@
 """Charts of the changes from one run to another, one chart per metric.
 
-Each change is a dot, and its whisker is the confidence interval. The largest change is at the top.
+A dot shows a change, and its whisker shows the confidence interval. The largest change is at the top.
 """
 
 from __future__ import annotations

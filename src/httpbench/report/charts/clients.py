@@ -1,6 +1,7 @@
 """Box plots of clients: the times of all rounds, with the fastest client on top.
 
-Each round is also a dot, because a box would hide how few rounds there are. The axis starts at zero, because readers compare lengths.
+Each round is also drawn as a dot, because a box doesn't show how few rounds there are. The axis starts at zero, so that distances on it are
+proportional to times.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from httpbench.report.words.loads import title
 from httpbench.report.words.numbers import figure_text
 
 BOX = "#3a8fd0"
-"""Color of the boxes, which is visible on both white and black."""
+"""Color of the boxes. It is visible on white and on black."""
 
 ROW_HEIGHT = 26
 

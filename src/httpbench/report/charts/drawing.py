@@ -22,7 +22,7 @@ HUES = 7
 """Number of colors in a palette."""
 
 DASHES = ([1, 0], [6, 3], [2, 2], [8, 3, 2, 3])
-"""Dashes that distinguish lines of the same color. The first is solid."""
+"""Dash patterns that distinguish lines of the same color. The first pattern is a solid line."""
 
 _MARKS = (
     ("●", "circle", (VerdictKind.TARGET,)),
@@ -80,7 +80,7 @@ def wide(first: str, names: Sequence[str], points: Iterable[tuple[str, str, floa
 
 
 def whisker(value: float, interval: ConfidenceInterval | None, unit: float = 1.0) -> dict[str, float]:
-    """Return a value and the ends of its whisker in multiples of ``unit``. Without an interval, the whisker has no length."""
+    """Return a value and the ends of its whisker in multiples of ``unit``. Without an interval, the whisker has zero length."""
     low, high = (interval.low, interval.high) if interval else (value, value)
     return {"value": value / unit, "low": low / unit, "high": high / unit}
 

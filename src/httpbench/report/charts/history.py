@@ -31,7 +31,7 @@ def of_series(series: Series) -> Drawing:
     dots = [{"run": number, "level": "run", **whisker(each.median, each.interval, unit)} for number, each in enumerate(estimates, 1)]
     levels = [{"run": level.first + 0.6, "end": level.last + 1.4, "value": level.value / unit, "level": "level"} for level in series.levels]
     marks = [{"run": change.index + 0.5, "words": level_change_text(change)} for change in series.changes]
-    # These are the first two colors of the palette. The drawing's notes explain them, so there is no legend.
+    # Runs and levels get the first two colors of the palette. The notes explain the marks, so there is no legend.
     shown = alt.Color("level:N", scale=alt.Scale(domain=["run", "level"]), legend=None)
     points = alt.Chart(data(dots))
     layers = [

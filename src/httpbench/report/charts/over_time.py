@@ -1,6 +1,7 @@
 """Charts of one target over time: responses/s, latency, CPU, memory and throttling, with a line for each load.
 
-The charts show the first valid round. A line has room for a limited number of slices, so neighboring slices are joined.
+The charts show the first valid round. The measurement is divided into slices of time. A line has room for a limited number of points, so
+neighboring slices are joined.
 """
 
 from __future__ import annotations
@@ -27,14 +28,14 @@ WIDTHS = (0.8, 1.6, 2.8)
 NOTE = "first valid round · a point is one or more slices: their mean rate and CPU use, their highest latency and memory"
 
 SECOND = 0.95
-"""Minimum length of a slice of CPU time, in seconds. It is less than a second, because samples can be taken slightly early."""
+"""Minimum length of a slice of CPU time, in seconds. It is less than a second, because a sample may be taken slightly early."""
 SLICES_MAX = 60
 """Maximum number of slices in a line."""
 
 
 @dataclass(frozen=True, slots=True)
 class Used:
-    """CPU use, memory use and throttling of one slice."""
+    """CPU use, memory use and throttling of a target in one slice of time."""
 
     at_s: float
     cores: float
@@ -135,7 +136,7 @@ def _table(points: Sequence[_Point], *, has_loads: bool) -> tuple[tuple[str, ...
     cells = []
     for point in points:
         title = f"{point.figure} (ms)" if point.figure in PERCENTILES else point.figure
-        # Samples are a few ms late, so their times are rounded. Otherwise, each load would have its own rows.
+        # The samples of different loads are a few ms apart. Without rounding, each load would get its own rows.
         at_s = round(point.s, 1) if point.figure in (CPU, THROTTLED, MEMORY) else point.s
         cells.append((at_s, f"{title}, {point.load}" if has_loads else title, point.value))
     columns = list(dict.fromkeys(title for _, title, _ in cells))
@@ -153,10 +154,10 @@ def served(intervals: Sequence[Interval], slices_max: int = SLICES_MAX) -> list[
 
 
 def used(usage: Usage) -> list[Used]:
-    """Return at most ``SLICES_MAX`` slices of about a second or more.
+    """Join samples into at most ``SLICES_MAX`` slices of about a second or more.
 
-    The kernel counts CPU time in ticks of 10 ms, which would look like spikes in shorter slices. If a trial is too short for such
-    slices, it has four shorter slices.
+    The kernel counts CPU time in ticks of 10 ms, which would look like spikes in shorter slices. A trial of less than about four seconds
+    is divided into four shorter slices.
     """
     return list(_used(usage)) if usage.samples else []
 

@@ -23,11 +23,11 @@ from httpbench.stats.interval import ConfidenceInterval
 PERCENTILES = {"p50_us": "p50", "p90_us": "p90", "p99_us": "p99"}
 """Percentiles that each slice of the measurement contains."""
 TAIL_OF_STEP = {"p99_9": "p99.9 of a step", "p99_99": "p99.99 of a step"}
-"""Percentiles that need more samples than a slice contains. A whole step of the rate contains enough."""
+"""Percentiles that are computed over a whole step of the rate, because a slice contains too few samples."""
 ADDED = {"p50": "p50", "p90": "p90", "p99": "p99", "p99_9": "p99.9", "tm99_9": "tm99.9"}
 TAIL = {"p99": "p99", "p99_9": "p99.9"}
 SLICES_MAX = 96
-"""Maximum number of slices in a line while the rate rises. This number allows several slices per step of the rate."""
+"""Maximum number of slices in a line while the rate rises. It is large enough for several slices per step of the rate."""
 GRAY = "#999999"
 _TIME = alt.X("s:Q", title="time (s)", axis=alt.Axis(grid=False))
 _RIGHT = alt.Axis(orient="right", grid=False)
@@ -89,7 +89,7 @@ def _steps(trial: Trial) -> tuple[Step, ...]:
 
 
 def _extent(trials: Sequence[Trial]) -> list[float]:
-    """Return the lowest and the highest percentile of all proxies in µs, so that all charts can have the same scale."""
+    """Return the lowest and the highest percentile of all proxies in µs. The charts of all proxies have this scale."""
     sources = [source for trial in trials if trial.measurement for source in trial.measurement.intervals]
     tails = [step.response_time_us for trial in trials for step in _steps(trial)]
     values = [getattr(source, field) for source in sources for field in PERCENTILES]
@@ -152,7 +152,7 @@ def _has_a_line(trial: Trial) -> bool:
 
 
 def _beside(left: Any, points: list[dict[str, Any]], axis_title: str, row: Row, trial: Trial) -> Any:
-    """Add a dashed line to the chart ``left``, with a second axis on the right."""
+    """Add a dashed line to the chart ``left``, with its own axis on the right."""
     y = alt.Y("right:Q", title=axis_title, axis=_RIGHT, scale=alt.Scale(zero=True))
     right = alt.Chart(data(points)).mark_line(strokeDash=[4, 3], strokeWidth=1.5, color=GRAY).encode(x=_TIME, y=y)
     title = f"{label(row)} (round {trial.plan.round + 1})"

@@ -1,6 +1,7 @@
 """All charts of a run: charts of one table, charts of several tables, charts of one target over time, and the curve of a search.
 
-To add a chart, write a function that yields the kind and the drawing of each chart of a group, and call it in :func:`of_group`.
+To add a chart of one table, write a function that takes a group and yields the kind and the drawing of each of its charts. Call this
+function in :func:`of_group`.
 """
 
 from __future__ import annotations
@@ -35,7 +36,10 @@ def of_group(run: Run, group: Group) -> Iterator[tuple[str, Drawing]]:
 
 
 def of_target(run: Run, found: Sequence[Group], target: str) -> list[Drawing]:
-    """Draw one target over time. Clients have no charts over time. Charts of proxies over time belong to their tables."""
+    """Draw the charts of one target over time.
+
+    Return none for clients and proxies. Clients have no such charts, and :func:`of_group` draws those of proxies.
+    """
     return [drawing for _, drawing in over_time.of_target(found, target)] if target in _watched(run, found) else []
 
 

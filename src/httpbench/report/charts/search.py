@@ -18,7 +18,7 @@ SHAPES = {HELD: "circle", FAILED: "cross", MEDIAN: "diamond"}
 
 
 def of_search(run: Run, trials: Sequence[Trial]) -> dict[str, Drawing]:
-    """Draw the curve, and return it by its file name. If fewer than two rates have valid trials, return nothing."""
+    """Draw the curve, and return it by its file name. If fewer than two rates have valid trials, return an empty dict."""
     if run.search is None or not trials:
         return {}
     found = saturation(run.search, trials)

@@ -1,7 +1,7 @@
 """Charts of servers: throughput with intervals, latency percentiles, and requests/s by connections.
 
-A dot is a median over rounds, and a whisker is its 95% interval. A small dot is a single round, so that readers see the noise. The axes of
-these charts don't start at zero, because readers compare positions instead of lengths.
+A dot or a line shows medians over rounds, and a whisker shows a 95% interval. Each small dot is a single round, so that readers see the
+noise. The axis of the ranking doesn't start at zero, because readers compare positions on it instead of lengths.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from httpbench.stats.histogram import percentile_curve_us
 
 ROW_HEIGHT = 24
 BELOW = 8
-"""Distance in pixels from the dot of a median down to the dots of its rounds. It keeps these dots from overlapping."""
+"""Distance in pixels from the dot of a median down to the dots of its rounds, so that they don't overlap the median."""
 
 ROUNDS = "dot: median over rounds · whisker: 95% interval · small dots below: rounds"
 REPORTED = (25.0, 50.0, 75.0, 90.0, 95.0, 99.0, 99.9, 99.99)

@@ -1,4 +1,4 @@
-"""The look of charts. There is one theme for light pages, one for dark pages, and one for pages that set colors in their style sheet.
+"""The themes of charts: one for light pages, one for dark pages, and one for pages whose style sheet sets the colors.
 
 The hues are those of Okabe and Ito ("Color Universal Design", 2008), which color-blind people can distinguish. They are slightly lighter
 on dark pages.
@@ -36,10 +36,10 @@ THEMES: dict[str, dict[str, Any]] = {"light": LIGHT, "dark": DARK}
 FONT_SIZE = 12
 
 LEGEND: dict[str, Any] = {"orient": "top", "columns": 3, "labelLimit": 150}
-"""Legend above the plot, because a narrow page has no room beside the plot."""
+"""Settings that place the legend above the plot, because a narrow page has no room next to the plot."""
 
 SERIES_MAX = 96
-"""Number of colors that a page can set individually. If there are more lines, colors repeat."""
+"""Number of colors that a page can set individually. If a chart has more lines, colors repeat."""
 
 PAGE: dict[str, Any] = {
     "background": "transparent",
@@ -52,7 +52,7 @@ PAGE: dict[str, Any] = {
     "aria": False,  # the page has a label and a table for each chart
 }
 """Theme whose colors are CSS custom properties. The reader's setting selects light or dark colors. If the reader hides a line, the
-style sheet makes its color transparent."""
+style sheet makes the line's color transparent."""
 
 
 _UNSEEN = re.compile(
@@ -79,12 +79,15 @@ def save(drawing: Drawing, folder: Path, name: str, *, png: bool = True) -> list
 
 
 def inline_svg(drawing: Drawing) -> str:
-    """Return the SVG for a page, with the colors of ``PAGE``. The SVG has no title, and no legend if the page has its own legend."""
+    """Return the SVG of a drawing for use in a page, with the colors of ``PAGE``.
+
+    The SVG has no title. If a reader can hide lines, it has no legend either, because the page lists the lines next to their checkboxes.
+    """
     return _compact(_svg(drawing.chart, PAGE, has_legend=not drawing.series))
 
 
 def svg_file(drawing: Drawing) -> str:
-    """Return a standalone SVG in the reader's preferred colors."""
+    """Return a standalone SVG that follows the reader's preference for light or dark colors."""
     svg = _compact(_svg(drawing.chart, PAGE))
     return svg.replace(">", f"><style>svg{{font:{FONT_SIZE}px Arial,Helvetica,sans-serif}}{style()}</style>", 1)
 
@@ -134,7 +137,7 @@ def _svg(chart: Any, colors: dict[str, Any], *, has_legend: bool = True) -> str:
         .configure_point(color=ink)
     )
     if not has_legend:
-        themed.config["legend"]["disable"] = True  # the legends of shapes and widths stay visible
+        themed.config["legend"]["disable"] = True  # legends that a chart configures itself, such as those of shapes, stay visible
     text = io.StringIO()
     themed.save(text, format="svg")
     return text.getvalue()

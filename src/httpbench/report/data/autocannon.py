@@ -1,6 +1,6 @@
 """Rows in autocannon's format. Each row has a table of latencies, a table of requests and bytes per second, and closing sentences.
 
-autocannon shows a single run, so each row shows the round with the median throughput (the slower of two middle rounds).
+autocannon shows a single run, so each row shows the round with the median throughput (the slower one if there are two middle rounds).
 Values that the load generator doesn't report are shown as dashes.
 """
 
@@ -28,7 +28,7 @@ UNITS = ("B", "kB", "MB", "GB", "TB", "PB")
 
 
 def render_autocannon(run: Run, trials: Sequence[Trial]) -> str:
-    """Render a run. Raises :class:`UsageError` for a run of clients, which have no load generator."""
+    """Render a run. Raise :class:`UsageError` for a run of clients, because clients have no load generator."""
     found = groups(run, trials)
     if any(group.client_work for group in found):
         raise UsageError(f"run {run.id} has clients, and autocannon's format shows load on servers", hint="use --export-hyperfine")
@@ -98,7 +98,8 @@ def _kept_percentile(times: Distribution, reported_us: float | None, percentile:
 def _milliseconds(value_us: float | None, times: Distribution, *, is_reported: bool) -> str:
     """Format a time in milliseconds, rounded to the microsecond.
 
-    If a percentile is missing although there are enough samples, it is below the resolution of the load generator.
+    A percentile that is missing although there are enough samples is below the resolution of the load generator. The text is then the
+    resolution after a ``<``.
     """
     if value_us is not None:
         return f"{_plain(value_us / 1000, 3)} ms"

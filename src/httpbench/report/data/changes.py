@@ -36,7 +36,10 @@ class ChangeGateResult(Frozen):
     reason: str | None
     """Why the gate could not be judged. Null: it was judged."""
     rounds_enough: int | None = None
-    """Number of rounds in each run that would decide an inconclusive gate. Null: it is decided, or would take too many rounds."""
+    """Number of rounds in each run that would decide an inconclusive gate.
+
+    Null: the gate has another result, or too many rounds would be required.
+    """
 
 
 class ChangesDocument(Frozen):

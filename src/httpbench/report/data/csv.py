@@ -2,7 +2,7 @@
 
 A trial that doesn't count keeps its counts and errors, but has no throughput, bytes or latencies, so that the mean of a column ignores it.
 
-A spreadsheet would evaluate text like ``=1+1``, which can occur in a log line. A leading apostrophe prevents that.
+Spreadsheets evaluate text that looks like a formula, such as ``=1+1``, which can occur in a log line. A leading apostrophe prevents this.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ FORMULA_MARKS = ("=", "+", "-", "@", "\t")
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A trial, with its run and the other data that its line of the file shows."""
+    """A trial, with all other data that its line in the file contains."""
 
     run: Run
     trial: Trial
@@ -81,7 +81,10 @@ Value = Callable[[Line], object]
 
 
 def _at(path: str) -> Value:
-    """Return a function that reads a path such as ``trial.measurement.duration_s``. The value is ``None`` if any part is ``None``."""
+    """Return a function that reads a path such as ``trial.measurement.duration_s``.
+
+    The value is ``None`` if any attribute on the path is ``None``.
+    """
     return lambda line: reduce(lambda found, name: None if found is None else getattr(found, name), path.split("."), line)
 
 
@@ -172,7 +175,7 @@ COLUMNS: Mapping[str, Value] = {
     **{f"added_us_{name}": _added(name) for name in ADDED},
     **_fields("valid.client.whole", ("wall_s", "user_s", "system_s", "rss_bytes_peak"), "client_"),
     **_fields("valid.client.startup", ("wall_s", "cpu_s"), "client_startup_"),
-    # These columns are filled even if the trial doesn't count, because they can show why it doesn't count.
+    # These columns are filled even if the trial doesn't count, because they may show why it doesn't count.
     **_fields("trial.client.done", (name for name in WorkDone.model_fields if name != "first_request"), "client_"),
     **_fields("contained.target.isolation", ("engine", "network"), "container_"),
     **_fields("contained.trial.container", ("cpus", "memory_bytes"), "container_"),
@@ -211,7 +214,7 @@ def render_csv(run: Run, trials: Sequence[Trial]) -> str:
 
 
 def _way(trial: Trial) -> Way:
-    """Return the properties that a proxy's trial shares with the trial of its baseline."""
+    """Return the properties that a proxy's trial has in common with the matching trial of the baseline."""
     plan = trial.plan
     scaling = Scaling.MULTI if plan.scaling is Scaling.PREFORK else plan.scaling
     return (plan.round, scaling, plan.workload, plan.load_generator, plan.load)

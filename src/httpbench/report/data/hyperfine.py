@@ -17,7 +17,7 @@ from httpbench.model import Run, Trial
 
 
 def render_hyperfine(run: Run, trials: Sequence[Trial]) -> str:
-    """Render the clients of a run. Raises :class:`UsageError` for a run without clients."""
+    """Render the clients of a run. Raise :class:`UsageError` for a run without clients."""
     found = groups(run, trials)
     if not any(group.client_work for group in found):
         raise UsageError(f"run {run.id} has no clients; hyperfine's format requires clients")

@@ -97,7 +97,7 @@ InWords = Annotated[Verdict, PlainSerializer(_exported_verdict, return_type=Expo
 
 
 class ExportedPoint(RatePoint):
-    """The trials that count at one rate."""
+    """Results at one rate, over the trials that count."""
 
     misses: Annotated[tuple[Reason, ...], PlainSerializer(lambda found: tuple(map(sentence, found)), return_type=tuple[str, ...])]
     """Reasons why the service level was not met, without duplicates."""
@@ -113,15 +113,15 @@ class ExportedSaturation(Saturation):
         BeforeValidator(lambda found: [[each] if isinstance(each, str) else each for each in found]),
         PlainSerializer(lambda found: tuple(map(joined, found)), return_type=tuple[str, ...]),
     ] = ()
-    """Programs that disturbed each disturbed trial, as text."""
+    """For each disturbed trial, the programs that disturbed it, as text."""
 
 
 class ExportedSummary(Summary):
     """Results of one cell over its rounds. A field is null if it was not measured or if no round counts."""
 
     verdict: InWords
-    """Most common verdict of the rounds that count. A single ``generator`` or ``both`` among these rounds takes precedence. If no round
-    counts: the worst verdict."""
+    """Most common verdict of the rounds that count. If any of these rounds has the verdict ``generator`` or ``both``, that verdict
+    takes precedence. If no round counts: the worst verdict."""
 
 
 class ExportedTarget(Frozen):
@@ -233,11 +233,12 @@ class Round(Frozen):
     load_host: LoadHostUse | None = None
     """Observations of the load host. Null: the load generator ran on the target's machine, or nothing was measured."""
     commands: Commands | None = None
-    """Command lines of the trial. Null: the trial failed before they ran, or an earlier version stored it."""
+    """Command lines of the trial. Null: the trial failed before they ran, or an earlier version of httpbench stored the trial."""
     slices: int | None = None
     """Number of slices of the trial. The targets of a table take turns, one slice at a time. Null: the trial was one window."""
     slices_dropped: int = 0
-    """Number of slices that were dropped and repeated, because other programs disturbed this target or another one in the same cycle."""
+    """Number of slices that were dropped and repeated because other programs disturbed them. Earlier versions also dropped the slices of
+    other targets."""
     incidents: tuple[Reason, ...] = ()
     """Events that affect the verdict, such as the death of the target. Earlier versions stored none."""
     criteria: Criteria = Criteria()
@@ -265,7 +266,8 @@ class Result(Frozen):
     rank_best: int | None = None
     """Best rank that the rounds allow: 1 + the number of rows that are significantly faster. Null: the row isn't ranked."""
     rank_worst: int | None = None
-    """Worst rank that the rounds allow: the number of ranked rows minus those that are significantly slower. Null: the row isn't ranked."""
+    """Worst rank that the rounds allow: the number of ranked rows minus the number of rows that are significantly slower. Null: the row
+    isn't ranked."""
     summary: ExportedSummary
     """Results over the rounds that count."""
     overhead: dict[str, Difference]
@@ -315,7 +317,7 @@ class GateResult(Frozen):
     reason: str | None = None
     """Why the gate could not be judged. Null: it was judged."""
     rounds_enough: int | None = None
-    """Number of rounds that would decide an inconclusive gate. Null: it is decided, or would take too many rounds."""
+    """Number of rounds that would decide an inconclusive gate. Null: the gate isn't inconclusive, or too many rounds would be required."""
 
 
 class Document(Frozen):

@@ -1,8 +1,8 @@
 """OpenMetrics text for Prometheus: a gauge for each metric of each row.
 
 The text uses only features that OpenMetrics shares with the older Prometheus format (gauges and summaries without timestamps), so
-node_exporter's textfile collector and a Pushgateway can read it. Values are medians over rounds. A row without results contributes
-only its verdict.
+node_exporter's textfile collector and a Pushgateway can read it. Values are medians over rounds. A row without results has
+only its verdict and its numbers of rounds.
 
 Source: OpenMetrics 1.0; https://prometheus.io/docs/instrumenting/exposition_formats.
 """

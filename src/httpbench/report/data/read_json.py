@@ -1,4 +1,4 @@
-"""Read a run from its JSON export, so that runs from other machines and deleted runs can be compared."""
+"""The reader for JSON exports. It allows comparisons with runs from other machines and with deleted runs."""
 
 from __future__ import annotations
 
@@ -7,49 +7,72 @@ import io
 import zlib
 from collections.abc import Sequence
 from pathlib import Path
+from typing import IO, cast
 
+import zstandard
 from pydantic import ValidationError
 
 from httpbench.errors import UsageError
 from httpbench.model import Build, Observed, Run, Scaling, Target, Trial, TrialPlan
 from httpbench.report.data.json import Document, ExportedTarget, Result, Round, same_fields
 
+BYTES_MAX = 512 << 20
+"""Maximum size of an uncompressed export, in bytes. In the folder ``results``, a trial of a server or proxy takes 36 to 115 kB."""
+
+INFLATION_MAX = 100
+"""Maximum ratio of an export to its compressed size. In the folder ``results``, the ratio is at most 30."""
+
+INFLATED_BYTES = 32 << 20
+"""Size of an uncompressed export for which any ratio is allowed, in bytes. pydantic takes up to 18 times as much memory to read it."""
+
 GZIP, ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
 """First bytes of gzip and zstd files."""
 
 
 def read_export(path: Path) -> tuple[Run, list[Trial]]:
-    """Read a run and its trials. Raises :class:`UsageError` if the file is not an export.
+    """Read a run and its trials. Raise :class:`UsageError` if the file is not an export.
 
     An export doesn't contain a target's folder and build commands, so these are empty.
     """
     try:
-        document = Document.model_validate_json(_content(path))
-    except (OSError, EOFError, zlib.error) as error:
+        return _read(path, Document.model_validate_json(_content(path)))
+    except (OSError, EOFError, zlib.error, zstandard.ZstdError) as error:
         raise UsageError(f"{path} cannot be read: {getattr(error, 'strerror', None) or error}") from None
     except ValidationError as error:
         first = error.errors()[0]
         place = ".".join(map(str, first["loc"])) or "the file"
         message = f"{path} is not a JSON export of a run that this version can read: {place}: {first['msg']}"
         raise UsageError(message, hint="`httpbench report RUN --export-json FILE` makes one") from None
+
+
+def _read(path: Path, document: Document) -> tuple[Run, list[Trial]]:
     targets = {name: _target(target) for name, target in document.targets.items()}
     gates = tuple(dict.fromkeys(judged.gate for judged in document.gates))
     run = Run(**same_fields(document, Run, but={"targets", "gates"}), id=document.run, targets=targets, gates=gates)
     trials = sorted((_trial(result, each) for result in document.results for each in result.rounds), key=lambda trial: trial.plan.number)
+    if unknown := {trial.plan.target for trial in trials} - targets.keys():
+        raise UsageError(f"{path} has results of {min(unknown)}, but doesn't describe this target", hint="export the run again")
     return run, [_with_probe(trial, trials, document) for trial in trials]
 
 
 def _content(path: Path) -> bytes:
     """Read a file, and decompress it if necessary. Exports in HTML reports and in the folder ``results`` are compressed."""
-    content = path.read_bytes()
-    if not content.startswith(ZSTD):
-        return gzip.decompress(content) if content.startswith(GZIP) else content
-    import zstandard
+    with path.open("rb") as file, _plain(file) as plain:
+        bytes_max = BYTES_MAX if plain is file else min(BYTES_MAX, max(INFLATED_BYTES, INFLATION_MAX * path.stat().st_size))
+        content = plain.read(bytes_max + 1)
+    if len(content) > bytes_max:
+        raise UsageError(f"{path} contains more than {bytes_max >> 20} MiB of data")
+    return content
 
-    try:
-        return zstandard.ZstdDecompressor().stream_reader(io.BytesIO(content), read_across_frames=True).read()
-    except zstandard.ZstdError as error:
-        raise UsageError(f"{path} cannot be read: {error}") from None
+
+def _plain(file: io.BufferedReader) -> IO[bytes]:
+    """Return a file object that decompresses the content if necessary."""
+    start = file.peek(len(ZSTD))
+    if start.startswith(GZIP):
+        return cast("IO[bytes]", gzip.GzipFile(fileobj=file))
+    if start.startswith(ZSTD):
+        return zstandard.ZstdDecompressor().stream_reader(file, read_across_frames=True)
+    return file
 
 
 def _target(exported: ExportedTarget) -> Target:

@@ -14,12 +14,12 @@ from httpbench.report.charts import check_charts
 
 
 def check_html() -> None:
-    """Raise :class:`UsageError` if the extra ``charts`` is not installed, so that a run fails before it measures anything."""
+    """Raise :class:`UsageError` if the extra ``charts`` is not installed. Verbs call this function before they measure anything."""
     check_charts("HTML reports")
 
 
 def render_html(run: Run, trials: Sequence[Trial]) -> str:
-    """Render the page of a run. Raises :class:`UsageError` like :func:`check_html`."""
+    """Render the page of a run. Raise :class:`UsageError` if the extra ``charts`` is not installed."""
     check_html()
     from httpbench.report.html.run import render
 
@@ -27,7 +27,7 @@ def render_html(run: Run, trials: Sequence[Trial]) -> str:
 
 
 def render_changes_html(found: Changes) -> str:
-    """Render the page of a comparison of two runs. Raises :class:`UsageError` like :func:`check_html`."""
+    """Render the page of a comparison of two runs. Raise :class:`UsageError` if the extra ``charts`` is not installed."""
     check_html()
     from httpbench.report.html.changes import render
 

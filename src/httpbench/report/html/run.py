@@ -30,7 +30,7 @@ NAMES = ("language", "framework", "variant", "server", "target")
 """Columns that identify a target. A page shows a single column in place of all of them."""
 
 VERDICT = "verdict"
-"""Column that a page moves to second place, so that narrow screens show it beside the name."""
+"""Column that a page moves to second place, so that narrow screens show it next to the name."""
 
 
 def render(run: Run, trials: Sequence[Trial]) -> str:
@@ -113,9 +113,9 @@ def _sections(run: Run, found: Sequence[Group], figures: Callable[[Group], Seque
 
 
 def answer(run: Run, group: Group) -> str:
-    """Return the first line of a table's answer; for clients, its first two lines.
+    """Return the first line of a table's answer or, for clients, the first two lines.
 
-    If the table has no answer, return why targets have no rank. If all targets have one, return the result of the first valid row.
+    If the table has no answer, return why some rows have no rank. If there is no such reason, return the result of the first valid row.
     """
     lines = [line.strip() for line in answer_lines(run, group)]
     if lines:

@@ -20,7 +20,7 @@ from httpbench.text import printable
 POLICY = "default-src 'none'; style-src 'sha256-{}'; img-src data:; base-uri 'none'; form-action 'none'"
 """Policy that forbids scripts, requests, and all styles except the page's own.
 
-``img-src`` allows the page to contain an empty icon. Without it, browsers would request an icon.
+``img-src`` allows the page to contain an empty icon. Browsers would request an icon if the page contained none.
 """
 
 OWN = "httpbench.report.html"
@@ -41,7 +41,7 @@ def render(template: str, context: Mapping[str, Any], *, folders: tuple[str, ...
 
 @cache
 def templates(folders: tuple[str, ...] = ()) -> Environment:
-    """Return the environment for the templates of reports and of the packages in ``folders``. It escapes all text."""
+    """Return the environment for the templates of reports and of the packages in ``folders``. The environment escapes all text."""
     return Environment(
         loader=ChoiceLoader([PackageLoader(name, ".") for name in (OWN, *folders)]),
         autoescape=True,

@@ -36,7 +36,7 @@ def render_markdown(run: Run, trials: Sequence[Trial]) -> str:
 
 
 def _gates(judged: Sequence[RunGate]) -> Iterator[str]:
-    """Yield the result of each gate. Gates come first, because readers of a CI job look for them first."""
+    """Yield the result of each gate. Gates come first, because people who read the output of a CI job look for them first."""
     if not judged:
         return
     yield from ("### Gates", "")

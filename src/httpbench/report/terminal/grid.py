@@ -68,7 +68,7 @@ class Cells:
         return replace(self, texts=[_renamed(text, shortened(text.plain, width)) for text in self.texts])
 
     def drawn(self, width: int) -> Cells:
-        """Return the column with bars drawn for its lengths."""
+        """Return the column with each length drawn as a bar."""
         longest = max((length for length in self.lengths if length), default=1.0)
         shares = [None if length is None else length / longest for length in self.lengths]
         return replace(self, texts=[Text(bar(share, width), style="cyan") for share in shares], lengths=())

@@ -22,7 +22,7 @@ NAME_WIDTH = 20
 def render_history(found: Sequence[Series], *, width: int, runs: int, everything: bool = False) -> RenderableType:
     """Render the newest ``runs`` runs of each series.
 
-    Unless ``everything`` is true, leave out series that don't match the newest one's environment.
+    Unless ``everything`` is true, leave out series whose environment doesn't match that of the newest series.
     """
     shown = [series for series in found if everything or not series.differs]
     parts: list[RenderableType] = []

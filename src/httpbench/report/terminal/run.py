@@ -193,7 +193,7 @@ def _search(run: Run, search: Search, trials: Sequence[Trial], width: int, view:
 
 
 def _search_columns(search: Search, result: Saturation, view: View) -> list[Cells]:
-    """Return the columns that the user asked for. The default is the usual columns and those that the service level mentions."""
+    """Return the columns that the user chose. The default is the usual columns and those that the service level mentions."""
     table = curves.table(result)
     texts = {name: [row[index] for row in table.rows] for index, name in enumerate(curves.NAMES)}
     headings = dict(zip(curves.NAMES, table.columns, strict=True))

@@ -40,7 +40,7 @@ SUBJECTS = {
 """Names that reports show for properties of the environment, if these names differ from the field names."""
 
 NONE = {"load_host": "the target's machine", "target_cores": "one per core", "workers": "one per core"}
-"""Text to show for a missing or zero property, if "none" would be wrong."""
+"""Text for a missing or zero property for which "none" would be wrong."""
 
 
 # --- environments ---------------------------------------------------------------------------------------------------------------
@@ -93,7 +93,7 @@ def heading(found: Changes) -> str:
 
 
 def banner(found: Changes) -> Iterator[str]:
-    """Warn if the environments don't match."""
+    """Yield a warning if the environments don't match."""
     if found.environment:
         yield f"DIFFERENT ENVIRONMENTS, which may cause differences: {mismatches_text(found.environment)}"
 
@@ -157,7 +157,7 @@ def verdict_text(cell: Cell) -> str:
 
 
 def verdict_changes(found: Changes) -> Iterator[str]:
-    """List the cells whose verdict changed."""
+    """Describe each change of a verdict."""
     for cell in found.cells:
         if cell.verdict_base is not cell.verdict_head:
             reasons = f": {joined(cell.reasons_head)}" if cell.reasons_head else ""
@@ -165,7 +165,7 @@ def verdict_changes(found: Changes) -> Iterator[str]:
 
 
 def significant(found: Changes) -> str:
-    """Count the significant changes."""
+    """Say how many changes are significant."""
     changed = [change for cell in found.cells for change in cell.figures.values() if change.differs]
     every = sum(len(cell.figures) for cell in found.cells)
     return f"{len(changed)} of {every} figures changed significantly" if every else "Nothing can be compared"

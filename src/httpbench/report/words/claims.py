@@ -90,14 +90,17 @@ def _no_difference(group: Group) -> str:
 
 
 def times(comparison: Comparison) -> str:
-    """Format a ratio with the digits that its interval justifies: ``1.13 ± 0.02 times``. Both ends are shown if the interval is wide."""
+    """Format a ratio with the digits that its interval justifies: ``1.13 ± 0.02 times``.
+
+    If the interval is wide or asymmetric, the text contains both of its ends instead of ``±``.
+    """
     interval, ratio = comparison.interval, comparison.ratio
     if interval is None:
         return f"{ratio:.2f} times"
     half = (interval.high - interval.low) / 2
     if half > WIDE * ratio:
         return f"{_rough(ratio)} times ({_rough(interval.low)} to {_rough(interval.high)})"
-    digits = 2 if half == 0 else min(max(-math.floor(math.log10(half)), 0 if ratio >= 10 else 2), 4)
+    digits = 2 if half == 0 or not math.isfinite(half) else min(max(-math.floor(math.log10(half)), 0 if ratio >= 10 else 2), 4)
     if comparison.rounds >= LEFT_OUT and abs((interval.low + interval.high) / 2 - ratio) > LOPSIDED * half:
         return f"{ratio:.{digits}f} times ({interval.low:.{digits}f} to {interval.high:.{digits}f})"
     return f"{ratio:.{digits}f} ± {half:.{digits}f} times"
@@ -108,7 +111,7 @@ def span(interval: ConfidenceInterval) -> str:
     half = (interval.high - interval.low) / 2
     if half > WIDE * interval.low:
         return f"{_rough(interval.low)} to {_rough(interval.high)} times"
-    digits = 2 if half == 0 else min(max(1 - math.floor(math.log10(half)), 2), 4)
+    digits = 2 if half == 0 or not math.isfinite(half) else min(max(1 - math.floor(math.log10(half)), 2), 4)
     return f"{interval.low:.{digits}f} to {interval.high:.{digits}f} times"
 
 
@@ -188,15 +191,16 @@ def _known(comparison: Comparison, group: Group) -> str:
     """Return what is known about a ratio that supports no claim."""
     if group.cores_shared:
         return f" ({SHARED})"
-    if comparison.differs:  # The value of the row that looks slower is only a bound.
+    if comparison.differs:  # there is no claim, because the value of the row that looks slower is only a bound
         return f": {times(comparison)} as measured"
     return unproven(comparison)
 
 
 def unproven(comparison: Comparison) -> str:
-    """Return a colon and the interval of a ratio that supports no claim.
+    """Return the end of a sentence about a ratio that supports no claim: a colon, followed by the interval.
 
-    The interval isn't corrected for the number of pairs, so it can exclude 1.
+    The interval isn't corrected for the number of pairs, so it can exclude 1. If the uncorrected difference is significant, the text
+    mentions the correction.
     """
     assert comparison.interval is not None
     by_itself = comparison.p is not None and comparison.p <= 1 - CONFIDENCE

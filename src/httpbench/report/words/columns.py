@@ -73,7 +73,7 @@ class Column:
     short: str = ""
     """Title on a narrow terminal. If empty, ``title`` is used."""
     is_name: bool = False
-    """Whether a narrow terminal may cut the texts in the middle."""
+    """Whether the texts are names, which a narrow terminal may shorten."""
     length: Callable[[Row], float | None] | None = None
     """Value that a bar represents. ``None``: the column has no bars."""
 
@@ -186,7 +186,7 @@ def _tcp_proxies(found: Sequence[Group]) -> list[Column]:
 
 _TAIL = {"p50": ALWAYS, "p90": 9, "p95": 18, "p99": ALWAYS, "p99_9": 2, "p99_99": 11, "max": 10, "tm99_9": 4, "stddev": 12}
 _LATENCIES = {"min": 11, "max": 10, "p25": 13, "p50": 2, "p75": 12, "p90": 9, "p99": 3}
-"""How soon a narrow terminal omits the columns of latencies."""
+"""How soon the latency columns are omitted as the terminal gets narrower."""
 
 _DATABASE = (
     Column("database", "Database", "%", lambda row: scaled(row.summary.database_cpu_cores, 0.01, 0), ALWAYS),

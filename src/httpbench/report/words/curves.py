@@ -60,7 +60,7 @@ def sentences(search: Search, found: Saturation, trials: Sequence[Trial]) -> lis
 
 
 def table(found: Saturation) -> TextTable:
-    """Return a table with a row for each rate that has trials that count, in ascending order."""
+    """Return a table with a row for each rate at which a trial counts, in ascending order of the rate."""
     columns = [("Requests/s", ""), ("Held", ""), *((figure_name(figure), "ms") for figure in SHOWN), (WHY_NOT, "")]
     return TextTable(columns, [_row(point) for point in found.curve])
 

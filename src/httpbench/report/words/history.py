@@ -56,7 +56,7 @@ def commits_text(change: LevelChange) -> str:
     """Return the commits of a change: ``commits 0123456789ab..ba9876543210``."""
     before, after = (commit_text(name) if name else None for name in (change.commit_before, change.commit_after))
     if before == after:
-        return f"same commit {after}: not a change of the source" if after and "+" not in after else "commits unknown"
+        return f"same commit {after}: not a change in the source" if after and "+" not in after else "commits unknown"
     return f"commits {before or 'unknown'}..{after or 'unknown'}"
 
 

@@ -36,6 +36,8 @@ def load_options(load: Load) -> tuple[str, ...]:
         f"-c {load.connections}",
         f"--rate {load.rate_rps:g}" if load.rate_rps else "",
         f"--arrivals {load.arrivals}" if load.rate_rps and load.arrivals is not Arrivals.CONSTANT else "",
+        "--tls" if load.tls else "",
+        "--http2" if load.http2 else "",
         f"--pipeline {load.pipeline}" if load.pipeline > 1 else "",
         "" if load.keepalive else "--no-keepalive",
         f"--requests-per-connection {load.requests_per_connection}" if load.requests_per_connection else "",
@@ -77,7 +79,7 @@ def scaling_words(scaling: Scaling, target_cores: int, workers: int | None) -> s
 
 
 def setup(group: Group) -> str:
-    """Return the workload, cores and load generator of a table as text. Several tables of a target can share these."""
+    """Return the workload, cores and load generator of a table as text. Several tables may have the same text."""
     return f"{group.workload} · {scaling_words(group.scaling, group.target_cores, group.workers)} · {group.load_generator}"
 
 
@@ -97,10 +99,11 @@ def short_place(group: Group) -> str:
 def _title(group: Group) -> Iterator[str]:
     load = group.load
     rate = f"offered {load.rate_rps:,.0f} requests/s{_spacing(load)}" if load.rate_rps is not None and load.rate_from_rps is None else ""
+    unit = "streams" if load.http2 else "requests"
     parts = (
         group.workload,
         scaling_words(group.scaling, group.target_cores, group.workers),
-        *_connections(load, "requests in flight per connection", "a new connection for each request", "requests per connection"),
+        *_connections(load, f"{unit} in flight per connection", "a new connection for each request", "requests per connection"),
         rate,
         f"{load.duration_s:g} s" if load.rate_from_rps is None else _rising(load),
         f"by {group.load_generator}" if group.several_generators else "",
@@ -113,8 +116,16 @@ def _title(group: Group) -> Iterator[str]:
     return filter(None, parts)
 
 
+def protocol(load: Load) -> str:
+    """Return the protocol of a load: ``HTTPS``, ``HTTP/2 over TLS`` or ``HTTP/2 without TLS``. Empty for HTTP/1.1 without TLS."""
+    if load.http2:
+        return f"HTTP/2 {'over' if load.tls else 'without'} TLS"
+    return "HTTPS" if load.tls else ""
+
+
 def _connections(load: Load, in_flight: str, without_keepalive: str, each: str) -> Iterator[str]:
     parts = (
+        protocol(load),
         plural(load.connections, "connection"),
         f"{load.pipeline} {in_flight}" if load.pipeline > 1 else "",
         "" if load.keepalive else without_keepalive,

@@ -71,7 +71,7 @@ def legend(found: Sequence[Group], table: Table) -> list[str]:
 def _generators(found: Sequence[Group]) -> Iterator[str]:
     measured = {group.load_generator: group for group in found if any(row.latency for row in group.rows)}
     for name, group in measured.items():
-        if group.load_generator in GENERATORS:  # a later version of httpbench may have used a generator that this one lacks
+        if group.load_generator in GENERATORS:  # a run from a later version may have used a generator that is unknown here
             yield f"Latency ({name}): {GENERATORS[group.load_generator].latency_meaning}"
     for said in once(note for group in found for note in group.generator_notes):
         yield f"{said.text.removesuffix('.')} (in {said.count} trials)." if said.varies else said.text
@@ -251,7 +251,7 @@ def disturbed_notes(rows: Sequence[Row]) -> Iterator[str]:
 
 
 def disturbed_note(rows: Sequence[Row]) -> str | None:
-    """Count the disturbed trials of these rows in one clause, or return ``None`` if there are none."""
+    """Return a clause with the number of disturbed trials in these rows, or ``None`` if there are none."""
     found = disturbances(rows)
     repeated, lost = found.repeated, found.lost
     if not repeated and not lost:

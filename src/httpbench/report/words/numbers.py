@@ -7,7 +7,7 @@ import math
 from httpbench.stats.ranks import RankRange
 
 DIGITS = 4
-"""Number of significant digits in tables. More digits would show only noise, on any machine."""
+"""Number of significant digits in tables. More digits would show only noise."""
 
 COMMIT_DIGITS = 12
 
@@ -76,4 +76,4 @@ def commit_text(name: str, digits: int = COMMIT_DIGITS) -> str:
 
 def _whole_digits(value: float) -> int:
     """Return the number of digits before the decimal point. For values below one, the result is zero or negative."""
-    return math.floor(math.log10(abs(value))) + 1 if value else 1
+    return math.floor(math.log10(abs(value))) + 1 if value and math.isfinite(value) else 1

@@ -1,4 +1,4 @@
-"""Join sentences that differ only in their numbers into one sentence with ranges."""
+"""Sentences that differ only in their numbers, joined into one sentence with ranges."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ COUNTS = re.compile(r" \(([a-z][a-z ]* [\d,]+(?:, [a-z][a-z ]* [\d,]+)*)\)$")
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """A sentence that replaces several sentences, which are equal or differ only in their numbers."""
+    """A sentence that replaces one or more sentences that are equal or differ only in their numbers."""
 
     text: str
     """Text with ranges in place of numbers that vary: ``17 to 88 requests timed out``."""
@@ -44,7 +44,7 @@ def _said(words: tuple[str, ...], texts: Sequence[str]) -> Said:
 
 
 def _counts(texts: Sequence[str]) -> str:
-    """Return the ranges of the counts at the ends of sentences, such as `` (timeout 12 to 77)``, or an empty string without counts."""
+    """Return the ranges of the counts at the ends of sentences, such as `` (timeout 12 to 77)``, or an empty string if there are none."""
     found: dict[str, list[str]] = {}
     for match in filter(None, map(COUNTS.search, texts)):
         for counted in re.findall(r"([a-z][a-z ]*) ([\d,]*\d)", match[1]):

@@ -19,7 +19,14 @@ Sentence = str | Callable[[Data], str]
 
 
 def sentence(reason: Reason) -> str:
-    """Return the sentence for a reason, without a period."""
+    """Return the sentence for a reason, without a period. If a file contains other data than the reason has, only name the reason."""
+    try:
+        return _sentence(reason)
+    except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError):
+        return f"{reason.kind.replace('_', ' ')} (its details cannot be read)"
+
+
+def _sentence(reason: Reason) -> str:
     if "message" in reason.data:
         message, hint = reason.data["message"], reason.data.get("hint")
         return f"{message}; {hint}" if hint else str(message)

@@ -44,7 +44,10 @@ PARTS = "Parts of the mix"
 
 
 def parts(group: Group) -> TextTable:
-    """Return a table with a row for each target and part, with medians over the rounds that count. Only mixes have rows."""
+    """Return a table with a row for each target and part, with medians over the rounds that count.
+
+    The table is empty if the workload is not a mix.
+    """
     columns = [("Target", ""), ("Part", ""), ("Sent", ""), ("Requests/s", ""), ("p50", "ms"), ("p99", "ms"), ("Errors", "")]
     return TextTable(columns, [cells for row in group.rows for cells in _parts(row)], words=2)
 

@@ -1,1 +1,1 @@
-"""Build targets, report which ones are built, and find what is missing to build them."""
+"""Build targets, report which ones are built, and find the requirements that are missing."""

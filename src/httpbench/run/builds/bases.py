@@ -12,15 +12,16 @@ from httpbench.errors import ContainerError
 from httpbench.isolate import engine as command_line
 from httpbench.isolate import image as images
 from httpbench.model import Engine, Target
+from httpbench.paths import is_built_in, read_small
 from httpbench.run.builds import dockerfile
 
 REGISTRY = "HTTPBENCH_REGISTRY"
-"""Environment variable that names a mirror, which replaces the registries in all Dockerfiles."""
+"""Environment variable that names a registry mirror. Every Dockerfile with the argument ``REGISTRY`` uses the mirror."""
 ASK_LIMIT_S = 20.0
 
 
 def arguments(target: Target) -> dict[str, str]:
-    """Return values for the ``ARG`` lines of the target's Dockerfile, from the target's recipe and :data:`REGISTRY`."""
+    """Return the build arguments for the target's Dockerfile. Their values come from the target's recipe and from :data:`REGISTRY`."""
     recipe, registry = target.container, os.environ.get(REGISTRY)
     given = {**({"BASE": recipe.base} if recipe.base else {}), **recipe.build_args}
     return {**given, "REGISTRY": registry} if registry and "REGISTRY" in dockerfile.arguments(dockerfile_of(target), {}) else given
@@ -32,23 +33,23 @@ def stages_of(target: Target) -> list[dockerfile.BuildStage]:
 
 
 def bases(target: Target) -> list[str]:
-    """Return the names of the images that the target's Dockerfile requires, each once. Stages of the Dockerfile aren't included."""
+    """Return the distinct names of the images that the target's Dockerfile requires, without the Dockerfile's own stages."""
     return dockerfile.images(stages_of(target))
 
 
 @dataclass(frozen=True, slots=True)
 class Base:
-    """An image that targets are built from."""
+    """A base image, with the targets that use it."""
 
     image: str
     is_here: bool
     """Whether the image is on this machine."""
     targets: tuple[str, ...]
-    """Ids of the targets whose Dockerfiles use it."""
+    """Ids of the targets whose Dockerfiles use the image."""
 
 
 def bases_of(targets: Iterable[Target], engine: Engine) -> list[Base]:
-    """Return the base images of all targets, the most used first, without querying a registry.
+    """Return the base images of all targets, most used first, without querying a registry.
 
     Raises :class:`ContainerError` if the engine doesn't respond.
     """
@@ -62,11 +63,17 @@ def bases_of(targets: Iterable[Target], engine: Engine) -> list[Base]:
 
 
 def missing_base(target: Target) -> tuple[str, str] | None:
-    """Query registries, and describe the first unavailable base image and how to get it. Returns ``None`` if all are available."""
+    """Return a description of the first invalid or unavailable base image and how to fix the problem, or ``None`` if there is no problem.
+
+    Registries are queried only for built-in targets. Any other Dockerfile can refer to arbitrary hosts, which must not be contacted
+    before the user starts a build.
+    """
     assert target.isolation is not None
     engine = target.isolation.engine
     for base in bases(target):
-        if not _can_be_had(engine, base):
+        if not dockerfile.IMAGE_NAME.fullmatch(base):
+            return f'"{base}" is not the name of an image', f"correct {target.folder}/{target.container.dockerfile}"
+        if is_built_in(target.folder) and not _can_be_had(engine, base):
             return f"base image {base}: not on this machine, and its registry does not provide it", f"{engine} pull {base}"
     return None
 
@@ -83,8 +90,8 @@ def _can_be_had(engine: Engine, image: str) -> bool:
 
 
 def dockerfile_of(target: Target) -> str:
-    """Return the text of the target's Dockerfile, or an empty text if it has none."""
+    """Return the text of the target's Dockerfile, or an empty string if it can't be read."""
     try:
-        return (Path(target.folder) / target.container.dockerfile).read_text(encoding="utf-8")
+        return read_small(Path(target.folder) / target.container.dockerfile, Path(target.folder))
     except (OSError, UnicodeDecodeError):
         return ""

@@ -1,8 +1,8 @@
 """Build a target in a copy of its folder, and record what it was built from.
 
-A build never writes to the sources: a checkout stays clean, and an installed package may be read-only. The copy is kept and updated before
-each build, so that compilers can build incrementally. After each successful build, a receipt records a fingerprint of the sources and of
-the build's commands. File times aren't part of the fingerprint, because they are meaningless in a fresh clone.
+A build never writes to the sources, so checkouts stay clean, and installed packages may be read-only. The copy is kept and updated before
+each build, so that compilers can build incrementally. After each successful build, a receipt records a fingerprint of the sources and the
+build commands. File times aren't part of the fingerprint, because they are meaningless in a fresh clone.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 import fcntl
 import hashlib
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -25,7 +26,7 @@ from httpbench.errors import BuildError, HttpbenchError
 from httpbench.host import inherited
 from httpbench.isolate import Command, ProcessTree, tail
 from httpbench.model import Frozen, Target
-from httpbench.paths import user_folder
+from httpbench.paths import open_unlinked, user_folder
 
 RECEIPT = ".httpbench-receipt.json"
 FAILURE = ".httpbench-failure.json"
@@ -38,11 +39,11 @@ IGNORED = ("__pycache__", ".git", "Dockerfile")
 
 
 class Receipt(Frozen, extra="ignore"):
-    """The record of a successful build. Records from earlier versions of httpbench also list the sources."""
+    """The record of a successful build. Unknown keys are ignored, because earlier versions of httpbench also stored the sources."""
 
     fingerprint: str
     version: str | None
-    """The first dotted number that the target's ``version`` command printed or, without one, the first line of its output."""
+    """The first dotted number in the output of the target's ``version`` command or, if there is none, the first line of the output."""
 
 
 class Failure(Frozen):
@@ -55,7 +56,7 @@ class Failure(Frozen):
 
 @dataclass(frozen=True, slots=True)
 class BuildState:
-    """The state of a target's build according to the records."""
+    """The state of a target's build, according to the stored records."""
 
     folder: Path
     receipt: Receipt | None = None
@@ -68,7 +69,7 @@ def cache_folder() -> Path:
 
 
 def build_folder(target: Target) -> Path:
-    """Return the folder that a target is built in. Variants with identical builds share a folder."""
+    """Return the folder in which a target is built. Variants with identical builds share a folder."""
     key = hashlib.sha256(f"{target.folder}\n{target.build.model_dump_json()}".encode()).hexdigest()[:12]
     return cache_folder() / "builds" / f"{target.kind}-{target.language}-{target.framework}-{key}"
 
@@ -79,7 +80,7 @@ def log_of(target: Target) -> Path:
 
 
 def state(target: Target) -> BuildState:
-    """Return the state of the build of the current sources: succeeded, failed, or neither if there is no build."""
+    """Return the build state of the current sources: with a receipt after success, a failure after an error, or neither if not built."""
     folder = build_folder(target)
     try:
         fingerprint = fingerprint_of(target)
@@ -94,9 +95,9 @@ def state(target: Target) -> BuildState:
 
 
 def build(target: Target, cancelled: Event) -> BuildState:
-    """Build a target unless its build is current. Raises :class:`BuildError` with the tail of the log.
+    """Build a target unless its build is up to date. Raises :class:`BuildError` with the tail of the log if the build fails.
 
-    When another thread sets ``cancelled``, a running build ends and leaves no record.
+    If another thread sets ``cancelled``, the build stops and leaves no record.
     """
     try:
         with _lock(target, cancelled):
@@ -169,7 +170,7 @@ def _run_commands(target: Target, folder: Path, cancelled: Event) -> None:
 
 
 def run_logged(command: Command, log: Path, deadline: float, limit_s: float, cancelled: Event, what: str, detail: str = "") -> None:
-    """Run a command of a build, and append its output to ``log``.
+    """Run a build command and append its output to ``log``.
 
     Raises :class:`BuildError` if the command fails, is still running at ``deadline``, or is cancelled. In the error message, ``what`` is
     the subject, ``limit_s`` is the time limit in seconds, and ``detail`` follows the exit code of a failed command.
@@ -189,7 +190,7 @@ def run_logged(command: Command, log: Path, deadline: float, limit_s: float, can
 
 
 def _without_its_files(folder: Path, error: BuildError) -> BuildError:
-    """Delete the files of a build that filled the disk, so that other targets can still be built and their trials stored."""
+    """Delete the files of a build that filled the disk, to leave space for other builds and for results. Return the error to report."""
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir()
     hint = "free some space, or set the environment variable XDG_CACHE_HOME to build on another disk"
@@ -206,7 +207,7 @@ def fingerprint_of(target: Target) -> str:
 
 
 def hash_of(folder: Path, recipe: str, ignored: Collection[str]) -> str:
-    """Hash a recipe and the sources in a folder, except for the manifest and for the files and folders that ``ignored`` names."""
+    """Hash a recipe and the sources in a folder. The manifest and the files and folders named in ``ignored`` are left out."""
     digest = hashlib.sha256(recipe.encode())
     for path in _sources(folder, ignored):
         if path.name != "target.toml":
@@ -244,7 +245,8 @@ def _lock(target: Target, cancelled: Event) -> Iterator[None]:
     folder = build_folder(target)
     folder.mkdir(parents=True, exist_ok=True)
     deadline = time.monotonic() + target.build.timeout_s
-    with folder.with_suffix(".lock").open("w") as file:
+    # A mounted cache can belong to another user. That user could also change the built programs, so the lock's owner doesn't matter.
+    with os.fdopen(open_unlinked(folder.with_suffix(".lock"), os.O_WRONLY | os.O_CREAT, of_any_user=True), "w") as file:
         while True:
             with suppress(BlockingIOError):
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)  # doesn't block, so that this thread can react to an interruption
@@ -257,7 +259,7 @@ def _lock(target: Target, cancelled: Event) -> Iterator[None]:
 
 
 def read_kept(path: Path, model: type[Kept]) -> Kept | None:
-    """Return the stored record. If there is none, or if another version of httpbench wrote it in another format, return ``None``."""
+    """Return the stored record, or ``None`` if it is missing or its format is unknown, for example from another version of httpbench."""
     try:
         return model.model_validate_json(path.read_text())
     except (OSError, ValueError):

@@ -14,7 +14,10 @@ from dataclasses import dataclass, replace
 from itertools import takewhile
 
 SCRATCH = "scratch"
-"""Name of the empty base, which isn't an image."""
+"""Name of the empty base in ``FROM scratch``, which isn't an image."""
+
+IMAGE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:/@-]*")
+"""Pattern that matches image names, with the characters that the OCI Distribution Specification allows. It doesn't match options."""
 
 _INSTRUCTION = re.compile(r"\s*(\w+)\s+(.*)", re.DOTALL)
 _HERE_DOCUMENT = re.compile(r"<<-?[\"']?(\w+)[\"']?")
@@ -26,10 +29,10 @@ _VARIABLE = re.compile(r"\$(?:(\w+)|\{(\w+)(?::-([^}]*))?\})")
 
 @dataclass(frozen=True, slots=True)
 class BuildStage:
-    """A stage of a Dockerfile: a ``FROM`` instruction and all lines before the next ``FROM``."""
+    """A stage of a Dockerfile: a ``FROM`` instruction and all lines up to the next ``FROM``."""
 
     name: str | None
-    """The name that later stages use, or ``None`` if the stage has only a number."""
+    """The name by which later stages refer to this stage, or ``None`` if it has only a number."""
     base: str
     """The base: an image, an earlier stage, or ``scratch``."""
     sources: tuple[str, ...]
@@ -37,7 +40,7 @@ class BuildStage:
 
 
 def arguments(text: str, given: Mapping[str, str]) -> dict[str, str]:
-    """Return the values of the ``ARG`` lines before the first stage. Values in ``given`` override the defaults."""
+    """Return the arguments declared before the first stage, with their values. Values in ``given`` override the defaults."""
     found: dict[str, str] = {}
     for name, rest in _instructions(text):
         if name == "FROM":
@@ -63,7 +66,7 @@ def stages(text: str, given: Mapping[str, str]) -> list[BuildStage]:
 
 
 def images(found: list[BuildStage]) -> list[str]:
-    """Return the images that the stages start from or copy files from, each once. Earlier stages don't count as images."""
+    """Return the distinct images that the stages start from or copy files from. References to earlier stages are left out."""
     named: list[str] = []
     names: set[str] = set()
     for number, stage in enumerate(found):
@@ -73,7 +76,7 @@ def images(found: list[BuildStage]) -> list[str]:
 
 
 def _instructions(text: str) -> Iterator[tuple[str, str]]:
-    """Yield the name of each instruction in capitals, and its arguments."""
+    """Yield the name of each instruction, in upper case, and its arguments."""
     lines = iter([line for line in text.splitlines() if not line.lstrip().startswith("#")])
     for line in lines:
         whole = line
@@ -88,5 +91,5 @@ def _instructions(text: str) -> Iterator[tuple[str, str]]:
 
 
 def _filled(text: str, values: Mapping[str, str]) -> str:
-    """Replace the variables in a text with their values."""
+    """Replace the variables in a text with their values or defaults."""
     return _VARIABLE.sub(lambda found: values.get(found[1] or found[2]) or found[3] or "", text)

@@ -1,4 +1,4 @@
-"""Find the container engines of a run, and find and remove the containers that killed harnesses left behind."""
+"""Find the container engines that a run uses. Find and remove containers that were left behind when a harness was killed."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from httpbench.model import Engine, Target
 
 
 def engines_of(targets: Iterable[Target]) -> list[Engine]:
-    """Return the engines of the targets that run in containers, each once."""
+    """Return the distinct engines of the targets that run in containers."""
     return list(dict.fromkeys(target.isolation.engine for target in targets if target.isolation is not None))
 
 
@@ -27,7 +27,7 @@ def remove_leftovers(engine: Engine) -> list[str]:
     """Remove containers that outlived their harness, and return the containers' ids."""
     found = labels.leftovers(engine)
     for id_, pid in found.items():
-        freezer.thaw_container(pid, id_)  # with control groups version 1, no signal ends a frozen process
+        freezer.thaw_container(pid, id_)  # in control groups version 1, signals can't end a frozen process
         command_line.ask(engine, "rm", "--force", "--volumes", id_)
     marks.forget(engine)
     return list(found)

@@ -1,4 +1,4 @@
-"""Prepare the targets of a run: check their requirements, and build several targets at the same time."""
+"""Prepare the targets of a run: check their requirements and build them in parallel."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Built:
 
 
 def prepare(targets: Sequence[Target], observer: Observer, parallel_builds: int) -> Built:
-    """Check each target's requirements and build the target. Failures are part of the result, not exceptions."""
+    """Check each target's requirements and build the target. Failures are recorded in the result instead of raised."""
     built = Built({}, {}, {})
     cancelled = Event()
     with ThreadPoolExecutor(max_workers=parallel_builds) as pool:
@@ -67,7 +67,7 @@ def toolchains(targets: Sequence[Target]) -> dict[str, str]:
 
 
 def _prepare_one(target: Target, observer: Observer, cancelled: Event) -> build.BuildState:
-    """Build one target unless its build is current. Raises :class:`HttpbenchError` if it can't be built."""
+    """Build one target unless its build is up to date. Raises :class:`HttpbenchError` if it can't be built."""
     if target.entry is not None and target.entry.refusal is not None:
         raise RequirementError(target.entry.refusal)
     if target.entry is not None and target.isolation is None:
@@ -75,7 +75,7 @@ def _prepare_one(target: Target, observer: Observer, cancelled: Event) -> build.
             "it has a Dockerfile but no command, so it runs only in a container",
             hint="add --isolate docker to bench, saturate, up or verify",
         )
-    if target.isolation is not None:  # an image replaces a build and requires only the engine
+    if target.isolation is not None:  # a container requires an image and an engine, but no local build
         if not is_built(target):
             _observed(target, observer, build_image, cancelled)
         return build.BuildState(Path(target.folder))

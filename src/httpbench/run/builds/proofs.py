@@ -1,4 +1,4 @@
-"""Records of verified targets: a mark beside the build on this machine, or a proof that can be stored in the project."""
+"""Records of verified targets: a mark in the build folder on this machine, or a proof that can be stored in the project."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from httpbench.run.builds import build
 from httpbench.run.builds.prepare import Built, toolchains
 
 DIGITS = 12
-"""Number of digits of a fingerprint in a record. This number is enough to tell two states of the sources apart."""
+"""Number of digits of a fingerprint in a record, which is enough to distinguish different sources."""
 
 
 class Mark(Frozen):
@@ -29,9 +29,9 @@ def sources_of(target: Target) -> str:
 
 
 def is_verified_here(target: Target) -> bool:
-    """Return whether the target passed verification in every scaling on this machine, with its current sources and build.
+    """Return whether the target has passed verification in all its scalings on this machine, with its current sources and build.
 
-    Verifications of containers aren't recorded.
+    Always false for a target in a container, because verifications of containers aren't recorded.
     """
     if target.isolation is not None:
         return False
@@ -44,7 +44,7 @@ def is_verified_here(target: Target) -> bool:
 def mark_verified(target: Target, passed: Sequence[Scaling], failed: Sequence[Scaling]) -> tuple[Scaling, ...]:
     """Record the scalings in which a target passed verification on this machine, and return all scalings that have passed.
 
-    A scaling that wasn't verified this time keeps its mark if the sources are the same.
+    A scaling that wasn't verified this time keeps its mark if the sources haven't changed.
     """
     path, now = _mark_file(target), build.fingerprint_of(target)
     known = build.read_kept(path, Mark)

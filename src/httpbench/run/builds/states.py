@@ -1,6 +1,6 @@
 """Find the state of each target, and the requirements that this machine doesn't meet.
 
-A state tells whether the target can run on this machine and, if not, how to fix that.
+A state shows whether the target can run on this machine and, if not, how to fix the problem.
 """
 
 from __future__ import annotations
@@ -43,11 +43,11 @@ class TargetState:
     version: str | None = None
     """Version of the library, once it is built."""
     unchecked: tuple[str, ...] = ()
-    """Requirements whose installed versions weren't checked, because this would run a command from a user's folder."""
+    """Requirements whose installed versions weren't checked, because checking them would run a command from a user's manifest."""
 
 
 def states(targets: Sequence[Target]) -> list[TargetState]:
-    """Return the states in the order of the targets. The versions of programs are read in parallel."""
+    """Return the state of each target, in the same order. The versions of programs are read in parallel."""
     processes = [target for target in targets if target.isolation is None]
     checked = {each.label: each for target in processes for each in target.requires if not _is_unchecked(target, each)}
     host.check_all(list(checked.values()))
@@ -56,7 +56,7 @@ def states(targets: Sequence[Target]) -> list[TargetState]:
 
 
 def unmet(target: Target, check: Callable[[Requirement], host.Met | host.Unmet] = host.check) -> tuple[str, str] | None:
-    """Describe a target's unmet requirements and the commands that install them. Returns ``None`` if all are met."""
+    """Return a description of a target's unmet requirements and the commands that install them, or ``None`` if all are met."""
     checked = [(requirement, check(requirement)) for requirement in target.requires]
     missing = [(requirement, found) for requirement, found in checked if isinstance(found, host.Unmet)]
     if not missing:
@@ -70,7 +70,7 @@ def _is_unchecked(target: Target, requirement: Requirement) -> bool:
 
 
 def state_of(target: Target) -> TargetState:
-    """Return the state of one target, without running any command from a user's folder."""
+    """Return the state of one target, without running any command from a user's manifest."""
     unchecked = () if target.isolation else tuple(each.label for each in target.requires if _is_unchecked(target, each))
     return dataclasses.replace(_state_of(target), unchecked=unchecked)
 
@@ -128,14 +128,15 @@ class Missing:
 
     @property
     def text(self) -> str:
-        """A sentence such as ``dart ≥ 3.4, for dart/http-server (not found in PATH): https://dart.dev/get-dart``."""
+        """Text such as ``dart ≥ 3.4, for dart/http-server (not found in PATH): https://dart.dev/get-dart``."""
         return f"{self.requirement.label}, for {', '.join(self.required_by)} ({self.reason}): {self.fix}"
 
 
 def missing_of(requirements: Mapping[str, Sequence[Requirement]]) -> list[Missing]:
-    """Return each unmet requirement once.
+    """Return the unmet requirements, without duplicates.
 
-    ``requirements`` contains the requirements of each target or other item, by its name. Each result lists the names that require it.
+    ``requirements`` maps the name of each target, or of any other item, to its requirements. Each result lists the names of the items that
+    have this requirement.
     """
     required_by: dict[Requirement, list[str]] = {}
     for name, required in requirements.items():
@@ -150,5 +151,5 @@ def missing_of(requirements: Mapping[str, Sequence[Requirement]]) -> list[Missin
 
 
 def packages_of(missing: Iterable[Missing]) -> list[str]:
-    """Return all packages to install, each once, sorted."""
+    """Return all packages to install, sorted and without duplicates."""
     return sorted({package for one in missing for package in one.packages})

@@ -1,4 +1,4 @@
-"""The reference server that clients are measured against.
+"""The reference server against which clients are measured.
 
 Each check and each measurement gets a new server, so that the server's counts include no other requests.
 """
@@ -27,14 +27,14 @@ POLL_S = 0.002
 
 @dataclass(frozen=True, slots=True)
 class Reference:
-    """A listening reference server."""
+    """A running reference server that accepts connections."""
 
     url: str
     _tree: ProcessTree
     _output: Path
 
     def stop(self) -> WorkDone:
-        """Stop the server and return its counts. Raises :class:`StopError`."""
+        """Stop the server and return its counts. Raises :class:`StopError` if it hasn't printed them."""
         self._tree.stop(STOP_GRACE_S)
         try:
             return WorkDone.model_validate_json(self._output.read_text().splitlines()[1])
@@ -44,9 +44,9 @@ class Reference:
 
 @contextmanager
 def reference(work: ClientWork, path: str, cores: Cores, scratch: Path, *, held_s: float = 0) -> Iterator[Reference]:
-    """Run a server on the load generator's cores and on its own port. ``held_s`` is the delay of each response, in seconds.
+    """Run a reference server on the load generator's cores until the block ends. ``held_s`` is the delay of each response, in seconds.
 
-    Raises :class:`StartError`.
+    Raises :class:`StartError` if the server doesn't start.
     """
     output, log = scratch / "reference.out", scratch / "reference.log"
     output.unlink(missing_ok=True)

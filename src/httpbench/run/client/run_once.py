@@ -1,4 +1,4 @@
-"""Run and time a client's process once, on its own cores, against a URL."""
+"""Run a client once against a URL, on its own cores, and time its process."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from httpbench.model import Cores, Target
 from httpbench.run.trial.start import fill
 
 NO_PROXY = {"no_proxy": "*", "NO_PROXY": "*"}
-"""Environment that disables proxies. Most clients read proxy settings from the environment, but must not use a proxy for loopback."""
+"""Environment variables that disable proxies. Most clients obey proxy settings, but requests to loopback must not use a proxy."""
 
 
 @dataclass(frozen=True, slots=True)
 class Client:
-    """A client, with everything that is needed to run it."""
+    """A client, and everything that is required to run it."""
 
     target: Target
     folder: Path
@@ -30,7 +30,7 @@ class Client:
 
 @dataclass(frozen=True, slots=True)
 class ClientRun:
-    """The result of a client that has ended."""
+    """The result of running a client."""
 
     timed: Timed
     printed: str
@@ -38,7 +38,7 @@ class ClientRun:
     command: tuple[str, ...]
     """The client's own command line."""
     timed_by: tuple[str, ...]
-    """The timer's command line, which contains the client's."""
+    """The timer's command line, which includes the client's command line."""
 
 
 def run_client(client: Client, url: str, requests: int, scratch: Path) -> ClientRun:

@@ -1,7 +1,8 @@
 """Run one trial of a client: prove that it does the work, time its start-up in a run without requests, then time the work.
 
-In the first run, which isn't timed, the reference server delays each response to detect a client that doesn't wait for it. In the timed
-run, responses are immediate, and the server's counts must prove that the client did the same work. If they don't, the trial has no result.
+In the first run, which isn't timed, the reference server delays each response to detect a client that doesn't wait for responses. In the
+timed run, the server responds immediately. If the server's counts don't prove that the client did the required work, the trial has no
+result.
 """
 
 from __future__ import annotations

@@ -7,11 +7,11 @@ from pathlib import Path
 
 from httpbench import contract, load
 from httpbench.errors import HttpbenchError
+from httpbench.host.scratch import scratch_folder
 from httpbench.model import ClientWork, Cores, Limit, Reason, ReasonKind, SampledRequest, Scaling, Target, WorkDone, Workload
 from httpbench.run.client.reference import reference
 from httpbench.run.client.run_once import Client, ClientRun, run_client
 from httpbench.run.client.trial import HELD_REQUESTS, HELD_S
-from httpbench.run.trial.frame import scratch_folder
 from httpbench.run.trial.verified import Verified, verified
 from httpbench.stats.equal_work import Told, unequal
 
@@ -24,7 +24,7 @@ RECONNECTING = ClientWork(requests=HELD_REQUESTS, body_bytes=12, reconnect=True)
 
 
 def verify_client(target: Target, scaling: Scaling, workload: Workload, folder: Path, cores: Cores) -> Verified:
-    """Run a built client against reference servers. Only the workload's path is used."""
+    """Check the contract of a built client with reference servers. The checks use only the path of the workload."""
     client = Client(target, folder, cores, load.timer("native"), LIMIT_S)
     keeps_none = Limit.NO_KEEPALIVE in target.limits
     clauses = _clauses(client, workload.request.path, keeps_none)
@@ -43,7 +43,7 @@ def sample_client(target: Target, scaling: Scaling, workload: Workload, folder: 
 
 
 def _clauses(client: Client, path: str, keeps_none: bool) -> Iterator[tuple[str, Problem, Limit | None]]:
-    """Check one clause after another, and yield each clause's name, its problem, and the limit that excuses the problem."""
+    """Check the clauses one by one. Yield the name of each clause, its problem if any, and the limit that excuses this problem."""
     yield 'with 0 requests it prints "0 0" and opens no connection', _idle(client, path), None
     yield f"sends {FEW.requests} requests, one after the other", _works(client, path, FEW, keeps_none), None
     yield "sends all requests over one connection", _keeps(client, path), Limit.NO_KEEPALIVE

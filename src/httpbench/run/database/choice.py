@@ -15,9 +15,9 @@ MEMORY_BYTES = 1 << 30
 
 
 def database_of(target: Target, workload: Workload) -> Target | None:
-    """Return the database that a target uses, or ``None``. If the target runs in a container, so does the database.
+    """Return the database that a target uses under a workload, or ``None``. If the target runs in a container, so does the database.
 
-    A program from another project's catalog gets its database under every workload, because it may fail to start without the database.
+    A target from another project's catalog gets its database under every workload, because the target may not start without it.
     """
     is_used = target.entry is not None or workload.asks_database
     if not is_used or target.database is None or target.database not in SYSTEMS or target.url is not None:
@@ -31,13 +31,13 @@ def database_of(target: Target, workload: Workload) -> Target | None:
 
 
 def databases_of(pairs: Iterable[tuple[Target, Workload]]) -> list[Target]:
-    """Return the databases of the given pairs of target and workload, each once."""
+    """Return the distinct databases of the given pairs of target and workload."""
     found = [database for target, workload in pairs if (database := database_of(target, workload))]
     return list({database.id: database for database in found}.values())
 
 
 def cores_beside_database(target: Target, workload: Workload, topology: Topology, cores: Cores) -> Cores:
-    """Return the given division of the cores or, if the target uses a database, a division that includes cores for it."""
+    """Return ``cores`` unchanged or, if the target uses a database, a division of the cores that includes the database."""
     if database_of(target, workload) is None:
         return cores
     return with_database(topology, cores, is_asked=workload.asks_database)

@@ -1,8 +1,8 @@
 """Start a database for one trial, from a fresh copy of its data, and query its counters.
 
 Each trial starts with the same rows, no matter what an earlier trial wrote. A database that runs as a process gets a copy of the built
-folder, and one in a container starts from its image. Each database listens on its own loopback address, or on its container's address, so
-that it doesn't conflict with other databases.
+folder, and a database in a container starts from its image. Each database listens on its own loopback address, or on its container's
+address, so that databases don't conflict with each other.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ import os
 import pwd
 import secrets
 import shutil
-import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -23,6 +22,7 @@ from httpbench.databases import SYSTEMS, Counts, System
 from httpbench.databases.systems import DATA, INSIDE, counts
 from httpbench.errors import ContainerError, StartError
 from httpbench.host import capture
+from httpbench.host.scratch import scratch_folder
 from httpbench.isolate import Command, Container, Launch, ProcessTree, free_port, require_free
 from httpbench.isolate import engine as command_line
 from httpbench.model import DatabaseRun, NetworkMode
@@ -34,10 +34,10 @@ from httpbench.run.trial.start import Reachable, explained_by, sampler_of
 START_LIMIT_S = 60.0
 ASK_LIMIT_S = 15.0
 SESSIONS_LIMIT_S = 3.0
-"""Maximum wait until a stopped target's connections are closed, in seconds. The database's counters aren't final before that."""
+"""Maximum time to wait until a stopped target's connections are closed, in seconds. The database's counters aren't final until then."""
 STOP_GRACE_S = 5.0
 POLL_S = 0.05
-EVERY_ADDRESS = "0.0.0.0"  # where to listen inside a container with its own network
+EVERY_ADDRESS = "0.0.0.0"  # address to listen on inside a container with its own network
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +86,7 @@ class RunningDatabase:
         return counts(self.ask(self.system.counts_query))
 
     def record(self, before: Counts) -> DatabaseRun:
-        """Return what a trial records about the database, including the rows read and written since ``before``."""
+        """Return the database's record in a trial, including the numbers of rows read, scanned and written since ``before``."""
         counted = self.counts().since(before)
         version = self.ask(self.system.version_query).split()[0]
         return DatabaseRun(
@@ -102,7 +102,8 @@ class RunningDatabase:
 def started(database: Upstream, scratch: Path, *, port_is_fixed: bool, run_id: str | None = None) -> Iterator[RunningDatabase]:
     """Run the database on its cores until the block ends, with its log in the empty folder ``scratch``.
 
-    With ``port_is_fixed``, the database listens on its usual port, as other projects' frameworks expect. Raises :class:`StartError`.
+    With ``port_is_fixed``, the database listens on its usual port, as other projects' frameworks expect. Raises :class:`StartError` if
+    the database doesn't start.
     """
     system = next(each for each in SYSTEMS.values() if str(each.name) == database.target.framework)
     log = scratch / "database.log"
@@ -115,22 +116,26 @@ def started(database: Upstream, scratch: Path, *, port_is_fixed: bool, run_id: s
 def _process(
     stack: contextlib.ExitStack, system: System, database: Upstream, log: Path, port_is_fixed: bool, run_id: str | None
 ) -> RunningDatabase:
-    room = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="httpbench-database-", ignore_cleanup_errors=True)))
+    outer = stack.enter_context(scratch_folder("database-"))
+    outer.chmod(0o711)  # the database's own user can enter it
+    room = outer / "database"
+    room.mkdir(mode=0o700)
     shutil.copytree(database.folder / DATA, room / DATA)
     for script in database.folder.glob("*.sh"):
         shutil.copy(script, room)
     address, port = _own_address(system, port_is_fixed)
     argv = (*_becoming(system, room), *system.serve(room, address, port))
     cpus = tuple(cpu for core in database.cores for cpu in core)
-    tree = stack.enter_context(ProcessTree([Command(argv, room, {}, cpus)], stdout=log, stderr=log))
-    stack.callback(tree.stop, STOP_GRACE_S)  # a killed database would leave its shared memory behind
+    # A killed database would leave its shared memory behind.
+    tree = stack.enter_context(ProcessTree([Command(argv, room, {}, cpus)], stdout=log, stderr=log, orphan_grace_s=STOP_GRACE_S))
+    stack.callback(tree.stop, STOP_GRACE_S)
     return RunningDatabase(system, address, port, tree, room, log)
 
 
 def _becoming(system: System, room: Path) -> tuple[str, ...]:
-    """Return the prefix that runs a command as the database's own user, because databases refuse to run as root.
+    """Return a prefix that runs a command as the database's own user, because databases refuse to run as root.
 
-    This also makes that user the owner of all files in ``room``. The prefix is empty if the harness doesn't run as root.
+    Also make this user the owner of all files in ``room``. If the harness doesn't run as root, do nothing and return an empty prefix.
     """
     if os.geteuid() != 0:
         return ()
@@ -139,7 +144,7 @@ def _becoming(system: System, room: Path) -> tuple[str, ...]:
     except KeyError:
         raise StartError(f"there is no user {system.owner}, which Debian's package of {system.title} creates") from None
     for path in (room, *room.rglob("*")):
-        os.chown(path, user.pw_uid, user.pw_gid)
+        os.chown(path, user.pw_uid, user.pw_gid, follow_symlinks=False)
     return ("setpriv", f"--reuid={user.pw_uid}", f"--regid={user.pw_gid}", "--clear-groups")
 
 
@@ -168,7 +173,7 @@ def _own_address(system: System, port_is_fixed: bool) -> tuple[str, int]:
 
 
 def _wait(running: RunningDatabase) -> None:
-    """Wait until the database responds to a query. Raises :class:`StartError` if the database ends or takes too long."""
+    """Wait until the database responds to a query. Raises :class:`StartError` if the database exits or takes too long."""
     deadline = time.monotonic() + START_LIMIT_S
     while (death := running.program.death()) is None:
         try:

@@ -1,1 +1,1 @@
-"""Put a load on a running target: warm-up, load generator, and sampling."""
+"""Warm up a running target, load it with a load generator, and sample its programs."""

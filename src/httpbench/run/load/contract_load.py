@@ -1,10 +1,10 @@
 """Check the contract under load: ten thousand requests over 64 connections must each get a correct response.
 
-For workloads with a database, a thousand requests are enough, because each can make twenty queries.
+For workloads with a database, a thousand requests are enough, because each of them can cause twenty queries.
 
 Our load generator accepts a duration instead of a number of requests. It therefore runs repeatedly, each time for twice as long, until
-there are enough responses. Even the first run is longer than the request timeout. In a shorter run, a request that never gets a response
-would count as in flight at the end instead of as timed out.
+it has received enough responses. Even the first run is longer than the request timeout. In a shorter run, a request that never gets a
+response would count as in flight at the end instead of as timed out.
 """
 
 from __future__ import annotations

@@ -18,8 +18,8 @@ from httpbench.run.trial.start import RunningTarget
 from httpbench.sample import Current
 
 Report = Callable[[Progress, Callable[[], Current] | None], None]
-"""Callback for each sign of progress. Its second argument is a function that reads the target's current cost, or ``None`` if the target
-isn't sampled."""
+"""Callback for each progress report. Its second argument is a function that reads the target's current CPU time and memory, or ``None`` if
+the target isn't sampled."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,7 @@ class UnderLoad:
 
 
 def run_generator(generator: LoadGenerator, job: Job, subject: Subject, report: Report, place: LoadPlace = HERE) -> UnderLoad:
-    """Generate the load, and pass each sign of progress to ``report``.
+    """Run the load generator, and pass each progress report to ``report``.
 
     Raises :class:`LoadError` if the generator fails or hangs, if its output can't be read, or if its load host is lost.
     """
@@ -56,9 +56,9 @@ def run_generator(generator: LoadGenerator, job: Job, subject: Subject, report: 
 def measured(
     generator: LoadGenerator, job: Job, output: Output, died: str | None, backend: RunningTarget | None = None
 ) -> Measurement | None:
-    """Return the measurement with the results of checking the kept responses.
+    """Parse the generator's output, check the kept responses, and return the measurement.
 
-    If the output can't be read, returns ``None`` for a target that died, and otherwise raises :class:`LoadError`.
+    If the output can't be parsed, returns ``None`` if the target died, and otherwise raises :class:`LoadError`.
     """
     try:
         found = generator.measurement(job, output)
@@ -71,7 +71,7 @@ def measured(
 
 
 def _direct_response(backend: RunningTarget, job: Job) -> http.Response | None:
-    """Return a response that a proxy's backend sends without the proxy, or ``None`` if the backend no longer responds."""
+    """Request a response directly from a proxy's backend, and return it, or ``None`` if the backend no longer responds."""
     try:
         response, _ = http.exchange(backend.host, backend.port, job.workload.request)
     except (http.ExchangeError, OSError):
@@ -80,7 +80,7 @@ def _direct_response(backend: RunningTarget, job: Job) -> http.Response | None:
 
 
 class _Window:
-    """Meters that run only while the generator measures, not while it connects or warms up."""
+    """The measured window of the meters. It excludes the time in which the generator connects and warms up."""
 
     def __init__(self, generator: LoadGenerator, meters: Meters, report: Report):
         self._generator, self._meters, self._report = generator, meters, report
@@ -89,7 +89,7 @@ class _Window:
         meters.begin()
 
     def line(self, text: str) -> bool:
-        """Process a line of the generator's standard error, and return whether it was a sign of progress."""
+        """Process a line of the generator's standard error, and return whether it reported progress."""
         progress = self._generator.progress(text)
         if progress is None:
             return False

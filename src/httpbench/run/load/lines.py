@@ -8,7 +8,7 @@ import select
 from httpbench.run.load.place import RunningGenerator
 
 POLL_S = 0.1
-"""Maximum wait for lines, in seconds. It lets the caller check its time limit and the target between waits."""
+"""Maximum time to wait for lines, in seconds. Between waits, the caller checks its time limit and the target."""
 
 
 class StderrLines:
@@ -22,7 +22,7 @@ class StderrLines:
     def arrived(self) -> list[str] | None:
         """Return the next complete lines, or an empty list after ``POLL_S`` seconds without lines.
 
-        Returns ``None`` once the generator has ended and all lines were returned.
+        Returns ``None`` once the generator has ended and all lines have been returned.
         """
         running, ended = self._running, bool(self._running.exits())
         sources = [running.stderr] if ended else [running.stderr, running.events]

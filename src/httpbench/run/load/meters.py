@@ -1,4 +1,4 @@
-"""The meters of a measurement: samplers of each program, and counters of this machine."""
+"""The meters of a measurement: samplers for each program, and counters for the whole machine."""
 
 from __future__ import annotations
 
@@ -39,12 +39,15 @@ class Meters:
 
     @property
     def current(self) -> Callable[[], Current] | None:
-        """Function that reads the current cost of the target, or ``None`` if the target isn't sampled."""
+        """Function that reads the target's current CPU use and memory, or ``None`` if the target isn't sampled."""
         target = self._samplers.get("target_usage")
         return target.current if target else None
 
     def begin(self) -> None:
-        """Start the samplers, and begin the measured window. The meters that take the longest to read come first."""
+        """Start the samplers, and begin the measured window.
+
+        The slowest meters are started first, so that the time that this takes isn't part of the window of the other meters.
+        """
         subject = self._subject
         self._strangers = StrangerMeter(subject.cores.measured, roots=_contained(subject))
         self._quota = SharedQuotaMeter()
@@ -57,7 +60,10 @@ class Meters:
         self._occupancy = OccupancyMeter(subject.cores.measured)
 
     def mark(self) -> None:
-        """Begin the measured window again while the load runs, and drop earlier samples. The slowest meters come last."""
+        """Begin the measured window again while the load runs, and drop earlier samples.
+
+        The slowest meters come last, so that they don't delay the other meters.
+        """
         for sampler in self._samplers.values():
             sampler.mark()
         self._generator.mark()
@@ -82,6 +88,6 @@ class Meters:
 
 
 def _contained(subject: Subject) -> list[int]:
-    """Return the process ids of the containers' first processes. These are children of the engine, not of the harness."""
+    """Return the process ids of the containers' first processes, which aren't descendants of the harness."""
     programs = [each.program for each in (subject.target, subject.database) if each]
     return [program.pid for program in programs if isinstance(program, Container)]

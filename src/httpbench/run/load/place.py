@@ -1,7 +1,7 @@
-"""Define where load generators run: on this machine, or wherever the caller of a run chooses.
+"""Define where load generators run: on this machine, or at another place that the caller of a run provides.
 
-A run starts each load generator through a :class:`LoadPlace` and knows nothing else about the place. It therefore depends neither on ssh
-nor on the code that divides a load among several hosts.
+A run starts load generators only through a :class:`LoadPlace`. This package therefore depends neither on ssh nor on the code that divides a
+load among several hosts.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class RunningGenerator(Protocol):
         """File descriptor that becomes readable when the generator ends. Then call :meth:`exits`."""
 
     def exits(self) -> Sequence[Exit]:
-        """Return how the generator ended. The sequence is empty while it still runs."""
+        """Return how the generator ended. The sequence is empty while the generator is still running."""
 
     def stop(self) -> object:
         """Stop the generator and wait until it has ended."""
@@ -46,7 +46,7 @@ class RunningGenerator(Protocol):
     def close(self) -> tuple[Usage, LoadHostUse | None]:
         """End the measured window.
 
-        Returns the generator's cost in the window, and observations of its host if that isn't this machine.
+        Returns the generator's usage in the window and, if the generator runs on another host, observations of that host.
         """
 
     def stdout(self) -> str:
@@ -54,11 +54,11 @@ class RunningGenerator(Protocol):
 
 
 class Sampler(Protocol):
-    """A sampler of a program's cost."""
+    """A sampler of a program's CPU time and memory."""
 
     @property
     def current(self) -> Callable[[], Current] | None:
-        """Function that reads the current cost, or ``None`` if the cost is unknown."""
+        """Function that reads the current CPU use and memory, or ``None`` if they are unknown."""
 
     def start(self) -> None:
         """Start sampling."""
@@ -67,7 +67,7 @@ class Sampler(Protocol):
         """Begin the measured window, and drop earlier samples."""
 
     def stop(self) -> Usage:
-        """Stop sampling, and return the cost since the mark."""
+        """Stop sampling, and return the usage since the mark."""
 
 
 class ServerThere(Protocol):
@@ -90,7 +90,7 @@ class ServerThere(Protocol):
 
 
 class BackendPlace(Protocol):
-    """Another host, where the backend of proxies runs."""
+    """Another host, on which the backend of the proxies runs."""
 
     def serve(
         self, fill: Callable[[str, int, int, str], tuple[tuple[str, ...], Mapping[str, str]]], folder: Path
@@ -106,7 +106,7 @@ class LoadPlace(Protocol):
 
     @property
     def host(self) -> LoadHost | None:
-        """The load host, as a run stores it, or ``None`` for this machine or for several hosts."""
+        """The record of the load host that is stored with a run, or ``None`` for this machine or several hosts."""
 
     @property
     def is_here(self) -> bool:
@@ -114,7 +114,7 @@ class LoadPlace(Protocol):
 
     @property
     def address(self) -> str | None:
-        """Address of this machine on which targets must listen so that the load reaches them, or ``None`` for loopback."""
+        """Address of this machine on which targets must listen so that load generators can reach them, or ``None`` for loopback."""
 
     @property
     def cpus(self) -> tuple[int, ...] | None:
@@ -128,14 +128,14 @@ class LoadPlace(Protocol):
         """Return our own load generator at this place, or ``None`` if it is missing there."""
 
     def start(self, generator: LoadGenerator, job: Job, *, warmup: bool) -> AbstractContextManager[RunningGenerator]:
-        """Start a load generator. If it still runs when the block ends, stop it.
+        """Start a load generator. If it is still running when the block ends, stop it.
 
         Raises :class:`~httpbench.errors.HttpbenchError` if the load generator can't be started.
         """
 
 
 class RunningHere:
-    """A load generator on this machine. ``orders`` is the file descriptor of its standard input, if it takes orders."""
+    """A load generator on this machine. ``orders`` is the file descriptor of its standard input if it measures in slices."""
 
     def __init__(self, tree: ProcessTree, stdout: Path, orders: int | None = None):
         self._tree, self._stdout, self._orders = tree, stdout, orders
@@ -156,7 +156,7 @@ class RunningHere:
 
     def close(self) -> tuple[Usage, LoadHostUse | None]:
         assert self._sampler is not None, "a window has a beginning"
-        sampler, self._sampler = self._sampler, None  # the next window has its own samples
+        sampler, self._sampler = self._sampler, None  # the next window gets a new sampler
         return sampler.stop(), None
 
     def stdout(self) -> str:
@@ -164,7 +164,7 @@ class RunningHere:
 
 
 class ThisMachine:
-    """Load generators beside the target, on their own cores if there are enough."""
+    """The target's own machine as the place of load generators. They get separate cores if there are enough."""
 
     host: LoadHost | None = None
     is_here = True
@@ -188,7 +188,7 @@ class ThisMachine:
 
 @contextmanager
 def _orders(job: Job) -> Iterator[tuple[Path | None, int | None]]:
-    """Make a named pipe for the orders of a load generator that measures in slices, and open it for writing."""
+    """Make a named pipe for sending orders to a load generator that measures in slices, and open it for writing."""
     if not job.in_slices:
         yield None, None
         return
@@ -204,7 +204,7 @@ def _orders(job: Job) -> Iterator[tuple[Path | None, int | None]]:
 
 @dataclass(frozen=True)
 class ManyPlaces(ThisMachine):
-    """Load generators on many hosts, directed by a program on this machine that uses the harness's cores."""
+    """Many hosts as the places of load generators. A program on this machine directs them, and runs on the harness's cores."""
 
     is_here: bool
     address: str | None

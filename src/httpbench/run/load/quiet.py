@@ -1,7 +1,8 @@
 """Check whether a target polls, which means that it is busy while it has a connection but no requests.
 
 Before the load, the target may still be starting up. After the load, it may be collecting garbage or finishing requests. A target that
-polls is busy at both times, so the lower of the two results counts. A target that is quiet at the first check isn't checked again.
+polls is busy both before and after the load, so the lower of the two results is used. A target that is quiet at the first check isn't
+checked again.
 """
 
 from __future__ import annotations

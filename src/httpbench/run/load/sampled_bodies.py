@@ -1,6 +1,6 @@
-"""Check the whole responses that a load generator kept, after the load.
+"""After the load, check the complete responses that the load generator kept.
 
-Bodies must follow the rule of their workload. A proxy must not change the heads of its backend's responses.
+Each body must follow the rule of its workload. A proxy must not change the heads of its backend's responses.
 """
 
 from __future__ import annotations
@@ -13,17 +13,17 @@ from httpbench.model import Measurement, Rule, SampledBodies
 
 PROBLEMS_MAX = 5
 DRAWN_MIN = 10
-"""Minimum number of ids for judging whether they are random. With fewer ids, equal ones may be a coincidence."""
+"""Minimum number of row ids that can show whether the ids are random. With fewer ids, repeated ids may be a coincidence."""
 
 
 VARYING = frozenset({"date", "connection"})
-"""Header fields that may differ between responses of one server."""
+"""Header fields that may differ between responses of the same server."""
 
 
 def with_sampled_bodies(measurement: Measurement, kept: Sequence[KeptResponse], direct: http.Response | None = None) -> Measurement:
-    """Return the measurement with the results of checking the kept responses, or unchanged if no responses were kept.
+    """Check the kept responses, and return the measurement with the results, or unchanged if no responses were kept.
 
-    ``direct`` is a response that a proxy's backend sent without the proxy.
+    ``direct`` is a response that came directly from a proxy's backend.
     """
     if not kept:
         return measurement
@@ -55,7 +55,7 @@ def _problems(one: KeptResponse) -> list[str]:
 
 
 def _drawing_problems(kept: Sequence[KeptResponse]) -> Iterator[str]:
-    """Yield a problem for each workload of a mix whose ids from the table World weren't drawn at random."""
+    """Yield a problem for each workload whose responses contain ids of the table World that weren't chosen at random."""
     for workload in {one.workload.name: one.workload for one in kept}.values():
         bodies = [one.body for one in kept if one.workload.name == workload.name and not _problems(one)]
         if workload.expect.rule in (Rule.WORLD, Rule.WORLDS):

@@ -25,7 +25,7 @@ LOG_TAIL_LINES = 100
 
 
 def warm_up_for_fixed_time(generator: LoadGenerator, job: Job, death: Callable[[], str | None], place: LoadPlace = HERE) -> None:
-    """Run a separate warm-up for a generator that has none of its own.
+    """Run a separate warm-up for a generator that can't warm up in the measuring process.
 
     Raises :class:`LoadError` if the warm-up doesn't end.
     """
@@ -70,7 +70,7 @@ def warm_up_until_steady(
 
 
 def _warmup_job(job: Job) -> Job:
-    """Return the job of the warm-up: the same load, evenly spaced, for the longest allowed time. A rising rate stays at its first step."""
+    """Return the job of the warm-up: the same load with constant arrivals, for the maximum time. A rising rate stays at its first step."""
     given = job.load
     assert given.warmup_max_s is not None
     rate = given.rate_from_rps or given.rate_rps

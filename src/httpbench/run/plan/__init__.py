@@ -1,1 +1,1 @@
-"""Decide what a run measures: targets, loads, trials and their order, and whether they are possible."""
+"""Decide what a run measures: targets, loads, trials and their order. Check that the trials are possible."""

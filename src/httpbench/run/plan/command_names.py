@@ -10,7 +10,7 @@ from pathlib import PurePath
 
 @dataclass(frozen=True, slots=True)
 class Named:
-    """The program of a command line."""
+    """The program that a command line runs."""
 
     name: str
     """The program's file name, such as ``server.py``, or the name of a module, such as ``http.server``."""
@@ -31,7 +31,7 @@ class _Interpreter:
     inline: str = ""
     """Options whose value is the text of the program, which then has no name."""
     verbs: str = ""
-    """Words that may come before the script."""
+    """Subcommands that may come before the script."""
 
 
 _PYTHON = _Interpreter(names="-m", values="-W -X", inline="-c")
@@ -61,7 +61,7 @@ _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
 
 
 def named(command: str) -> Named:
-    """Return the program of a command line, such as ``server`` for the shell command ``cd x && A=1 exec ./server``."""
+    """Return the program that a command line runs, such as ``server`` for the shell command ``cd x && A=1 exec ./server``."""
     words = _without_prefix(_words(re.split(r"&&|;", command.strip().rstrip(";&"))[-1]))
     if not words:
         return Named("server", (), ())

@@ -20,7 +20,7 @@ from httpbench.run.plan.command_names import Named, named
 from httpbench.run.plan.isolated import isolated
 
 LANGUAGE = "command"
-"""Word that replaces the language in ids, so that they differ from ids in manifests."""
+"""Word used instead of a language in the ids of these targets, to distinguish them from ids in manifests."""
 
 PLACEHOLDERS = ("host", "port", "workers", "scratch")
 NAME_CHARACTERS_MAX = 40
@@ -35,21 +35,21 @@ class Servers:
     images: Sequence[str] = ()
     """Container images, each of which runs its own command."""
     isolation: Isolation | None = None
-    """Engine and limits of the containers of ``images``."""
+    """Engine and limits of the containers that run ``images``."""
     names: Sequence[str] = ()
     """Names of commands, URLs and images, in this order: none, or one per server."""
     prepare: Sequence[str] = ()
     """Preparation commands: none, one for all servers, or one per server."""
     shell: bool = False
     port: int | None = None
-    """Port of commands without ``{port}``, and of the server inside an image."""
+    """Port for commands that don't contain ``{port}``, and for the server inside an image."""
     folder: Path = field(default_factory=Path.cwd)
     env: Mapping[str, str] = field(default_factory=dict)
     scaling: Scaling = Scaling.SINGLE
 
 
 def targets_of(servers: Servers) -> list[Target]:
-    """Return the targets in this order: commands, URLs, images. Raises :class:`UsageError`."""
+    """Return the targets in this order: commands, URLs, images. Raises :class:`UsageError` if options are inconsistent."""
     count = len(servers.commands) + len(servers.urls) + len(servers.images)
     if not count:
         raise UsageError("no server given", hint="give a command with {port}, --url URL or --image IMAGE")
@@ -86,7 +86,10 @@ def targets_of(servers: Servers) -> list[Target]:
 
 
 def path_of(urls: Sequence[str]) -> str | None:
-    """Return the path and query that the URLs share, or ``None``. Raises :class:`UsageError` if they differ: a workload has one path."""
+    """Return the path and query that the URLs share, or ``None``.
+
+    Raises :class:`UsageError` if the paths differ, because a workload has only one path.
+    """
     paths = {parts.path + (f"?{parts.query}" if parts.query else "") for parts in map(urlsplit, urls)} - {"", "/"}
     if len(paths) > 1:
         raise UsageError(f"the URLs have different paths: {', '.join(sorted(paths))}", hint="set one path with --path")
@@ -94,10 +97,10 @@ def path_of(urls: Sequence[str]) -> str | None:
 
 
 def names_of(servers: Servers) -> list[str]:
-    """Return short, distinct names: the given ones, or names made from the commands.
+    """Return a short, distinct name for each server: the given name, or a name derived from its command, URL or image.
 
-    A command is named after its program or script. If two names are equal, each also contains the folders and words that differ. If none
-    differ, the second name ends with a number.
+    A command is named after its program or script. If two commands have the same program, their names also contain the folders and words
+    that differ. If two names are still equal, the second name ends with a number.
     """
     given = [_slug(name) for name in servers.names]
     if "" in given:
@@ -164,13 +167,13 @@ def _words(command: str, shell: bool) -> tuple[str, ...]:
 
 
 def _origin(url: str) -> str:
-    """Return the scheme, host and port of a URL. Raises :class:`UsageError` if it isn't an ``http`` URL."""
+    """Return the scheme, host and port of a URL. Raises :class:`UsageError` if it isn't an ``http`` or ``https`` URL."""
     parts = urlsplit(url)
     try:
-        port = parts.port or 80
+        port = parts.port or (443 if parts.scheme == "https" else 80)
     except ValueError:
         raise UsageError(f"--url {url}: the port is not a number from 1 to 65535") from None
-    if parts.scheme != "http" or not parts.hostname:
-        raise UsageError(f"--url {url} is not an http URL", hint="its form is http://HOST:PORT/PATH")
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        raise UsageError(f"--url {url} is not an http or https URL", hint="its form is http://HOST:PORT/PATH")
     name = f"[{parts.hostname}]" if ":" in parts.hostname else parts.hostname
-    return f"http://{name}:{port}"
+    return f"{parts.scheme}://{name}:{port}"

@@ -1,4 +1,7 @@
-"""Put targets into containers. A target in a container gets its own id, so that a table can also contain the target as a process."""
+"""Put targets into containers.
+
+A target in a container gets its own id, so that a table can contain the same target twice: in a container and as a process.
+"""
 
 from __future__ import annotations
 
@@ -25,5 +28,8 @@ def isolated(target: Target, isolation: Isolation) -> Target:
 
 
 def everywhere(targets: Iterable[Target], places: Sequence[Isolation | None]) -> list[Target]:
-    """Return each target in each place. The place ``None`` is a process. Raises :class:`UsageError`."""
+    """Return each target once per place, where ``None`` stands for a process.
+
+    Raises :class:`UsageError` if a target can't run in one of the places.
+    """
     return [target if place is None else isolated(target, place) for target in targets for place in places]

@@ -1,4 +1,4 @@
-"""Build a load from fields in a suite or from options. Compute the duration of a rising rate, and apply a cap and a scale."""
+"""Build a load from the fields of a suite or from options, including the duration of a rising rate, a cap and a scale."""
 
 from __future__ import annotations
 
@@ -12,13 +12,14 @@ from httpbench.model import Load
 RATES = ("rate_rps", "rate_from_rps", "rate_step_rps")
 TIMES = ("duration_s", "warmup_s")
 STEP_GRAIN_S = 0.5
-"""Granularity of scaled steps, in seconds. It ensures that a step contains a whole number of the generator's intervals."""
+"""Granularity to which scaled steps are rounded up, in seconds. Each step then contains a whole number of the generator's intervals."""
 
 
 def load_of(fields: Mapping[str, Any], *, scale: float = 1.0, cap_rps: float | None = None, as_typed: Collection[str] = ()) -> Load:
-    """Return a load from its ``fields``. For a rising rate, the field ``duration_s`` is the time for which the highest rate is held.
+    """Build a load from ``fields``. For a rising rate, the field ``duration_s`` is the time for which the highest rate is held.
 
-    ``scale`` multiplies rates and times, except the fields in ``as_typed``. Raises ``pydantic.ValidationError`` if the fields are invalid.
+    Rates and times are multiplied by ``scale``, except the fields that ``as_typed`` names. Raises ``pydantic.ValidationError`` if the
+    fields are invalid.
     """
     values = {name: value for name, value in fields.items() if value is not None}
     if cap_rps is not None and values.get("rate_rps", 0) > cap_rps:
@@ -33,7 +34,7 @@ def load_of(fields: Mapping[str, Any], *, scale: float = 1.0, cap_rps: float | N
 
 
 def _capped(values: dict[str, Any], cap_rps: float) -> dict[str, Any]:
-    """Return a load that rises to the cap and holds it. If the rate would start at or above the cap, the load only holds the cap."""
+    """Return the fields of a load that rises to the cap and then stays there. A rate that would start at or above the cap is constant."""
     rises = values.get("rate_from_rps", cap_rps) < cap_rps
     left_out = () if rises else ("rate_from_rps", "rate_step_rps", "step_s")
     return {name: value for name, value in values.items() if name not in left_out} | {"rate_rps": cap_rps}

@@ -17,14 +17,14 @@ from httpbench.run.plan.spec import RunSpec
 
 
 def refusals(spec: RunSpec) -> list[str]:
-    """Return a sentence for each part of the plan that is impossible for the load generator or for this machine."""
+    """Return one sentence for each reason why the load generator or this machine can't run a part of the plan."""
     return list(_refused(spec))
 
 
 def without_refused(spec: RunSpec) -> tuple[RunSpec, list[str]]:
     """Return the run without impossible trials, and a sentence for each reason why trials are impossible.
 
-    If no trial is possible, the run is unchanged and there are no sentences. :func:`refusals` then returns the reasons.
+    If no trial is possible, return the run unchanged and no sentences. In this case, :func:`refusals` returns the reasons.
     """
     refused = _refused(spec)
     left_out = {planned.number for trials in refused.values() for planned in trials}
@@ -97,9 +97,9 @@ def _require_commands(targets: Iterable[Target]) -> None:
 
 
 def with_warmup_of_its_own(spec: RunSpec) -> RunSpec:
-    """Return the run with fixed warm-ups by its own load generators if the native load generator is missing.
+    """If the native load generator is missing, return the run with warm-ups of fixed length by its own load generators.
 
-    Only the native load generator detects when throughput is steady. Without it, each warm-up lasts for the maximum time.
+    Only with the native load generator can a warm-up end when throughput is steady. Without it, each warm-up lasts for the maximum time.
     """
     if not any(isinstance(generator, LoadGenerator) for generator in spec.generators.values()) or spec.load_place.native() is not None:
         return spec

@@ -11,20 +11,22 @@ from httpbench.model import Load, TrialPlan, Workload
 from httpbench.run.trial.start import HOST
 
 OPEN_FILES_SPARE = 64
-"""Number of files that a load generator can open in addition to its connections."""
+"""Number of file descriptors that are reserved for a load generator in addition to its connections."""
 
 
 def server_refusal(generator: Tool, planned: TrialPlan, workload: Workload) -> str | None:
-    """Return one sentence if a trial's load on a server or proxy is impossible, else ``None``."""
+    """Return why a trial's load on a server or proxy is impossible, or ``None`` if it is possible."""
     assert isinstance(generator, LoadGenerator), "the command line chooses by kind"
-    job = Job(f"http://{HOST}/", workload, planned.load, planned.cores.generator, Path())
+    if (planned.load.tls or planned.load.http2) and not generator.speaks_tls_and_http2:
+        return f"{generator.name} sends plain HTTP/1.1 only here; `--load-generator native` also sends HTTPS and HTTP/2"
+    job = Job(f"{'https' if planned.load.tls else 'http'}://{HOST}/", workload, planned.load, planned.cores.generator, Path())
     if workload.parts and not generator.mixes:
         return f"{generator.name} cannot send requests of several kinds; `--load-generator native` can"
     return generator.refuses(job) or _too_many_connections(planned.load)
 
 
 def client_refusal(timer: Tool, planned: TrialPlan, workload: Workload) -> str | None:
-    """Return one sentence if a trial of a client is impossible, else ``None``."""
+    """Return why a trial of a client is impossible, or ``None`` if it is possible."""
     load = planned.load
     if load.connections != 1 or load.pipeline != 1 or load.rate_rps is not None or not load.keepalive:
         return "a client makes its requests one after the other: connections, pipeline depth and rate cannot be set"
@@ -32,7 +34,7 @@ def client_refusal(timer: Tool, planned: TrialPlan, workload: Workload) -> str |
 
 
 def _too_many_connections(load: Load) -> str | None:
-    """Return one sentence if there are too few file descriptors, or too few local ports to connect to one address."""
+    """Return a sentence if there are too few file descriptors or local ports for the load's connections, else ``None``."""
     files, ports = open_files.limit_of_programs() - OPEN_FILES_SPARE, len(ephemeral_ports())
     if load.connections > files:
         return f"{load.connections:,} connections are too many: a program may open {files + OPEN_FILES_SPARE:,} files here (ulimit -Hn)"

@@ -1,7 +1,7 @@
 """The plan of a run: all trials and their order.
 
-Each round contains one trial of each combination, in a new random order. If the machine slows down for a minute in several rounds,
-the slowdowns therefore affect different targets.
+Each round contains one trial of each combination, in a new random order. If the machine slows down for a minute in several
+rounds, different targets are therefore affected.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class RunPlan:
 
     trials: tuple[TrialPlan, ...]
     skipped: dict[str, str]
-    """Ids of targets that can't run with the requested scaling or workloads, each with the reason."""
+    """Reasons why targets can't run with the requested scaling, workloads or workers, by target id."""
 
     @property
     def rounds(self) -> int:
@@ -88,17 +88,20 @@ def make_plan(matrix: Matrix, cores_for: Callable[[Scaling], Cores], seed: int) 
 
 
 def _filling(scaling: Scaling) -> Scaling:
-    """Return the scaling of the baseline for a proxy's scaling: ``multi`` for copies of a proxy, otherwise the same."""
+    """Return the scaling of the baseline for a proxy's scaling: ``multi`` if the proxy runs as copies, otherwise the same."""
     return Scaling.MULTI if scaling is Scaling.PREFORK else scaling
 
 
 def _takes_workers(target: Target, scaling: Scaling) -> bool:
-    """Return whether the number of workers can be chosen. Prefork always allows this; other scalings require a placeholder."""
+    """Return whether the number of workers can be chosen. Prefork always allows this; other scalings require ``{workers}``."""
     return scaling is Scaling.PREFORK or any("{workers}" in text for text in (*target.run, *target.env.values()))
 
 
 def scaling_of(target: Target, requested: Scaling) -> Scaling | None:
-    """Return the target's own scaling for a requested one. ``multi`` selects prefork for targets that fill their cores with copies."""
+    """Return the target's scaling that corresponds to the requested scaling, or ``None`` if there is none.
+
+    For ``multi``, this is prefork if the target fills its cores with copies.
+    """
     if requested is Scaling.SINGLE:
         return requested if Scaling.SINGLE in target.scaling else None
     return next((own for own in target.scaling if own is not Scaling.SINGLE), None)

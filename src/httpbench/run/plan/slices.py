@@ -18,7 +18,7 @@ SLICE_S = 0.25
 
 SLICE_S_MIN = 0.1
 SLICES_MIN = 4
-"""Minimum number of slices. A short measurement has shorter slices rather than fewer."""
+"""Minimum number of slices. A short measurement has shorter slices instead of fewer slices."""
 
 
 class Interleave(StrEnum):
@@ -56,7 +56,7 @@ def slices_of(load: Load) -> int:
 
 
 def tables_of(trials: Sequence[TrialPlan]) -> list[list[TrialPlan]]:
-    """Group neighboring trials whose targets take turns. Each trial without slices forms a group of its own."""
+    """Group neighboring trials whose targets take turns. Each trial without slices is a separate group."""
     return [list(group) for _, group in groupby(trials, key=lambda one: (one.round, *_table(one)) if one.slices else one.number)]
 
 
@@ -73,7 +73,7 @@ def _table(planned: TrialPlan) -> tuple[object, ...]:
 
 
 def _has_fixed_port(target: Target) -> bool:
-    """Return whether a target runs in a container that uses this machine's network, with a port that can't be chosen."""
+    """Return whether a target runs in a container on this machine's network and its port can't be chosen."""
     placed = target.isolation
     if placed is None or placed.network is not NetworkMode.HOST:
         return False
@@ -86,7 +86,7 @@ def why_not(spec: RunSpec, table: Sequence[TrialPlan], *, is_here: bool) -> str 
     fixed_ports = [target for target in targets if _has_fixed_port(target)]
     reasons = {
         "there is only one target": len(table) < 2,
-        "only servers can": any(target.kind is not Kind.SERVER for target in targets),
+        "clients are measured as whole processes": any(target.kind is Kind.CLIENT for target in targets),
         "a server that was already running cannot be frozen": any(target.url is not None for target in targets),
         "only the native load generator can measure in slices": not isinstance(spec.generators[table[0].load_generator], Native),
         "load hosts cannot measure in slices": not is_here,

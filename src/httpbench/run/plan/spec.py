@@ -1,4 +1,4 @@
-"""Everything that defines a run."""
+"""The definition of a run."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from httpbench.run.trial.start import START_LIMIT_S
 
 @dataclass(frozen=True, slots=True)
 class RunSpec:
-    """Everything that defines a run: its plan, and the objects that the plan names."""
+    """The definition of a run: its plan, and the objects that the plan refers to by name."""
 
     plan: RunPlan
     targets: Mapping[str, Target]
@@ -23,7 +23,7 @@ class RunSpec:
     generators: Mapping[str, Tool]
     """Load generators by name, or timers for clients."""
     topology: Topology
-    """This machine's topology, on which the plan is based."""
+    """Topology of this machine, for which the plan was made."""
     command: tuple[str, ...]
     table: Table = Table.HTTP_SERVERS
     baseline: str | None = None
@@ -32,13 +32,13 @@ class RunSpec:
     measures_noise: bool = False
     """Whether the plan consists of A/A pairs."""
     gates: tuple[Gate, ...] = ()
-    """Gates that bound the change of each target from the baseline."""
+    """Gates that limit how much each target may differ from the baseline."""
     fails_if_inconclusive: bool = False
     """Whether an inconclusive gate fails the run."""
     search: Search | None = None
     """Search that chooses further trials after the planned ones, or ``None``."""
     retries: int = 0
-    """Maximum number of repeats of a disturbed trial. A search runs other trials instead."""
+    """Maximum number of repeats of a disturbed trial. A search repeats no trials."""
     name: str | None = None
     tags: tuple[str, ...] = ()
     """Tags of the run."""
@@ -46,13 +46,13 @@ class RunSpec:
     port: int | None = None
     start_limit_s: float = START_LIMIT_S
     load_place: LoadPlace = HERE
-    """The host of the load generators."""
+    """Place where load generators run."""
     backend_there: bool = False
     """Whether the backend of proxies runs on the load host."""
     backend_place: BackendPlace | None = None
-    """The backend's host, once it is connected."""
+    """Host of the backend, or ``None`` if it isn't connected yet or the backend runs on this machine."""
     scale: float = 1.0
-    """Factor that the suite's rates and times were multiplied by."""
+    """Factor by which the suite's rates and times were multiplied."""
 
     @property
     def cpus(self) -> frozenset[int]:
@@ -64,5 +64,5 @@ class RunSpec:
 
     @property
     def target_ids(self) -> list[str]:
-        """Ids of all planned targets, each once, in the order of the plan."""
+        """Distinct ids of all planned targets, in the order of the plan."""
         return list(dict.fromkeys(trial_plan.target for trial_plan in self.plan.trials))

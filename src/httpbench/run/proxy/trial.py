@@ -1,7 +1,7 @@
 """Run one trial of a proxy: start the backend and then the proxy, load the proxy, and stop both. For the baseline, the backend runs alone.
 
-The baseline has an ordinary trial in each round, under each load, on the same cores. The cost of a proxy is the difference from the
-baseline of the same round, so that a disturbance of the machine during that round affects both trials.
+The baseline is measured like a proxy: in each round, under each load and on the same cores. Each proxy is compared with the baseline of the
+same round, because a disturbance during that round probably affects both trials.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from pathlib import Path
 from httpbench import http
 from httpbench.errors import StartError
 from httpbench.isolate import tail
-from httpbench.model import Build, Kind, Reason, ReasonKind, Request, Scaling, Target, Trial, Tuning, VerdictKind, Workload
+from httpbench.model import Build, Kind, Reason, ReasonKind, Request, Scaling, Target, Trial, TrialPlan, Tuning, VerdictKind, Workload
 from httpbench.run.load.place import BackendPlace
 from httpbench.run.observer import Observer, Stage
 from httpbench.run.trial.frame import folders_in
@@ -41,10 +41,10 @@ BASELINE = Target(
 """Target that replaces the proxy, so that the load goes directly to the backend."""
 
 BROKEN = ("unexpected_body", "unexpected_status", "invalid_response")
-"""Errors that only a proxy can cause, because the backend has already responded correctly."""
+"""Errors that only the proxy can have caused, because the backend has already responded correctly."""
 
 MISSING = ("timeout", "closed_early", "reset")
-"""Errors that can have several causes, including a lost byte."""
+"""Errors with several possible causes. One of them is that the proxy lost bytes."""
 
 
 def measure_proxy(inputs: TrialInputs, scratch: Path, observer: Observer) -> Trial:
@@ -54,14 +54,31 @@ def measure_proxy(inputs: TrialInputs, scratch: Path, observer: Observer) -> Tri
     observer.stage(Stage.START)
     with started_backend(inputs.backend, inputs.workload, scratch / "backend", inputs.start_limit_s, inputs.address) as backend:
         if inputs.target.id == BASELINE.id:
-            return _baseline(inputs, backend, scratch, observer)
-        place = replace(inputs.place(scratch / "target"), backend=(backend.host, backend.port))
-        with start(inputs.target, inputs.plan.scaling, inputs.workload, place) as running:
+            return as_baseline(measure(direct(inputs), backend, scratch / "generator", observer), inputs.plan)
+        with start(inputs.target, inputs.plan.scaling, inputs.workload, in_front_of(backend, inputs, scratch / "target")) as running:
             trial = measure(inputs, running, scratch / "generator", observer, backend)
-        if (death := backend.death()) is not None:
-            return with_incident(trial, Reason.of(ReasonKind.BACKEND_DIED_UNDER_LOAD, death=death))
-        handled = requests_handled(backend, inputs.backend.target.counter)
-        backend.stop()
+        death = backend.death()
+        handled = None if death else requests_handled(backend, inputs.backend.target.counter)
+        if not death:
+            backend.stop()
+    return with_backend(trial, handled, death)
+
+
+def in_front_of(backend: RunningTarget, inputs: TrialInputs, scratch: Path) -> StartContext:
+    """Return the context for starting a proxy that relays to the backend."""
+    return replace(inputs.place(scratch), backend=(backend.host, backend.port))
+
+
+def with_backend(trial: Trial, handled: int | None, death: str | None) -> Trial:
+    """Return the trial of a proxy, judged again with the observations of its backend.
+
+    Args:
+        trial: The trial, with a verdict that doesn't consider the backend.
+        handled: Number of requests that the backend handled during the trial, or ``None`` if the backend doesn't count them.
+        death: How the backend ended during the trial, or ``None``.
+    """
+    if death is not None:
+        return with_incident(trial, Reason.of(ReasonKind.BACKEND_DIED_UNDER_LOAD, death=death))
     observed = trial.observed.model_copy(update={"backend_requests": handled})
     return _explained(_proven(trial.model_copy(update={"observed": observed})))
 
@@ -69,7 +86,7 @@ def measure_proxy(inputs: TrialInputs, scratch: Path, observer: Observer) -> Tri
 def started_backend(
     backend: Upstream, workload: Workload, scratch: Path, start_limit_s: float = START_LIMIT_S, address: str = HOST
 ) -> AbstractContextManager[RunningTarget]:
-    """Run the backend on all its cores."""
+    """Run the backend on all its cores until the block ends."""
     if backend.place is not None:
         return _started_there(backend, backend.place, workload, scratch, start_limit_s)
     place = StartContext(backend.folder, scratch, backend.cores, None, start_limit_s, address=address)
@@ -99,12 +116,15 @@ def _started_there(
         yield RunningTarget(None, server.host, server.port, response, log, there=server)
 
 
-def _baseline(inputs: TrialInputs, backend: RunningTarget, scratch: Path, observer: Observer) -> Trial:
-    """Run a trial of the backend alone, under a direct load. The trial records the measured CPU time and memory as the backend's usage."""
-    planned, cores = inputs.plan, inputs.plan.cores
+def direct(inputs: TrialInputs) -> TrialInputs:
+    """Convert the inputs of the baseline's trial into inputs of a trial in which the backend is loaded directly."""
+    cores = inputs.plan.cores
     own = cores.model_copy(update={"target": cores.backend, "backend": (), "shared": cores.backend_shared})
-    as_target = replace(inputs, plan=planned.model_copy(update={"cores": own, "scaling": Scaling.MULTI}))
-    trial = measure(as_target, backend, scratch / "generator", observer)
+    return replace(inputs, plan=inputs.plan.model_copy(update={"cores": own, "scaling": Scaling.MULTI}))
+
+
+def as_baseline(trial: Trial, planned: TrialPlan) -> Trial:
+    """Convert the trial of the directly loaded backend into the baseline's trial, where CPU time and memory are the backend's usage."""
     observed = trial.observed.model_copy(update={"target_usage": None, "backend_usage": trial.observed.target_usage})
     return judged(trial.model_copy(update={"plan": planned, "observed": observed}))
 
@@ -121,7 +141,7 @@ def requests_handled(backend: RunningTarget, path: str | None) -> int | None:
 
 
 def _proven(trial: Trial) -> Trial:
-    """Make the trial invalid if the backend handled fewer requests than the proxy sent responses. Both counts include the warm-up."""
+    """Make the trial invalid if the backend handled fewer requests than the proxy answered. Both numbers include the warm-up."""
     handled, responses = trial.observed.backend_requests, trial.responses
     if handled is None or handled >= responses:
         return trial

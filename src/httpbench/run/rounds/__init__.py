@@ -1,1 +1,1 @@
-"""Run the planned trials, round by round, and store each of them."""
+"""Run the planned trials, round by round, and store each result."""

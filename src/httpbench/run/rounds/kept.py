@@ -1,7 +1,7 @@
 """The stored, shown and exported form of a run and its trials, without secrets from the command line and with shortened bodies.
 
 Values of ``--env`` and values of headers that aren't known to be harmless count as secrets; only their names are kept. If a log, response
-or reason repeats a secret, the secret is redacted there too. A user and a password in a URL are always redacted.
+or reason contains a secret, the secret is redacted there too. A user and a password in a URL are always redacted.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from httpbench.model import Expectation, MixPart, Request, Run, Target, Trial, W
 REDACTED = "<redacted>"
 BODY_CHARACTERS = 2000
 SECRET_CHARACTERS_MIN = 8
-"""Minimum length of a secret that is redacted in logs and other texts. A shorter value, such as ``1``, might mean something else there."""
+"""Minimum length of a secret that is redacted in logs and other texts. A shorter value, such as ``1``, might occur there by chance."""
 
 HARMLESS_HEADERS = frozenset(
     (
@@ -39,13 +39,13 @@ USER_IN_URL = re.compile(r"(?<=://)[^/\s@'\"]+(?=@)")
 
 @dataclass(frozen=True, slots=True)
 class Secrets:
-    """Values that must not be stored, the longest first."""
+    """Values that must not be stored, longest first."""
 
     values: tuple[str, ...]
 
     @classmethod
     def of(cls, targets: Iterable[Target], workloads: Iterable[Workload]) -> Secrets:
-        """Return the secrets in these targets and workloads that came from the command line."""
+        """Return the secrets from the command line that these targets and workloads contain."""
         found = {value for target in targets if not target.is_declared for value in target.env.values() if "{" not in value}
         for request in (each.request for workload in workloads for each in (workload, *workload.each)):
             for name, value in request.headers.items():
@@ -60,7 +60,7 @@ class Secrets:
         return USER_IN_URL.sub(REDACTED, text)
 
     def out_of_all(self, value: Value) -> Value:
-        """Return a value with the secrets redacted in all its texts, including nested ones."""
+        """Return a value with the secrets redacted in all strings that it contains, at any depth."""
         found: Any = value
         match value:
             case Enum():
@@ -125,7 +125,7 @@ def _kept_request(request: Request) -> Request:
 
 
 def _kept_expectation(expect: Expectation) -> Expectation:
-    """Replace a long body with its hash."""
+    """Replace a long body with its hash and its size."""
     if expect.body is None or len(expect.body) <= BODY_CHARACTERS:
         return expect
     return expect.model_copy(update={"body": None, "body_sha256": _sha256(expect.body), "body_bytes": len(expect.body.encode())})

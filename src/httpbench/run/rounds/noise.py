@@ -13,7 +13,7 @@ TARGET = "c/epoll/edge"
 """Id of the simplest built-in server. If the server's results vary, the machine is the cause."""
 
 AGE_MAX = timedelta(days=30)
-"""Maximum age of a noise floor. After a month, a virtual machine may have moved, or it may have new neighbors or new microcode."""
+"""Maximum age of a noise floor. After a month, a virtual machine may have moved to another host, or have other neighbors or microcode."""
 
 ALIKE = {
     "kernel": "kernel",
@@ -21,7 +21,8 @@ ALIKE = {
     "cpus_allowed": "CPUs allowed",
     "cpu_quota_cores": "CPU quota",
 }
-"""Fields of the environment that must match, in addition to host, processor and tuning, each with its name in warnings."""
+"""Fields of the environment that must match for a noise floor to be valid, with their names in warnings. Host, processor and tuning must
+match too."""
 
 
 def pair(target: Target) -> tuple[Target, Target]:
@@ -35,9 +36,9 @@ def known_noise(store: Store, environment: Environment) -> Noise | None:
 
 
 def noise_for(store: Store, run: Run) -> tuple[Noise | None, str | None]:
-    """Return the newest valid noise floor, preferably for a load of the run. If none is valid, return why the newest one isn't.
+    """Return the newest valid noise floor, preferably one for a load of the run. If none is valid, return why the newest one isn't.
 
-    For a run in slices, only noise floors that were measured in slices are considered. For other runs, only those measured without slices.
+    A noise floor that was measured in slices is valid only for runs in slices, and vice versa.
     """
     environment, at = run.environment, run.started_at
     in_slices = any(planned.slices for planned in run.plan)
@@ -49,7 +50,7 @@ def noise_for(store: Store, run: Run) -> tuple[Noise | None, str | None]:
 
 
 def outdated(noise: Noise, environment: Environment, at: str) -> str | None:
-    """Return why a noise floor is no longer valid at a time (UTC, ISO 8601), or ``None`` if it is valid."""
+    """Return why a noise floor is no longer valid at the time ``at`` (UTC, ISO 8601), or ``None`` if it is valid."""
     changes = "; ".join(_changes(noise, environment, at))
     return f"this machine's noise floor is no longer valid: {changes}; hint: run `httpbench noise` again" if changes else None
 

@@ -11,7 +11,7 @@ from httpbench.stats.precision import Width, widest
 
 
 def is_enough(precision: Precision, baseline: str, planned: TrialPlan, trials: Sequence[Trial], observer: Observer) -> bool:
-    """Return whether the run may end before the trial ``planned``. It may end only between rounds.
+    """Return whether the run may end before the trial ``planned``. A run may end only between rounds.
 
     At the first check, warn if the maximum number of rounds won't be enough.
     """

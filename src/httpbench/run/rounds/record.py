@@ -1,4 +1,7 @@
-"""Store a run trial by trial. If storing fails, the run continues and tries again after each further trial."""
+"""Store the trials of a run one by one. If storing fails, the run continues, and storing is retried after each further trial.
+
+Once a trial is stored, only its short form stays in memory. The whole trials are read back from the store when the run ends.
+"""
 
 from __future__ import annotations
 
@@ -16,6 +19,7 @@ from httpbench.run.clock import ClockCheck, now
 from httpbench.run.interrupt import uninterrupted
 from httpbench.run.observer import Observer
 from httpbench.run.plan.spec import RunSpec
+from httpbench.run.rounds.brief import brief
 from httpbench.run.rounds.kept import Secrets, kept_run, kept_trial
 from httpbench.run.rounds.noise import noise_for
 from httpbench.store import Store
@@ -37,6 +41,7 @@ class Record:
         self._store, self._observer = store, observer
         self._secrets = Secrets.of(spec.targets.values(), spec.workloads.values())
         self._outcome = Outcome(kept_run(_new_run(spec, built), self._secrets))
+        self._trials: list[Trial] = []
         self._clock = ClockCheck()
         self._stored_trials: int | None = None  # ``None`` until the run itself is stored
         try:
@@ -48,7 +53,8 @@ class Record:
 
     @property
     def trials(self) -> list[Trial]:
-        return self._outcome.trials
+        """Trials so far: stored trials in their short form, all others whole. In a search, all trials are whole."""
+        return self._trials
 
     @property
     def run_id(self) -> str:
@@ -57,16 +63,16 @@ class Record:
     def keep(self, trial: Trial) -> Trial:
         """Store a finished trial without its secrets, and return the stored form."""
         kept = kept_trial(trial, self._secrets)
-        self._outcome.trials.append(kept)
+        self._trials.append(kept)
         self._store_the_rest()
         return kept
 
-    def finish(self, status: RunStatus) -> Outcome:
-        """End the run now and return its outcome."""
+    def finish(self, status: RunStatus) -> None:
+        """End the run now."""
         outcome, finished_at = self._outcome, now()
-        if problem := self._clock.problem():
+        for problem in self._clock.problems():
             self._observer.warning(problem)
-        self._store_the_rest()  # before the status changes, because the original run must be stored first
+        self._store_the_rest()  # with the original status, because a run must be stored before it can be finished
         outcome.run = outcome.run.model_copy(update={"status": status, "finished_at": finished_at})
         if outcome.store_error is None:
             try:
@@ -74,6 +80,19 @@ class Record:
             except StoreError as error:
                 outcome.store_error = error
                 self._observer.warning(error.message)
+
+    def outcome(self) -> Outcome:
+        """Return the run with its whole trials. If the store can't be read, warn and leave out the trials that are stored."""
+        outcome, stored = self._outcome, self._stored_trials or 0
+        outcome.trials = self._trials
+        if stored and not outcome.run.search:
+            read: list[Trial] = []
+            try:
+                _, read = self._store.run(self.run_id)
+            except StoreError as error:
+                outcome.store_error = error
+                self._observer.warning(f"{error.message}: the report leaves out the trials that were stored")
+            outcome.trials = sorted([*read, *self._trials[stored:]], key=lambda trial: trial.plan.number)
         return outcome
 
     def _with_noise(self, run: Run) -> Run:
@@ -84,15 +103,18 @@ class Record:
         return run.model_copy(update={"noise": noise})
 
     def _store_the_rest(self) -> None:
-        """Store everything that isn't stored yet. The disk may have space again, or the file may no longer be locked."""
-        run, trials = self._outcome.run, self._outcome.trials
+        """Store everything that isn't stored yet, including what an earlier attempt couldn't store."""
+        run, trials = self._outcome.run, self._trials
         try:
             with uninterrupted():
                 if self._stored_trials is None:
                     self._store.begin(run)
                     self._stored_trials = 0
                 while self._stored_trials < len(trials):
-                    self._store.add(run.id, trials[self._stored_trials])
+                    trial = trials[self._stored_trials]
+                    self._store.add(run.id, trial)
+                    if not run.search:  # the next rate depends on everything that was observed, and a search has few trials
+                        trials[self._stored_trials] = brief(trial, with_result=run.precision is not None)
                     self._stored_trials += 1
         except StoreError as error:
             self._not_stored(error)

@@ -1,4 +1,4 @@
-"""Repeat the trials that other programs disturbed: at the end of each round, in the round's order, a limited number of times."""
+"""Repeat disturbed trials at the end of each round, in the order of the round, up to a maximum number of times."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from httpbench.run.plan.slices import tables_of
 
 
 def with_repeats(plan: Sequence[TrialPlan], made: Sequence[Trial], retries: int) -> Iterator[list[TrialPlan]]:
-    """Yield the trials of the plan and, after each round, the round's disturbed trials, at most ``retries`` times each.
+    """Yield the trials of the plan and, after each round, its disturbed trials. Each trial is repeated at most ``retries`` times.
 
-    Trials whose targets take turns are yielded together, all other trials one by one. A round in slices repeats disturbed cycles itself.
-    The caller adds each finished trial to ``made``.
+    Trials whose targets take turns are yielded together, all other trials one by one. Trials in slices aren't repeated here, because
+    disturbed slices are repeated within the round. The caller must append each finished trial to ``made``.
     """
     number = len(plan)
     for _, planned in groupby(plan, key=lambda one: one.round):

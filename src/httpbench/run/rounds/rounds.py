@@ -30,17 +30,20 @@ from httpbench.store import Store
 
 
 def make_run(spec: RunSpec, store: Store, observer: Observer) -> Outcome:
-    """Build targets that aren't built yet, then run every trial. An interruption ends the run early and is not raised."""
+    """Build targets that aren't built yet, then run every trial. An interruption ends the run early and isn't raised."""
     with interruptible():
         try:
             built = prepare(_required(spec), observer, spec.parallel_builds)
         except KeyboardInterrupt:
-            return Record(spec, Built({}, {}, {}), store, observer).finish(RunStatus.INTERRUPTED)
+            record = Record(spec, Built({}, {}, {}), store, observer)
+            record.finish(RunStatus.INTERRUPTED)
+            return record.outcome()
         record = Record(spec, built, store, observer)
         try:
-            return record.finish(_make_trials(spec, built, record, observer))
+            record.finish(_make_trials(spec, built, record, observer))
         except KeyboardInterrupt:
-            return record.finish(RunStatus.INTERRUPTED)
+            record.finish(RunStatus.INTERRUPTED)
+        return record.outcome()
 
 
 def backend_of(
@@ -52,7 +55,7 @@ def backend_of(
     topology: Topology,
     place: BackendPlace | None = None,
 ) -> Upstream | None:
-    """Return the built backend if the workload is for proxies, otherwise the server's built database, or ``None`` if it uses none."""
+    """Return the built backend of a proxy or the built database of a server, or ``None`` if the target uses neither."""
     name = workload.backend
     if name is None:
         database = database_of(target, workload)
@@ -62,7 +65,7 @@ def backend_of(
 
 
 def _required(spec: RunSpec) -> list[Target]:
-    """Return the measured targets, the backends of proxies, and the databases."""
+    """Return all targets to build: the measured targets, the backends of proxies, and the databases."""
     backends = [] if spec.backend_there else [spec.workloads[planned.workload].backend for planned in spec.plan.trials]
     targets = [spec.targets[name] for name in dict.fromkeys([*spec.target_ids, *filter(None, backends)])]
     pairs = dict.fromkeys((planned.target, planned.workload) for planned in spec.plan.trials)
@@ -151,7 +154,7 @@ class _Making:
 
 
 def _is_hopeless(spec: RunSpec, planned: TrialPlan, made: Sequence[Trial], observer: Observer) -> bool:
-    """Return whether every trial of the first round was invalid for the same reason, so that later trials would be invalid too."""
+    """Return whether every trial of the first round was invalid for the same reason. If so, later trials would be invalid, too."""
     if spec.search or planned.round != 1 or made[-1].plan.round != 0:
         return False
     reasons = common_failure(made)
@@ -173,7 +176,7 @@ def _upcoming(spec: RunSpec, made: Sequence[Trial]) -> Iterator[list[TrialPlan]]
 
 
 def _is_to_be_probed(target: Target, made: Sequence[Trial]) -> bool:
-    """Return whether to probe the target, which happens once per run.
+    """Return whether to probe the target. Each target is probed once per run.
 
     A server that was already running isn't probed, because malformed requests may set off alarms.
     """

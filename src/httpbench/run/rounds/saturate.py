@@ -10,11 +10,11 @@ from httpbench.stats.level import is_too_disturbed, upcoming_offer
 from httpbench.stats.search import Offer
 
 FAILURES_MAX = 2
-"""Number of failed trials in a row after which the search ends, because the target no longer starts."""
+"""Number of failed trials in a row after which the search ends, because the target probably no longer starts."""
 
 
 def upcoming(search: Search, first: TrialPlan, made: Sequence[Trial]) -> Iterator[TrialPlan]:
-    """Yield the trials after ``first``, the closed-loop trial that begins the search. The caller adds each trial to ``made``.
+    """Yield the trials after ``first``, the closed-loop trial that begins the search. The caller must append each trial to ``made``.
 
     The search ends before a trial that would exceed the search's time limit.
     """

@@ -9,10 +9,11 @@ from __future__ import annotations
 import time
 
 from httpbench.errors import HttpbenchError
+from httpbench.host.scratch import scratch_folder
 from httpbench.model import Trial
 from httpbench.run.kinds import KINDS
 from httpbench.run.observer import Observer
-from httpbench.run.trial.frame import failed, kept_to, scratch_folder
+from httpbench.run.trial.frame import failed, kept_to
 from httpbench.run.trial.inputs import TrialInputs
 
 

@@ -11,17 +11,18 @@ from pathlib import Path
 from httpbench import contract, host
 from httpbench.databases import counting_problem, requires_rows
 from httpbench.errors import HttpbenchError
+from httpbench.host.scratch import scratch_folder
 from httpbench.model import Cores, Label, Probed, SampledResponse, Scaling, Target, Workload
 from httpbench.run.database.running import RunningDatabase, started
 from httpbench.run.load.contract_load import CONNECTIONS, problem_under_load, requests_under_load
-from httpbench.run.trial.frame import folders_in, scratch_folder
+from httpbench.run.trial.frame import folders_in
 from httpbench.run.trial.inputs import Upstream
 from httpbench.run.trial.start import StartContext, start
 from httpbench.run.trial.steps import probed
 from httpbench.run.trial.verified import Verified, ends_in_time, stays_alive
 
 PROBE_LIMIT_S = 6.0
-"""Time limit for the probe, in seconds. No measurement waits for it, so it has time for a new Date header and for slow responses."""
+"""Time limit for the probe, in seconds. It allows for a new Date header and slow responses, because no measurement is waiting."""
 
 
 def verify(target: Target, scaling: Scaling, workload: Workload, folder: Path, cores: Cores, database: Upstream | None = None) -> Verified:
@@ -74,7 +75,7 @@ def sample(
 def _room(
     target: Target, folder: Path, cores: Cores, database: Upstream | None
 ) -> Iterator[tuple[StartContext, Path, RunningDatabase | None]]:
-    """Yield the server's place, an empty folder for load generators, and the server's database, which runs until the block ends."""
+    """Yield the server's start context, an empty folder for load generators, and the server's database, which runs until the block ends."""
     with scratch_folder() as scratch, contextlib.ExitStack() as stack:
         own, generators, behind = folders_in(scratch, "target", "generator", "database")
         beside = None

@@ -20,9 +20,9 @@ Found = TypeVar("Found")
 
 
 class SliceGenerator:
-    """A running load generator.
+    """A running load generator that measures in slices.
 
-    ``death`` returns how the target ended, or ``None`` if it still runs. Once the target has ended, every wait returns ``None`` early.
+    ``death`` returns how the target ended, or ``None`` if it is running. Once the target has ended, every wait returns ``None`` early.
     """
 
     def __init__(
@@ -66,7 +66,7 @@ class SliceGenerator:
     def _wait(self, find: Callable[[str], Found | None], limit_s: float, *, until_end: bool = False) -> Found | None:
         """Wait until ``find`` returns a value for a line of standard error, and return that value.
 
-        With ``until_end``, wait until the generator ends. Raises :class:`LoadError` if the generator takes too long, or if it ends although
+        With ``until_end``, wait until the generator ends. Raises :class:`LoadError` if the generator takes too long, or if it ends and
         ``until_end`` is false.
         """
         deadline = time.monotonic() + limit_s + SLACK_S
@@ -83,7 +83,7 @@ class SliceGenerator:
                 if until_end:
                     return None
                 output = self._output()
-                self._generator.measurement(self._job, output)  # raises the reason, if the generator printed one
+                self._generator.measurement(self._job, output)  # raises an error with the reason if the generator printed one
                 raise LoadError(f"{self._generator.name} {output.ending} between two slices", log_tail=output.tail or None)
             self._unread.extend(arrived)
             if self._death() is not None:

@@ -15,22 +15,24 @@ COVERED_S_MAX = 0.25
 """Maximum stall that a lead-in covers, in seconds.
 
 A target is frozen only when no request is in flight, so a slice never starts in the middle of a stall. Without a lead-in, the beginning of
-the window would contain too few stalls. If the lead-in is at least as long as a stall, stalls are as likely there as at any other time.
+the window would contain too few stalls. If the lead-in is at least as long as a stall, stalls are as likely at the beginning of the window
+as at any other time.
 """
 
 SPREAD = 2.0
-"""Range of the random part of the lead-in, relative to the fixed part. The random part is never longer than the window."""
+"""Maximum length of the random part of the lead-in, relative to the fixed part. The random part is also never longer than the window."""
 
 
 def lead_in_s(longest_s: float, window_s: float, random: Random) -> float:
     """Return the length of a lead-in, in seconds.
 
-    Its random part keeps slices from falling into step with periodic stalls. A slice ends only after a stall that began in it. The next
-    stall then comes after a certain running time. If all slices were equally long, that time could always fall into the same part of a
-    window: a server that stalled for 150 ms after every 700 ms lost 28% of its throughput, because each second window ended in a stall.
+    The random part prevents slices from synchronizing with periodic stalls. If a stall begins during a slice, the slice ends only after the
+    stall. The next stall then begins after the target has run for a fixed time. If all slices were equally long, stalls could always begin
+    at the same point of a window. In an experiment, a server stalled for 150 ms after every 700 ms. Its measured throughput was 28% too
+    low, because every second window ended in a stall.
 
     Args:
-        longest_s: The slowest response so far, in seconds.
+        longest_s: Time of the slowest response so far, in seconds.
         window_s: Length of the window, in seconds.
         random: Source of the random part.
     """

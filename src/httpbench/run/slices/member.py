@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import random
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from types import TracebackType
 from typing import Self
 
 from httpbench.errors import HttpbenchError
+from httpbench.host.scratch import scratch_folder
 from httpbench.load import Native, SliceReport
 from httpbench.model import Load, Observed, Settling, Trial
 from httpbench.run.load.generator import UnderLoad, measured
@@ -18,15 +19,16 @@ from httpbench.run.load.warmup import WINDOW_S
 from httpbench.run.observer import Observer, Stage
 from httpbench.run.slices.generator import SliceGenerator
 from httpbench.run.slices.lead_in import lead_in_s
-from httpbench.run.trial.frame import failed, folders_in, scratch_folder
+from httpbench.run.slices.started import Handled, SharedBackend, finished, started
+from httpbench.run.trial.frame import failed, folders_in
 from httpbench.run.trial.inputs import TrialInputs
-from httpbench.run.trial.start import start
 from httpbench.run.trial.steps import Ready, concluded, prepared
 from httpbench.stats.slices import Slice, combined, is_disturbed
 from httpbench.stats.steady import is_warm
 
 LAST_WINDOWS = 5
-"""Number of windows at the end of the warm-up whose slowest response counts. Earlier responses are slow because the target is cold."""
+"""Number of windows at the end of the warm-up that are searched for the slowest response. Earlier responses can be slow because the target
+is still cold."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +36,7 @@ class _Started:
     """A warmed-up target with its connected load generator."""
 
     ready: Ready
+    subject: Subject
     settling: Settling | None
     generator: SliceGenerator
     meters: Meters
@@ -46,9 +49,10 @@ class Member:
     After an error, the target takes no more turns, and its trial contains the reason.
     """
 
-    def __init__(self, inputs: TrialInputs, observer: Observer):
+    def __init__(self, inputs: TrialInputs, observer: Observer, backend: SharedBackend):
         self.plan = inputs.plan
         self._inputs, self._observer = inputs, observer
+        self._handled = Handled(backend)
         self._stack = ExitStack()
         self._started: _Started | None = None
         self._failure: HttpbenchError | OSError | None = None
@@ -59,7 +63,7 @@ class Member:
         """The load generator's report of the last slice. ``None`` before the first slice, or if the target ended during the last one."""
         self._dropped = 0
         self._longest_s = 0.0
-        """The slowest response so far, in seconds."""
+        """Time of the slowest response so far, in seconds."""
         self._random = random.Random(self.plan.number)
 
     def __enter__(self) -> Self:
@@ -79,7 +83,7 @@ class Member:
         return bool(self._slices)
 
     def open(self) -> None:
-        """Start the target, warm it up, connect its load generator, and freeze the target."""
+        """Start the target, connect its load generator, warm the target up, and freeze it."""
         try:
             self._started = self._start()
             self._started.ready.running.freeze()
@@ -92,9 +96,8 @@ class Member:
         scratch = self._stack.enter_context(scratch_folder())
         own, for_generator = folders_in(scratch, "target", "generator")
         observer.stage(Stage.START)
-        inputs = replace(self._inputs, workload=self._inputs.workload.of(self._inputs.target))
-        place = inputs.place(own)
-        running = self._stack.enter_context(start(inputs.target, self.plan.scaling, inputs.workload, place))
+        inputs, subject = self._stack.enter_context(started(self._inputs, own, self._handled.backend))
+        running = subject.target
         ready = prepared(inputs, running, for_generator, in_slices=True)
         native = ready.inputs.load_generator
         assert isinstance(native, Native), "only the native load generator measures in slices"
@@ -102,10 +105,11 @@ class Member:
         generator = SliceGenerator(native, ready.job, launched, running.death, observer.progress)
         generator.connect()
         observer.stage(Stage.WARM_UP)
-        settling, self._longest_s = _warmed_up(generator, load)
+        with self._handled.counting():
+            settling, self._longest_s = _warmed_up(generator, load)
         running.require_alive("during the warm-up")
-        meters = Meters(Subject(running, self.plan.cores), launched)
-        return _Started(ready, settling, generator, meters, native.argv(ready.job, warmup=False))
+        meters = Meters(subject, launched)
+        return _Started(ready, subject, settling, generator, meters, native.argv(ready.job, warmup=False))
 
     def take_turn(self) -> None:
         """Thaw the target, measure one slice, and freeze it again."""
@@ -117,7 +121,8 @@ class Member:
         meters.begin()
         try:
             running.thaw()
-            report = self.last_report = self._started.generator.slice(lead_s, window_s)
+            with self._handled.counting():
+                report = self.last_report = self._started.generator.slice(lead_s, window_s)
             self._death = running.death()
             if self._death is None:
                 running.freeze()
@@ -135,16 +140,16 @@ class Member:
     @property
     def was_disturbed(self) -> bool:
         """Whether other programs disturbed the last slice."""
-        return self._last is not None and is_disturbed(self._last, self.plan)
+        return self._started is not None and self._last is not None and is_disturbed(self._last, self._started.ready.inputs.plan)
 
     def keep(self) -> None:
         """Add the last slice to the results."""
-        if self._last is not None:
+        if self.takes_turns and self._last is not None:
             self._slices.append(self._last)
 
     def drop(self) -> None:
         """Discard the last slice."""
-        if self._started is not None and self._last is not None:
+        if self.takes_turns and self._started is not None and self._last is not None:
             self._started.generator.drop()
             self._dropped += 1
 
@@ -166,16 +171,18 @@ class Member:
         if self._death is None:
             running.thaw()
         output = self._started.generator.end()
-        measurement = measured(ready.inputs.load_generator, ready.job, output, self._death)
+        measurement = measured(ready.inputs.load_generator, ready.job, output, self._death, self._started.subject.backend)
         observed = combined(self._slices, self._dropped) if self._slices else Observed()
         under_load = UnderLoad(measurement, observed, self._death, self._started.command)
-        return concluded(ready, self._started.settling, under_load, self._observer)
+        trial = concluded(ready, self._started.settling, under_load, self._observer)
+        return finished(trial, ready.inputs, self.plan, self._handled)
 
 
 def _warmed_up(generator: SliceGenerator, load: Load) -> tuple[Settling | None, float]:
     """Warm the target up, on the connections of the measurement, for a fixed time or until its throughput is steady.
 
-    Returns two values: how throughput settled (``None`` if the time was fixed), and the slowest response at the end, in seconds.
+    Returns how the throughput settled, or ``None`` if the time was fixed. Also returns the time of the slowest response in the last
+    ``LAST_WINDOWS`` windows, in seconds.
     """
     reports: list[SliceReport] = []
 

@@ -1,14 +1,16 @@
 """Run a round in slices: start every target of a table, let the targets take turns, and stop them.
 
-A cycle is one slice of every target. The slices of two targets in a cycle are at most a few seconds apart, so a machine that becomes slower
-or faster affects all targets of the cycle alike. The idea of pairing measurements in time is from duet benchmarking (Bulej and others,
-"Duet benchmarking", ICPE 2020). The idea of randomizing their order is from A. Abedi and T. Brecht ("Conducting repeatable experiments in
-highly variable cloud computing environments", ICPE 2017). Turns in slices require no second core, unlike duet benchmarking, and no
-restarts, unlike the method of Abedi and Brecht.
+A cycle is one slice of every target. The slices of two targets in a cycle are usually at most a few seconds apart. If the machine
+becomes slower or faster, all targets of the cycle are therefore affected alike. The idea of pairing measurements in time comes from duet
+benchmarking (Bulej and others, "Duet benchmarking", ICPE 2020). The idea of randomizing their order comes from A. Abedi and T. Brecht
+("Conducting repeatable experiments in highly variable cloud computing environments", ICPE 2017). Unlike duet benchmarking, slices don't
+require a second core. Unlike the method of Abedi and Brecht, they don't require restarts.
 """
 
 from __future__ import annotations
 
+import itertools
+import time
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 
@@ -19,14 +21,20 @@ from httpbench.run.interrupt import uninterrupted
 from httpbench.run.observer import Observer
 from httpbench.run.slices.member import Member
 from httpbench.run.slices.order import cycles
+from httpbench.run.slices.quiet import wait_until_quiet
+from httpbench.run.slices.started import SharedBackend
 from httpbench.run.trial.frame import kept_to
 from httpbench.run.trial.inputs import TrialInputs
 
 MEMORY_LEFT_MIN = 0.2
 """Minimum share of the machine's memory that must be available before another target starts."""
 
-DROPS_AHEAD = 3
-"""Maximum number by which dropped cycles can exceed kept cycles at any time. An interrupted run on a busy machine thus has results."""
+LOST_SHARE_MAX = 3.0
+"""Maximum time for repeating slices and waiting, relative to the total length of the windows up to the current cycle. Each round may take
+``BURST_S_MAX`` in addition."""
+
+BURST_S_MAX = 2.5
+"""Maximum time to wait for idle cores, in seconds. A program that runs for longer probably runs for the whole round."""
 
 
 def make_round(
@@ -35,9 +43,9 @@ def make_round(
     started: Callable[[TrialPlan], object],
     keep: Callable[[Trial], object],
 ) -> int:
-    """Run trials of a table's first targets, as many as fit into memory together, and return the number of trials.
+    """Run the trials of as many of a table's targets as fit into memory, beginning with the first. Returns the number of trials.
 
-    An interruption ends the turns. Trials with results are kept, and then the interruption is raised.
+    An interruption ends the turns. Trials with results are kept, and then the interruption is raised again.
 
     Args:
         group: Functions that return the inputs of each trial. Each is called just before its target starts.
@@ -47,13 +55,14 @@ def make_round(
     """
     members: list[Member] = []
     with ExitStack() as stack:
+        backend = SharedBackend(stack)
         try:
             for inputs_of in group:
                 inputs = inputs_of()
                 if not members:
                     stack.enter_context(kept_to(inputs.plan.cores.harness))
                 started(inputs.plan)
-                members.append(stack.enter_context(Member(inputs, observer)))
+                members.append(stack.enter_context(Member(inputs, observer, backend)))
                 members[-1].open()
                 memory = psutil.virtual_memory()
                 if memory.available < MEMORY_LEFT_MIN * memory.total:
@@ -75,25 +84,24 @@ def make_round(
 def _take_turns(members: Sequence[Member], observer: Observer, *, accepts_disturbed: bool) -> None:
     """Let the targets take turns until every slice of the plan has been measured.
 
-    A cycle in which other programs disturbed a slice is dropped for all targets and repeated. The number of dropped cycles is at most the
-    number of planned ones. On a machine that is never quiet, disturbed cycles therefore count, and the verdict reports a large enough
-    disturbance. The throughput and latency of a cycle never determine whether it is dropped.
+    If other programs disturb a slice, it is dropped and repeated when the cores are idle. The total time for this is limited. If the cores
+    don't become idle, no more slices are repeated. From then on, disturbed slices count, and the verdict reports the disturbance if it is
+    large enough. The throughput and latency of a slice never determine whether it is dropped.
     """
-    wanted, kept, dropped = members[0].plan.slices or 0, 0, 0
-    for order in cycles(members, seed=members[0].plan.number):
-        if kept == wanted or not any(member.takes_turns for member in order):
-            return
+    planned = members[0].plan
+    wanted, cpus = planned.slices or 1, planned.cores.measured
+    cycle_s = len(members) * planned.load.duration_s / wanted
+    repeats, lost_s = not accepts_disturbed, 0.0
+    for number, order in enumerate(itertools.islice(cycles(members, seed=planned.number), wanted), 1):
         for member in order:
-            if member.takes_turns:
-                observer.turn(member.plan, kept + 1, wanted, member.last_report)
-                member.take_turn()
-        taking = [member for member in order if member.takes_turns]
-        may_drop = not accepts_disturbed and dropped < min(wanted, kept + DROPS_AHEAD)
-        if may_drop and any(member.was_disturbed for member in taking):
-            dropped += 1
-            for member in taking:
+            if not member.takes_turns:
+                continue
+            observer.turn(member.plan, number, wanted, member.last_report)
+            member.take_turn()
+            while repeats and member.was_disturbed and (left_s := BURST_S_MAX + LOST_SHARE_MAX * cycle_s * number - lost_s) > 0:
+                begin = time.monotonic()
                 member.drop()
-        else:
-            kept += 1
-            for member in taking:
-                member.keep()
+                repeats = wait_until_quiet(cpus, min(left_s, BURST_S_MAX)) or left_s < BURST_S_MAX
+                member.take_turn()
+                lost_s += time.monotonic() - begin
+            member.keep()

@@ -1,9 +1,8 @@
-"""The frame of every trial: an empty folder, a harness that stays on its own cores, and a reason if the trial fails."""
+"""Functions that every trial uses: create empty folders, keep the harness on its own cores, and turn an error into a failed trial."""
 
 from __future__ import annotations
 
 import os
-import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -45,7 +44,10 @@ KINDS_OF_ERROR: dict[type[HttpbenchError], ReasonKind] = {
 
 
 def failed(planned: TrialPlan, started_at: str, error: HttpbenchError | OSError) -> Trial:
-    """Return a trial without results, with the error as its reason. If disk space, memory or processes run out, only this trial fails."""
+    """Return a trial without results, with the error as its reason.
+
+    Even if the machine runs out of disk space, memory or processes, only this trial fails.
+    """
     if isinstance(error, OSError):
         place = f": {error.filename}" if error.filename else ""
         error = LoadError(f"the trial could not be run: {error.strerror or error}{place}")
@@ -55,13 +57,6 @@ def failed(planned: TrialPlan, started_at: str, error: HttpbenchError | OSError)
     log_tail = None if explains_itself else error.log_tail
     observed = Observed(incidents=(reason,))
     return judged(Trial(plan=planned, started_at=started_at, verdict=UNJUDGED, observed=observed, log_tail=log_tail))
-
-
-@contextmanager
-def scratch_folder() -> Iterator[Path]:
-    """Create an empty folder that is removed when the block ends."""
-    with tempfile.TemporaryDirectory(prefix="httpbench-", ignore_cleanup_errors=True) as name:
-        yield Path(name)
 
 
 def folders_in(scratch: Path, *names: str) -> list[Path]:
@@ -74,7 +69,7 @@ def folders_in(scratch: Path, *names: str) -> list[Path]:
 
 @contextmanager
 def kept_to(cpus: Sequence[int]) -> Iterator[None]:
-    """Keep the harness, and threads that it starts during the block, off the measured cores."""
+    """Run the harness, and threads that it starts during the block, only on ``cpus``, so that they don't use the measured cores."""
     before = os.sched_getaffinity(0)
     os.sched_setaffinity(0, cpus)
     try:

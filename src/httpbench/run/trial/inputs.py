@@ -9,7 +9,7 @@ from pathlib import Path
 from httpbench.load import LoadGenerator, Timer, Tool
 from httpbench.model import ClientWork, Learned, Target, TrialPlan, Workload
 from httpbench.run.load.place import HERE, BackendPlace, LoadPlace
-from httpbench.run.trial.start import HOST, START_LIMIT_S, StartContext
+from httpbench.run.trial.start import HOST, START_LIMIT_S, StartContext, transport_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,25 +43,25 @@ class TrialInputs:
     run_id: str | None = None
     start_limit_s: float = START_LIMIT_S
     backend: Upstream | None = None
-    """Server behind a proxy or database of a server, or ``None`` if the target uses neither."""
+    """The backend server of a proxy, or the database of a server. ``None``: the target uses neither."""
     learned: Learned | None = None
     """Correct response that an earlier trial of the run learned from this target."""
     probes: bool = False
     """Whether to probe the target after the load."""
     accepts_disturbed: bool = False
-    """Whether a disturbed trial counts."""
+    """Whether the trial counts even if other programs disturbed it."""
     load_place: LoadPlace = HERE
     """Place where load generators run."""
     failed_share_max: float | None = None
-    """Maximum share of failed requests that the service level allows, or ``None`` for the default for valid trials."""
+    """Maximum share of failed requests that the service level allows, or ``None`` for the default limit of valid trials."""
 
     @property
     def address(self) -> str:
-        """The only address on which targets listen: loopback, or the one that load hosts use to reach this machine."""
+        """The only address on which targets listen: loopback, or the address at which load hosts reach this machine."""
         return self.load_place.address or HOST
 
     def place(self, scratch: Path) -> StartContext:
-        """Return the place and the resources for starting the target. ``scratch`` must be an empty folder."""
+        """Return the context for starting the target. ``scratch`` must be an empty folder."""
         return StartContext(
             self.folder,
             scratch,
@@ -71,6 +71,7 @@ class TrialInputs:
             workers=self.plan.workers,
             run_id=self.run_id,
             address=self.address,
+            transport=transport_of(self.target, self.plan.load),
         )
 
     @property

@@ -31,7 +31,7 @@ from httpbench.isolate import (
     tail,
 )
 from httpbench.isolate.image import exposed_port
-from httpbench.model import ContainerRun, Isolation, NetworkMode, SampledResponse, Scaling, Target, Workload
+from httpbench.model import USUAL_CAPABILITIES, ContainerRun, Isolation, Load, NetworkMode, SampledResponse, Scaling, Target, Workload
 from httpbench.run.builds.image import image_of
 from httpbench.run.load.place import Sampler, ServerThere
 from httpbench.sample import TreeSampler
@@ -39,7 +39,7 @@ from httpbench.sample import TreeSampler
 HOST = "127.0.0.1"
 DATABASE_URL = "DATABASE_URL"
 """Environment variable with the address of a target's database."""
-EVERY_ADDRESS = "0.0.0.0"  # where to listen inside a container with its own network
+EVERY_ADDRESS = "0.0.0.0"  # address to listen on inside a container with its own network
 PREPARE_LIMIT_S = 600.0
 START_LIMIT_S = 20.0
 STOP_GRACE_S = 2.0
@@ -64,7 +64,7 @@ class StartContext:
     scratch: Path
     """Folder that is empty before the target starts and exists while it runs."""
     cores: Sequence[tuple[int, ...]]
-    """Physical cores of the target, each as the logical CPUs that are its hardware threads."""
+    """Physical cores of the target, each as a tuple of its logical CPUs."""
     port: int | None = None
     """Port, or ``None`` for any free port."""
     start_limit_s: float = START_LIMIT_S
@@ -79,6 +79,8 @@ class StartContext:
     """Id of the run."""
     address: str = HOST
     """The only address on which the target listens."""
+    transport: http.Transport = http.PLAIN
+    """How requests reach the target."""
 
     @property
     def cpus(self) -> tuple[int, ...]:
@@ -104,10 +106,14 @@ class RunningTarget:
     """Command line, which is empty if the target was already running or runs in a container."""
     copies: int = 1
     """Number of processes with this command line."""
+    transport: http.Transport = http.PLAIN
+    """How requests reach the target."""
+    is_shared: bool = False
+    """Whether several trials share this target. A shared target is neither frozen between turns nor stopped at the end of a trial."""
 
     def url(self, path: str) -> str:
         name = f"[{self.host}]" if ":" in self.host else self.host
-        return f"http://{name}:{self.port}{path}"
+        return f"{self.transport.scheme}://{name}:{self.port}{path}"
 
     def death(self) -> str | None:
         """Return how the target ended, or ``None`` while it runs."""
@@ -133,29 +139,32 @@ class RunningTarget:
         return tail(self.log)
 
     def freeze(self) -> None:
-        """Suspend the target's processes until :meth:`thaw`. Does nothing if the harness didn't start the target on this machine."""
-        if self.program:
+        """Suspend the target's processes until :meth:`thaw`.
+
+        Does nothing if the target is shared, or if the harness didn't start it on this machine.
+        """
+        if self.program and not self.is_shared:
             self.program.freeze()
 
     def thaw(self) -> None:
         """Let the target's processes run again."""
-        if self.program:
+        if self.program and not self.is_shared:
             self.program.thaw()
 
     def stop(self) -> Stopped:
-        """Stop the target and prove that it is gone, unless it was already running before the trial.
+        """Stop the target and prove that it is gone, unless it is shared or was already running before the trial.
 
         Raises :class:`~httpbench.errors.StopError` if the target can't be stopped.
         """
-        if self.there is not None:
+        if self.there is not None and not self.is_shared:
             self.there.stop(STOP_GRACE_S)
-        if self.program is None:
+        if self.program is None or self.is_shared:
             return Stopped(ignored_sigterm=(), left_behind=(), cpu_s=0.0)
         stopped = self.program.stop(STOP_GRACE_S)
         ended = time.monotonic()
         while accepts(self.port, self.host):
             if time.monotonic() - ended > RELEASE_LIMIT_S:
-                # Everything below the guard is dead. Either the server escaped from the guard, or another program shares the port.
+                # All processes below the guard have ended, so the server has escaped from the guard, or another program shares the port.
                 raise StartError(f"port {self.port} still accepts connections: a program other than the target was measured")
             time.sleep(0.01)
         return replace(stopped, port_held_s=time.monotonic() - ended)
@@ -172,7 +181,7 @@ def sampler_of(program: ProcessTree | Container) -> TreeSampler:
 def start(target: Target, scaling: Scaling, workload: Workload, place: StartContext) -> Iterator[RunningTarget]:
     """Start the target, and keep it running until the block ends.
 
-    Raises :class:`StartError` with the tail of the target's log.
+    Raises :class:`StartError` with the tail of the target's log if the target doesn't start.
     """
     if target.prepare:
         _prepare(target, place)
@@ -188,8 +197,9 @@ def start(target: Target, scaling: Scaling, workload: Workload, place: StartCont
     log = place.scratch / "target.log"
     commands = commands_of(target, scaling, place, port)
     with explained_by(log), ProcessTree(commands, stdout=log, stderr=log) as tree:
-        response = _first_response(tree, place.address, port, workload, len(commands), place.start_limit_s)
-        yield RunningTarget(tree, place.address, port, response, log, argv=tuple(commands[0].argv), copies=len(commands))
+        response = _first_response(tree, port, workload, len(commands), place)
+        argv = tuple(commands[0].argv)
+        yield RunningTarget(tree, place.address, port, response, log, argv=argv, copies=len(commands), transport=place.transport)
 
 
 @contextmanager
@@ -231,10 +241,15 @@ def filled(target: Target, place: StartContext, inside: Inside) -> tuple[tuple[s
     return argv, env if place.database is None else {**env, DATABASE_URL: place.database.url}
 
 
+def transport_of(target: Target, load: Load) -> http.Transport:
+    """Return how the requests of a load reach a target."""
+    return http.Transport(target.trust if load.tls else None, load.http2)
+
+
 def host_and_port(url: str) -> tuple[str, int]:
-    """Return the host and port of an ``http`` URL; the default port is 80."""
+    """Return the host and port of a URL; the default port is that of the scheme."""
     parts = urlsplit(url)
-    return parts.hostname or HOST, parts.port or 80
+    return parts.hostname or HOST, parts.port or (443 if parts.scheme == "https" else 80)
 
 
 def _already_running(url: str, workload: Workload, place: StartContext) -> RunningTarget:
@@ -243,15 +258,15 @@ def _already_running(url: str, workload: Workload, place: StartContext) -> Runni
     The server may be restarting, so it gets the same time as a server that the harness starts.
     """
     host, port = host_and_port(url)
-    response = http.wait_until_correct(host, port, workload, place.start_limit_s, lambda: True)
-    return RunningTarget(None, host, port, response, place.scratch / "target.log")
+    response = http.wait_until_correct(host, port, workload, place.start_limit_s, lambda: True, place.transport)
+    return RunningTarget(None, host, port, response, place.scratch / "target.log", transport=place.transport)
 
 
 @contextmanager
 def _in_container(
     target: Target, isolation: Isolation, scaling: Scaling, workload: Workload, place: StartContext
 ) -> Iterator[RunningTarget]:
-    """Start the target in a container with tested limits. Raises :class:`LimitError` if a limit isn't in force."""
+    """Start the target in a container, and test the container's limits. Raises :class:`LimitError` if a limit isn't in force."""
     if isolation.image is not None and isolation.port is None:
         isolation = isolation.model_copy(update={"port": _exposed(isolation)})
     launch, port = launch_of(target, isolation, scaling, place)
@@ -263,15 +278,16 @@ def _in_container(
         if host is None:
             raise StartError("its container has no address that this machine can reach", hint="use --network host")
         try:
-            response = http.wait_until_correct(host, port, workload, place.start_limit_s, lambda: container.death() is None)
+            limit_s = place.start_limit_s
+            response = http.wait_until_correct(host, port, workload, limit_s, lambda: container.death() is None, place.transport)
         except StartError as error:
             death = container.death()
             raise StartError(f"{error.message} ({death})" if death else error.message, hint=error.hint) from None
-        yield RunningTarget(container, host, port, response, log, container.prove_limits())
+        yield RunningTarget(container, host, port, response, log, container.prove_limits(), transport=place.transport)
 
 
 def launch_of(target: Target, isolation: Isolation, scaling: Scaling, place: StartContext) -> tuple[Launch, int]:
-    """Return the launch of the target's container, and the port on which the target listens."""
+    """Return the definition of the target's container, and the port on which the target listens."""
     allowed = max(min(len(place.cores), math.ceil(isolation.cpus)), 1)
     workers = (place.workers or allowed) if scaling is Scaling.MULTI else 1
     if isolation.network is NetworkMode.HOST:
@@ -282,7 +298,9 @@ def launch_of(target: Target, isolation: Isolation, scaling: Scaling, place: Sta
     argv, env = filled(target, place, Inside(host, port, workers, SCRATCH))
     public, secret = (env, {}) if target.is_declared else ({}, env)
     hosts = {DATABASE_HOST: place.database.host} if place.database else {}
-    return Launch(isolation, image_of(target), place.cpus, argv, public, secret, target.mounts, place.run_id, hosts), port
+    capabilities = target.container.capabilities if isolation.image is None else USUAL_CAPABILITIES
+    launch = Launch(isolation, image_of(target), place.cpus, argv, public, secret, target.mounts, place.run_id, capabilities, hosts)
+    return launch, port
 
 
 def container_command(target: Target, scaling: Scaling, place: StartContext) -> str | None:
@@ -319,11 +337,12 @@ def fill(text: str, values: dict[str, str]) -> str:
     return re.sub(r"\{([a-z_]+)\}", lambda match: values.get(match[1], match[0]), text)
 
 
-def _first_response(tree: ProcessTree, address: str, port: int, workload: Workload, copies: int, limit_s: float) -> SampledResponse:
-    """Return the first correct response once every copy listens, because a late copy would get no load."""
+def _first_response(tree: ProcessTree, port: int, workload: Workload, copies: int, place: StartContext) -> SampledResponse:
+    """Wait until every copy listens, because a late copy might get no connections. Return the first correct response."""
+    address, limit_s = place.address, place.start_limit_s
     deadline = time.monotonic() + limit_s
     try:
-        response = http.wait_until_correct(address, port, workload, limit_s, lambda: not tree.exits())
+        response = http.wait_until_correct(address, port, workload, limit_s, lambda: not tree.exits(), place.transport)
         if tree.exits():  # a daemon may respond after the command that started it has ended
             raise StartError("ended before it responded")
         while copies > 1 and listeners(port) < copies:

@@ -37,7 +37,7 @@ class Ready:
     polling: float | None
     """Number of the target's busy threads before the load, or ``None`` if unknown."""
     begin_s: float
-    """Time at which the preparation of the load began, in seconds of the monotonic clock."""
+    """Time at which the preparation of the load began, in seconds on the monotonic clock."""
 
 
 def measure(
@@ -59,11 +59,12 @@ def measure(
 
 
 def prepared(inputs: TrialInputs, running: RunningTarget, scratch: Path, *, in_slices: bool = False) -> Ready:
-    """Learn the correct response of a running target, and describe its load."""
+    """Learn the correct response of a running target, and prepare its load."""
     begin_s = time.monotonic()
     workload, learned = _expected(inputs, running)
     inputs = replace(inputs, workload=workload)
-    job = Job(running.url(workload.request.path), workload, inputs.plan.load, inputs.generator_cpus, scratch, in_slices=in_slices)
+    url, load, cpus = running.url(workload.request.path), inputs.plan.load, inputs.generator_cpus
+    job = Job(url, workload, load, cpus, scratch, in_slices=in_slices, trust=inputs.target.trust)
     return Ready(inputs, running, job, learned, polling_threads(running), begin_s)
 
 
@@ -113,29 +114,31 @@ def concluded(ready: Ready, settling: Settling | None, under_load: UnderLoad, ob
 def _expected(inputs: TrialInputs, running: RunningTarget) -> tuple[Workload, Learned | None]:
     """Return the workload with the correct response filled in, and the learned response or ``None``.
 
-    If the workload accepts any successful response, a response is correct if it has the properties that three responses of the target
-    share. If nothing could be learned from them, it must have the status of the target's first response.
+    If the workload accepts any successful response, correct responses must have the properties that three responses of the target have in
+    common. If nothing can be learned from these three, correct responses must have the status of the target's first response.
     """
     workload = inputs.workload
     if workload.parts:
         return _expected_mix(workload, running), None
-    if http.is_learned(workload) and (found := http.learn(running.host, running.port, workload, inputs.learned)):
+    if http.is_learned(workload) and (found := http.learn(running.host, running.port, workload, inputs.learned, running.transport)):
         return found
     return http.with_status(workload, running.response.status), None
 
 
 def _expected_mix(workload: Workload, running: RunningTarget) -> Workload:
-    """Return the mix with the correct response of each workload whose response can be learned."""
+    """Return the mix, with the correct response filled in for each workload whose response can be learned."""
     parts = []
     for part in workload.parts:
-        found = http.learn(running.host, running.port, part.workload) if http.is_learned(part.workload) else None
+        found = None
+        if http.is_learned(part.workload):
+            found = http.learn(running.host, running.port, part.workload, transport=running.transport)
         parts.append(MixPart.of(part.weight, found[0]) if found else part)
     return workload.model_copy(update={"parts": tuple(parts)})
 
 
 def _problems_after(running: RunningTarget, workload: Workload) -> list[str]:
     """Return the problems with a response after the load or, for a mix, with one response for each part."""
-    found = [(each, http.check(running.host, running.port, each)) for each in workload.each]
+    found = [(each, http.check(running.host, running.port, each, running.transport)) for each in workload.each]
     return [f"{each.name}: {problem}" if workload.parts else problem for each, problems in found for problem in problems]
 
 
@@ -150,9 +153,10 @@ def _under_load(inputs: TrialInputs, job: Job, subject: Subject, observer: Obser
 
 
 def probed(running: RunningTarget, workload: Workload, begin_s: float, limit_s: float) -> Probed:
-    """Probe a target for at most ``limit_s`` seconds. The target's first response arrived at ``begin_s`` on the monotonic clock.
+    """Probe a target for at most ``limit_s`` seconds.
 
-    Call this after the load, so that side effects of the probe can't affect the results.
+    ``begin_s`` is the time just after the target's first response, on the monotonic clock. Call this function after the load, so that side
+    effects of the probe can't affect the results.
     """
     age_s = time.monotonic() - begin_s
     return probe.observe(running.host, running.port, workload, running.response, age_s, limit_s)

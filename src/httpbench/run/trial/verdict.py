@@ -1,4 +1,4 @@
-"""Collect what the verdict on a server or proxy depends on in addition to the measurements: incidents and criteria."""
+"""Collect the incidents and criteria that determine the verdict on a server or proxy in addition to the measurements."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ class Verified:
 
 
 def verified(target: Target, scaling: Scaling, checks: Iterable[contract.Check]) -> Verified:
-    """Run the checks of a target and collect them. An error ends the verification and becomes part of its result."""
+    """Run the checks of a target and collect their results. An error ends the verification and is part of the result."""
     made: list[contract.Check] = []
     error = None
     try:
@@ -49,6 +49,6 @@ def stays_alive(running: RunningTarget) -> contract.Check:
 
 
 def ends_in_time(stopped: Stopped) -> contract.Check:
-    """Check how a target ended after SIGTERM."""
+    """Check that a target ended in time after SIGTERM."""
     problem = (stopped.problem,) if stopped.problem else None
     return contract.Check(f"ends within {STOP_GRACE_S:g} s of SIGTERM, children included", problem)

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from httpbench.cluster.dask.conductor import ConductedTrial
+from httpbench.cluster.dask.credentials import Credentials, Scheduler
 from httpbench.cluster.dask.generator import EXIT_LOST, ManyHosts, Workers, notes
 from httpbench.cluster.dask.merge import MergedResults
 from httpbench.cluster.dask.results import separated
@@ -19,7 +20,8 @@ from tests.agent_results import agent_result
 from tests.factories import make_host_share
 
 WORKLOAD = Workload(name="w", description="", request=Request(headers={"a": "b"}), expect=Expectation(body="Hello, World!"))
-MANY = ManyHosts(Workers("tcp://127.0.0.1:8786", 2))
+SCHEDULER = Scheduler("tls://127.0.0.1:8786", Credentials("a", "b", None))
+MANY = ManyHosts(Workers(SCHEDULER, 2))
 
 
 def job(scratch: Path) -> Job:
@@ -32,7 +34,8 @@ def test_the_conductor_gets_the_whole_job(tmp_path: Path, monkeypatch: pytest.Mo
     monkeypatch.delenv("HTTPBENCH_PROGRAMS")
     trial = ConductedTrial.read(path)
     told = job(tmp_path)
-    assert (trial.scheduler, trial.hosts) == ("tcp://127.0.0.1:8786", 2)
+    assert (trial.scheduler, trial.hosts) == (SCHEDULER, 2)
+    assert path.stat().st_mode & 0o077 == 0, "it contains the key"
     assert (trial.job.url, trial.job.workload, trial.job.load, trial.job.interval_s) == (told.url, told.workload, told.load, 0.25)
 
 

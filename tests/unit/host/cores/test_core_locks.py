@@ -136,12 +136,16 @@ def test_every_user_can_lock_another_users_file(folder: Path) -> None:
     assert (folder / "httpbench-core-0.lock").stat().st_mode & 0o777 == 0o666
 
 
-@pytest.mark.parametrize("trap", ["link", "pipe", "folder", "missing"])
+@pytest.mark.parametrize("trap", ["link", "dangling link", "hard link", "pipe", "folder", "missing"])
 def test_impossible_locking_is_reported_once_and_the_run_continues(folder: Path, trap: str, monkeypatch: pytest.MonkeyPatch) -> None:
     lock, victim = folder / "httpbench-core-0.lock", folder / "victim"
     victim.write_text("precious")
     if trap == "link":
         lock.symlink_to(victim)
+    elif trap == "dangling link":
+        lock.symlink_to(folder / "nowhere")
+    elif trap == "hard link":
+        lock.hardlink_to(victim)
     elif trap == "pipe":
         os.mkfifo(lock)
     elif trap == "folder":
@@ -153,6 +157,7 @@ def test_impossible_locking_is_reported_once_and_the_run_continues(folder: Path,
         assert len(said) == 1
     assert re.match(r"can't detect other runs on the same cores: /\S+: \S", said[0])
     assert victim.read_text() == "precious"
+    assert not (folder / "nowhere").exists()
 
 
 def test_an_error_of_the_run_is_not_taken_for_a_locking_error() -> None:

@@ -150,7 +150,7 @@ def test_a_proxy_can_get_two_cores(count: int, wanted: int, expected: Cores) -> 
 
 
 def test_siblings_that_we_may_not_use_are_recorded_but_are_not_cores() -> None:
-    """In a container that may use one thread of each core, programs on the other threads disturb a run."""
+    """In a container that may use only one thread of each core, programs on the other threads can disturb a run."""
     topology = Topology(tuple(Core((cpu,), (cpu, cpu + 4), 0, 1024) for cpu in range(4)))
     cores = partition(topology, Scaling.SINGLE)
     assert (cores.target, cores.generator, cores.harness) == ((3,), (1, 2), (0,))

@@ -1,4 +1,4 @@
-"""Tests that ``reset`` restores a fake machine, however and whenever ``apply`` or an earlier ``reset`` was interrupted."""
+"""Tests that ``reset`` restores a fake machine, no matter when ``apply`` or an earlier ``reset`` was interrupted."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -21,12 +22,12 @@ from httpbench.host.knobs.all_knobs import tuned
 from httpbench.host.knobs.knob import read_value
 from tests.unit.host.fake import DISTURBED, quiet, write
 
-WRITES = ("open", "os.rename", "os.remove", "os.mkdir")
+WRITES = ("open", "os.rename", "os.remove", "os.mkdir", "os.truncate")
 FILES = {path: " ".join(content.split()) for files in DISTURBED.values() for path, content in files.items()}
 
 
 def disturbed(root: Path, names: Sequence[str] = tuple(DISTURBED)) -> KnobTuning:
-    """Make a machine whose knobs aren't set as recommended, and return its tuning."""
+    """Make a machine whose knobs don't have their recommended values, and return its tuning."""
     quiet(root)
     for name in names:
         write(root, DISTURBED[name])
@@ -38,14 +39,17 @@ def held(tuning: KnobTuning) -> dict[str, str | None]:
 
 
 def killed_at(step: int, work: Callable[[], object]) -> bool:
-    """Do the work in a process that kills itself just before it changes a file for the ``step``-th time. Return whether it got there."""
+    """Do the work in a child process that kills itself after changing files ``step`` times. Return whether it was killed.
+
+    It kills itself just before the next change. It ends normally if there are no further changes.
+    """
     child = os.fork()
     if child == 0:
         left = step
 
-        def hook(event: str, arguments: tuple[object, ...]) -> None:
+        def hook(event: str, arguments: tuple[Any, ...]) -> None:
             nonlocal left
-            if event in WRITES and (event != "open" or arguments[1] not in (None, "r", "rb")):
+            if event in WRITES and (event != "open" or arguments[2] & os.O_ACCMODE != os.O_RDONLY):
                 left -= 1
                 if left < 0:
                     os.kill(os.getpid(), signal.SIGKILL)
@@ -172,6 +176,28 @@ def test_an_invalid_journal_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(TuneError):
         tuning.apply()
     assert held(tuning) == FILES
+
+
+@pytest.mark.parametrize("suffix", [".json", ".new", ".lock"])
+@pytest.mark.parametrize("action", ["apply", "reset"])
+def test_planted_links_are_not_followed(tmp_path: Path, suffix: str, action: str) -> None:
+    tuning = disturbed(tmp_path)
+    victim = tmp_path / "victim"
+    if action == "reset":
+        tuning.apply()
+        victim.write_text(tuning.journal.read_text())
+    else:
+        victim.write_text('{"boot_id": "earlier", "before": {}}')
+    before, content = held(tuning), victim.read_text()
+    planted = tuning.journal.with_suffix(suffix)
+    planted.parent.mkdir(parents=True, exist_ok=True)
+    planted.unlink(missing_ok=True)
+    planted.symlink_to(victim)
+    with pytest.raises(TuneError, match=rf"tune{suffix} cannot be (read|written) \(it is a symbolic link\)"):
+        getattr(tuning, action)()
+    assert victim.read_text() == content
+    if suffix != ".new" or action == "apply":
+        assert held(tuning) == before
 
 
 def test_two_processes_cannot_change_knobs_at_once(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Tests that charts are drawn from stored data, for light and dark pages, in files of the right format."""
+"""Tests that charts are drawn from stored data, for light and dark pages, in the right file formats."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tests that JUnit XML has what a CI pipeline needs, in the form that test report readers accept."""
+"""Tests that JUnit XML contains what a CI pipeline needs, in a form that test report readers accept."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def cases(text: str) -> dict[str, TestCase]:
 
 
 def problem(case: TestCase) -> tuple[type, str, str] | None:
-    """Return tag, type and message of the problem, or ``None`` if the case passed."""
+    """Return the tag, type and message of the problem, or ``None`` if the case passed."""
     (found,) = case.result or (None,)
     return None if found is None else (type(found), found.type, found.message)
 

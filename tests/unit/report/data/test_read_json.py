@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import base64
+import gzip
+import struct
+import zlib
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 import zstandard
 
-from httpbench.errors import UsageError
+from httpbench.errors import LoadError, UsageError
+from httpbench.quantiles import HISTOGRAM_BYTES_MAX, decoded
+from httpbench.report.data import read_json
 from httpbench.report.data.json import render_json
 from httpbench.report.data.read_json import read_export
 from tests.factories import make_mixed_run
@@ -31,6 +38,32 @@ def test_an_export_may_be_compressed(tmp_path: Path) -> None:
     path.write_bytes(zstandard.compress(text.encode())[:10] + b"damaged")
     with pytest.raises(UsageError, match=r"run.json.zst cannot be read: "):
         read_export(path)
+
+
+@pytest.mark.parametrize("compress", [bytes, gzip.compress, zstandard.compress])
+def test_an_export_may_not_become_too_large(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, compress: Callable[[bytes], bytes]) -> None:
+    monkeypatch.setattr(read_json, "BYTES_MAX", 1 << 20)
+    path = tmp_path / "run.json"
+    path.write_bytes(compress(b" " * (1 << 20)))
+    with pytest.raises(UsageError, match="is not a JSON export"):
+        read_export(path)
+    path.write_bytes(compress(b" " * ((1 << 20) + 1)))
+    with pytest.raises(UsageError, match=r"run\.json contains more than 1 MiB of data"):
+        read_export(path)
+
+
+@pytest.mark.timeout(60)
+def test_a_device_is_not_read_forever(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(read_json, "BYTES_MAX", 1 << 20)
+    with pytest.raises(UsageError, match="/dev/zero contains more than 1 MiB of data"):
+        read_export(Path("/dev/zero"))
+
+
+def test_a_histogram_may_not_become_too_large() -> None:
+    envelope = struct.pack(">II", 0x1C849304, 0)
+    bomb = base64.b64encode(envelope + zlib.compress(bytes(HISTOGRAM_BYTES_MAX + 1))).decode()
+    with pytest.raises(LoadError, match="it has more than 16 MiB without compression"):
+        decoded(bomb)
 
 
 @pytest.mark.parametrize(("text", "place"), [("{}", "run"), ("no", "the file"), ('{"schema": "httpbench/9"}', "schema")])

@@ -1,4 +1,4 @@
-"""Tests that the facts behind verdicts fit every terminal."""
+"""Tests that the facts behind verdicts fit terminals of any width."""
 
 from __future__ import annotations
 

@@ -57,7 +57,7 @@ def test_a_change_is_a_shape_and_a_percentage() -> None:
     ("before", "after", "text"),
     [
         ("0123456789abcdef", "ba9876543210+changes", "commits 0123456789ab..ba9876543210+changes"),
-        ("0123456789abcdef", "0123456789abcdef", "same commit 0123456789ab: not a change of the source"),
+        ("0123456789abcdef", "0123456789abcdef", "same commit 0123456789ab: not a change in the source"),
         ("0123456789abcdef+changes", "0123456789abcdef+changes", "commits unknown"),
         (None, "0123456789abcdef", "commits unknown..0123456789ab"),
         (None, None, "commits unknown"),

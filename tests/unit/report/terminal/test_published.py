@@ -1,4 +1,4 @@
-"""Tests of tables that show published results beside our own."""
+"""Tests of tables that show published results next to our own."""
 
 from __future__ import annotations
 

@@ -74,7 +74,7 @@ def test_the_usual_columns_fit(width: int, table: Table) -> None:
 
 
 def test_at_most_five_lines_follow_the_last_table() -> None:
-    """A sixth line, on standard error, says where the run is stored."""
+    """A sixth line, on standard error, states where the run is stored."""
     lines = shown(*make_mixed_run(), 100, view=None).splitlines()
     last_row = max(index for index, line in enumerate(lines) if line.endswith(("target", "failed")))
     assert len([line for line in lines[last_row + 1 :] if line]) <= 5

@@ -208,7 +208,7 @@ def test_latencies_of_a_lower_bound_are_upper_bounds() -> None:
 
 
 def test_no_target_wins_by_a_p99_that_hides_stalls() -> None:
-    """The target stalled for 6% of the time, but only one request per connection noticed each stall."""
+    """The target stalled for 6% of the time, but each stall delayed only one request per connection."""
     stalls = Stalls(count=5, longest_us=104_000, total_us=600_000)
 
     def rounds(name: str, rates: Sequence[float], p99_us: float, **changes: Any) -> list[Trial]:

@@ -18,7 +18,7 @@ FAST, SLOW = "go/fast", "go/slow"
 
 
 def measured(*workloads: str, only_fast: str | None = None) -> tuple[Run, list[Trial]]:
-    """Make a run in which one target has half the throughput of the other, and both are slower with fewer connections."""
+    """Make a run in which one target has half the throughput of the other, and in which both are slower with fewer connections."""
     trials: list[Trial] = []
     for workload in workloads:
         for target, rps in ((FAST, 1000.0), (SLOW, 500.0)):

@@ -70,10 +70,33 @@ def test_an_unavailable_base_is_reported(
     target: Target, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, had: str, missing: str | None
 ) -> None:
     _registry(tmp_path, monkeypatch, had)
+    monkeypatch.setattr(bases, "is_built_in", lambda folder: True)
     state = state_of(target)
     assert (state.state, state.reason) == (State.MISSING if missing else State.NOT_BUILT, missing)
     if missing:
         assert (state.fix or "").startswith("docker pull docker.io/library/")
+
+
+def test_no_registry_is_contacted_for_the_dockerfile_of_a_stranger(target: Target, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    program(tmp_path, "docker", f"echo \"$@\" >>{tmp_path}/asked; echo 'no such image' >&2; exit 1")
+    monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
+    assert state_of(target).state is State.NOT_BUILT
+    asked = (tmp_path / "asked").read_text()
+    assert "golang" not in asked
+    assert "manifest" not in asked
+
+
+@pytest.mark.parametrize("name", ["-H=tcp://example.org", "--help", "$(id)", "a;b", "a b"])
+def test_a_base_that_is_not_a_name_never_reaches_the_engine(
+    target: Target, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    Path(target.folder, "Dockerfile").write_text(f"ARG BASE='{name}'\nFROM ${{BASE}}\n")
+    program(tmp_path, "docker", f"echo \"$@\" >>{tmp_path}/asked; echo 'no such image' >&2; exit 1")
+    monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
+    monkeypatch.setattr(bases, "is_built_in", lambda folder: True)
+    state = state_of(target)
+    assert (state.state, state.reason) == (State.MISSING, f'"{name}" is not the name of an image')
+    assert name not in (tmp_path / "asked").read_text()
 
 
 def _registry(folder: Path, monkeypatch: pytest.MonkeyPatch, had: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 from pathlib import Path
 from threading import Event
 
@@ -10,7 +11,7 @@ import pytest
 
 from httpbench.errors import BuildError
 from httpbench.host import inherited
-from httpbench.isolate import engine
+from httpbench.isolate import engine, labels
 from httpbench.model import ContainerRecipe, Engine, Isolation, Target
 from httpbench.run.builds import image
 from httpbench.run.builds.states import State, state_of
@@ -34,11 +35,13 @@ def target(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Target:
 
 
 def docker(folder: Path, monkeypatch: pytest.MonkeyPatch, script: str) -> None:
-    """Fake a docker that logs its arguments and knows the images in the file ``images``."""
+    """Fake a docker that logs its arguments and has the images that the file ``images`` lists."""
     missing = 'echo "Error: No such image: $5" >&2; exit 1'
-    known = f'case "$1 $2" in "image inspect") grep -qx "$5" {folder}/images || {{ {missing}; }}; echo id;; esac'
+    shown = f'case "$4" in *Labels*) cat {folder}/label;; *) echo id;; esac'
+    known = f'case "$1 $2" in "image inspect") grep -qx "$5" {folder}/images || {{ {missing}; }}; {shown};; esac'
     program(folder, "docker", f'echo "$@" >> {folder}/calls\n{known}\n{script}')
     (folder / "images").touch()
+    (folder / "label").touch()
     monkeypatch.setenv("PATH", f"{folder}{os.pathsep}{os.environ['PATH']}")
     engine.version.cache_clear()
 
@@ -72,7 +75,8 @@ def test_a_build_gets_the_recipe_and_the_registries_that_the_dockerfile_declares
 
 def test_an_image_is_built_once(target: Target, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     name = image.image_of(target)
-    docker(tmp_path, monkeypatch, f'[ "$1" != build ] || echo {name} >> {tmp_path}/images')
+    build = f"echo {name} >> {tmp_path}/images; echo {image._owner(target)} > {tmp_path}/label"
+    docker(tmp_path, monkeypatch, f'[ "$1" != build ] || {{ {build}; }}')
     assert state_of(target).state is State.NOT_BUILT
     assert image.build_image(target, Event()) == "id"
     assert state_of(target).state is State.BUILT
@@ -81,12 +85,27 @@ def test_an_image_is_built_once(target: Target, tmp_path: Path, monkeypatch: pyt
 
 
 def test_only_images_of_earlier_sources_are_removed(target: Target, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Podman prints the id of an image sometimes with and sometimes without the prefix ``sha256:``."""
+    """Podman prints some image ids with the prefix ``sha256:``, and others without it."""
     name = image.image_of(target)
     docker(tmp_path, monkeypatch, f'case "$1" in build) echo {name} >> {tmp_path}/images;; images) echo sha256:id sha256:old;; esac')
     image.build_image(target, Event())
     removed = [call for call in (tmp_path / "calls").read_text().splitlines() if call.startswith("rmi")]
     assert removed == ["rmi sha256:old"]
+
+
+def test_an_image_of_another_checkout_is_neither_used_nor_removed(target: Target, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    other = target.model_copy(update={"folder": f"{tmp_path}/other"})
+    shutil.copytree(target.folder, other.folder)
+    assert image.image_of(other) == image.image_of(target)
+    docker(tmp_path, monkeypatch, "")
+    (tmp_path / "images").write_text(f"{image.image_of(target)}\n")
+    (tmp_path / "label").write_text(image._owner(other))
+    image.build_image(target, Event())
+    calls = (tmp_path / "calls").read_text().splitlines()
+    assert sum(call.startswith("build ") for call in calls) == 1
+    filters = [call for call in calls if "label=" in call]
+    assert filters
+    assert all(call.endswith(f"label={labels.TARGET}={image._owner(target)}") for call in filters)
 
 
 def test_podman_images_are_marked_as_local(target: Target) -> None:

@@ -1,4 +1,4 @@
-"""Tests of the choice of a target's database, and how the target finds it."""
+"""Tests of how a target's database is chosen, and how the target finds it."""
 
 from __future__ import annotations
 

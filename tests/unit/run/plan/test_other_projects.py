@@ -23,7 +23,7 @@ TARGETS = {target.id: target for target in techempower.read(CLONE)}
 CORES = Cores(target=(0,), generator=(1,), harness=(1,), shared=False)
 DOCKER = Isolation(engine=Engine.DOCKER)
 SILENT = cast("Observer", None)
-"""``None`` in place of an observer. A refused target isn't built, so nothing is reported to the observer."""
+"""``None`` in place of an observer. A refused target isn't built, so the observer is never used."""
 HINT = "add --isolate docker to bench, saturate, up or verify"
 PLACE = StartContext(Path("/build"), Path("/scratch"), ((0,),), port=7000)
 

@@ -1,4 +1,4 @@
-"""Tests of properties that the plan of any run has."""
+"""Tests of properties that every run's plan has."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def test_a_target_without_the_requested_scaling_is_skipped_with_a_reason() -> No
 
 @given(st.integers(1, 6), st.integers(1, 5), st.integers())
 def test_a_baseline_is_in_every_round_under_every_load_once(targets: int, rounds: int, seed: int) -> None:
-    """The loads include those that only some targets have, such as lower rates."""
+    """The first target has its own load: an open loop at 100 requests/s."""
     own_matrix = matrix(targets, [8], rounds)
     less = Load(connections=8, rate_rps=100)
     own_matrix = replace(own_matrix, own_loads={TARGETS[0].id: [less]}, baseline=BASELINE)

@@ -67,10 +67,17 @@ def test_a_server_that_was_already_running_cannot_be_frozen() -> None:
     assert_refused(spec_of(rounds(), url="http://127.0.0.1:1/"), "cannot be frozen")
 
 
-def test_only_servers_take_turns() -> None:
+@pytest.mark.parametrize(("kind", "slices"), [(Kind.SERVER, 40), (Kind.PROXY, 40), (Kind.CLIENT, None)])
+def test_servers_and_proxies_take_turns(kind: Kind, slices: int | None) -> None:
     spec = spec_of(rounds())
-    proxies = {name: target.model_copy(update={"kind": Kind.PROXY}) for name, target in spec.targets.items()}
-    assert_refused(replace(spec, targets=proxies), "only servers")
+    spec = replace(spec, targets={name: target.model_copy(update={"kind": kind}) for name, target in spec.targets.items()})
+    assert {one.slices for one in with_slices(spec, Interleave.AUTO, is_here=True).plan.trials} == {slices}
+
+
+def test_clients_are_measured_as_whole_processes() -> None:
+    spec = spec_of(rounds())
+    clients = {name: target.model_copy(update={"kind": Kind.CLIENT}) for name, target in spec.targets.items()}
+    assert_refused(replace(spec, targets=clients), "whole processes")
 
 
 def test_other_load_generators_cannot_measure_in_slices() -> None:

@@ -1,4 +1,4 @@
-"""Tests of this machine's known noise: which measurement of it applies to a run, and whether that measurement is outdated."""
+"""Tests of this machine's known noise: which noise measurement applies to a run, and whether it is outdated."""
 
 from __future__ import annotations
 

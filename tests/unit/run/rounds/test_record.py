@@ -1,4 +1,4 @@
-"""Tests of recording a run if the store fails and later works again."""
+"""Tests of recording a run while the store fails, and after it works again."""
 
 from __future__ import annotations
 
@@ -78,14 +78,16 @@ def test_trials_that_failed_to_be_stored_are_stored_later(
         record.keep(TRIALS[0])
         store.locked = True
         record.keep(TRIALS[1])
+        assert record.trials[1] == TRIALS[1], "only the harness has it, so it must be whole"
         store.locked = False
         record.keep(TRIALS[2])
-        outcome = record.finish(RunStatus.FINISHED)
+        record.finish(RunStatus.FINISHED)
+        outcome = record.outcome()
         assert outcome.store_error is None
         assert warnings.heard == ["results.db: database is locked: results are kept and will be stored once the store works again"]
         run, trials = store.run("latest")
         assert run.status is RunStatus.FINISHED
-        assert [trial.plan.number for trial in trials] == [0, 1, 2]
+        assert trials == outcome.trials == TRIALS
 
 
 def test_trials_that_can_never_be_stored_are_an_error_at_the_end(tmp_path: Path, started: Callable[[Store, Warnings], Record]) -> None:
@@ -94,7 +96,42 @@ def test_trials_that_can_never_be_stored_are_an_error_at_the_end(tmp_path: Path,
         warnings = Warnings()
         record = started(store, warnings)
         record.keep(TRIALS[0])
-        outcome = record.finish(RunStatus.FINISHED)
+        record.finish(RunStatus.FINISHED)
+        outcome = record.outcome()
         assert outcome.store_error is not None
-        assert len(outcome.trials) == 1
+        assert outcome.trials == TRIALS[:1]
         assert len(warnings.heard) == 1
+
+
+def test_the_outcome_has_the_stored_trials_and_those_that_failed_to_be_stored(
+    tmp_path: Path, started: Callable[[Store, Warnings], Record]
+) -> None:
+    with FailingStore(tmp_path / "results.db") as store:
+        record = started(store, Warnings())
+        record.keep(TRIALS[0])
+        store.locked = True
+        record.keep(TRIALS[1])
+        record.finish(RunStatus.FINISHED)
+        outcome = record.outcome()
+        assert outcome.store_error is not None
+        assert outcome.trials == TRIALS[:2]
+
+
+def test_a_store_that_can_no_longer_be_read_is_an_error_at_the_end(
+    tmp_path: Path, started: Callable[[Store, Warnings], Record], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(store: Store, name: str) -> None:
+        raise StoreError("results.db: disk I/O error")
+
+    with FailingStore(tmp_path / "results.db") as store:
+        warnings = Warnings()
+        record = started(store, warnings)
+        record.keep(TRIALS[0])
+        store.locked = True
+        record.keep(TRIALS[1])
+        record.finish(RunStatus.FINISHED)
+        monkeypatch.setattr(FailingStore, "run", fail)
+        outcome = record.outcome()
+        assert outcome.store_error is not None
+        assert outcome.trials == TRIALS[1:2]
+        assert warnings.heard[-1] == "results.db: disk I/O error: the report leaves out the trials that were stored"

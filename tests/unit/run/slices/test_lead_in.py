@@ -33,9 +33,10 @@ def test_equally_long_slices_would_fall_into_step_with_stalls() -> None:
 
 
 def share_of_stalls(run_s: float, stall_s: float, next_lead_in_s: Callable[[], float]) -> float:
-    """Return the share of the windows during which a server stalls that stalls for ``stall_s`` after every ``run_s``.
+    """Return the share of the windows' time that is lost to stalls. The server alternates between running and stalling.
 
-    Time is the running time of the server. A slice ends when its last response arrives, which is after a stall that began in it.
+    It runs for ``run_s`` and then stalls for ``stall_s``. The simulation ignores the time during which the server is frozen. A slice ends
+    when its last response arrives. If the server is stalling at that time, the slice ends at the end of the stall.
     """
     period_s = run_s + stall_s
     now_s, stalled, steps = 0.0, 0, round(WINDOW_S / STEP_S)

@@ -35,7 +35,7 @@ def test_hand_written_parts_quote_figures_of_their_runs() -> None:
 
 @pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.name)
 def test_every_rank_agrees_with_every_comparison(folder: Path) -> None:
-    """A row's range of ranks leaves out exactly the places of the rows that a sentence would call faster or slower."""
+    """A row's range of ranks excludes exactly the places of the rows that a sentence would call faster or slower."""
     for group in groups(*read_export(folder / DATA)):
         places = ranking(group)
         rows = [row for row in group.rows if row.target.id in places]

@@ -53,7 +53,7 @@ def test_our_results_and_ranks_are_beside_the_published_ones() -> None:
 def test_the_order_is_compared_pair_by_pair() -> None:
     rows = ("| `c/slow` | 4 | | |", "| `c/fast` | 3 | | |", "| `c/middle` | 2 | | |", "| `c/alike` | 1 | | |", "| `c/bound` | 5 | | |")
     text = "\n".join(filled(block("servers connections=64", *rows), *servers()))
-    assert "Pairs of targets with a rank here: 10. In the published order: 6; in the reverse order: 3; not told apart: 1." in text
+    assert "rank here: 10. Of these, 6 are in the published order, 3 in the reverse order, and 1 couldn't be told apart." in text
     assert "Here: 2026-11-21, AMD EPYC" in text and "([analysis](../results/some-machine/servers/analysis.md))" in text
 
 
@@ -85,7 +85,7 @@ def test_a_target_in_a_container_is_found_by_its_id() -> None:
 def test_clients_have_times_and_the_shortest_comes_first() -> None:
     rows = ("| `client:c/curl` | 457.9 | | |", "| `client:golang/http-client` | 133.1 | | |")
     text = "\n".join(filled(block("http-clients workload=client-small-1000", *rows), *make_clients_run(), "http-clients"))
-    assert "Pairs of targets with a rank here: 1. In the published order: 0; in the reverse order: 1;" in text
+    assert "Pairs of targets with a rank here: 1. Of these, 0 are in the published order, 1 in the reverse order," in text
 
 
 def test_proxies_have_a_share_of_the_baseline() -> None:

@@ -1,10 +1,10 @@
-//! A ring of receive buffers from which the kernel picks, so that idle connections occupy no buffers.
+//! A ring of receive buffers that all connections share. The kernel picks a buffer when data arrives, so idle connections need none.
 //!
-//! Buffers are put back in batches, and one store to the ring's tail publishes a whole batch. The kernel reads entries only up to the tail,
-//! so it suffices to write the entries first and then the tail, with release ordering (io_uring_register_buf_ring(3)).
+//! Buffers are put back in batches, and a single store to the ring's tail publishes a whole batch. The kernel reads entries only up to the
+//! tail. Writing the entries first and then the tail, with release ordering, is therefore sufficient (io_uring_register_buf_ring(3)).
 //!
-//! The kernel may write to this memory at any time, so a reference to all of it must never exist. A reference to a single buffer exists
-//! only from the completion that names the buffer until the buffer is put back.
+//! The kernel may write to this memory at any time, so there must never be a reference to the whole memory. A reference to a buffer may
+//! exist only between the completion that names the buffer and the moment when the buffer is put back.
 
 use std::io;
 use std::ptr::NonNull;
@@ -48,11 +48,11 @@ impl Buffers {
     #[inline]
     pub unsafe fn bytes(&self, id: u16, length: usize) -> &[u8] {
         debug_assert!(id <= self.mask && length <= self.buffer_bytes);
-        // SAFETY: the buffer lies within the memory, and the kernel doesn't write to it until it is put back.
+        // SAFETY: the buffer is inside the memory, and the kernel doesn't write to it until it is put back.
         unsafe { std::slice::from_raw_parts(self.address(id), length) }
     }
 
-    /// Puts a buffer back. The kernel sees it after the next `publish`.
+    /// Puts a buffer back into the ring. The kernel can use the buffer after the next `publish`.
     #[inline]
     pub fn put_back(&mut self, id: u16) {
         let address = self.address(id);
@@ -68,7 +68,7 @@ impl Buffers {
 
     #[inline]
     pub fn publish(&self) {
-        // SAFETY: the tail lies within the first entry, is aligned, and has no other writer.
+        // SAFETY: the tail is inside the first entry, is aligned, and has no other writer.
         let tail = unsafe { AtomicU16::from_ptr(BufRingEntry::tail(self.entries()).cast_mut()) };
         tail.store(self.tail, Ordering::Release);
     }
@@ -84,7 +84,8 @@ impl Buffers {
     }
 }
 
-/// Zeroed pages in a mapping of their own. After they are unmapped, a late write by the kernel fails instead of corrupting other memory.
+/// Zeroed pages in a separate mapping. If the kernel writes to them after they are unmapped, the write fails instead of corrupting other
+/// memory.
 struct Pages {
     start: NonNull<u8>,
     length: usize,

@@ -1,8 +1,9 @@
-//! Completions of io_uring operations, and the tags that identify them.
+//! Completions of io_uring operations, and the tags that identify the operations.
 
 use io_uring::cqueue;
 
-/// The operation that a completion belongs to: the connection, its generation and the kind of operation. It packs into 64 bits.
+/// The identity of an operation: the connection's index, its generation and the kind of operation. A tag fits into the 64 bits of user data
+/// that io_uring copies from a submission to its completion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tag {
     pub generation: u32,

@@ -1,10 +1,10 @@
 //! The io_uring engine: one system call submits a batch of sends and collects a batch of responses.
 //!
-//! Each connection is a registered file with one multishot receive, which is armed from connect to close. The kernel therefore lists
-//! responses in order of arrival, so a response waits only for those that arrived before it.
+//! Each connection is a registered file, and its multishot receive stays armed from connect to close. The kernel therefore lists responses
+//! in the order in which they arrive, so a response waits only for earlier ones.
 //!
-//! Small requests are sent from memory that never changes. The kernel posts a completion for such a send only if it fails. The worker
-//! learns about the failure from the receive.
+//! Small requests are sent from memory that never changes. The kernel posts a completion for such a send only if the send fails. The
+//! connection's receive then also ends, and this is how the worker learns about the failure.
 
 mod buffers;
 mod completion;
@@ -28,28 +28,28 @@ use crate::worker::{Alarm, End, Next, Worker};
 use completion::{Completion, Operation, Tag};
 use ring::Ring;
 
-/// Maximum number of completions that share one reading of the clock and one submission.
+/// Maximum number of completions that are handled per reading of the clock and per submission.
 const BATCH: usize = 128;
-/// If the worker must wake up within this time, the clock is read again after a batch. Otherwise, the time read before the batch is precise
-/// enough, because no batch takes this long.
+/// If the worker's next `tick` is due within this time, the clock is read again after a batch. Otherwise, the time read before the batch is
+/// precise enough, because no batch takes this long.
 const CLOCK_NS: u64 = 1_000_000;
-/// If no more than this number of bytes can be in flight, sends aren't tracked. This many bytes fit into any send buffer, so the kernel
-/// takes each send as a whole and in order.
+/// Maximum number of bytes in flight per connection at which sends aren't tracked. This number of bytes fits into any send buffer, so the
+/// kernel accepts each send as a whole and in order.
 const UNTRACKED_BYTES_MAX: usize = 8 * 1024;
 
 pub struct Uring {
     ring: Ring,
     peer: Peer,
     alarm: Option<Arc<Alarm>>,
-    /// One link per connection, followed by a last one for the alarm, which has no socket.
+    /// One link per connection, plus a final link without a socket for the alarm.
     links: Vec<Link>,
     batch: Vec<Completion>,
-    /// Output of closed connections, kept until its send completes, because the kernel may still read it.
+    /// Output of closed connections whose sends haven't completed. The kernel may still read this output.
     retired: Vec<(Tag, Vec<u8>)>,
     /// Connections whose receive ended because no buffer was free.
     starved: Vec<u32>,
     polling: Polling,
-    /// Whether sends produce completions only on failure.
+    /// Whether sends produce completions only if they fail.
     untracked: bool,
 }
 
@@ -58,14 +58,14 @@ struct Link {
     socket: Option<Socket>,
     generation: u32,
     connected: bool,
-    /// Bytes that the kernel is sending, copied because the protocol's output may change.
+    /// A copy of the bytes that the kernel is sending. The protocol's own output may change in the meantime.
     sending: Vec<u8>,
-    /// Whether a send has failed with ECONNRESET. The kernel reports a reset only once, so a later read sees a normal end of the stream.
+    /// Whether a send has failed with ECONNRESET. The kernel reports a reset only once, so a later read returns a normal end of the stream.
     reset: bool,
 }
 
 impl Uring {
-    /// Returns an error unless the kernel and any sandbox allow everything this engine uses.
+    /// Checks that the kernel supports all io_uring features that this engine uses, and that no sandbox blocks them.
     pub fn check() -> Result<()> {
         let nowhere = SocketAddr::from(([0, 0, 0, 0], 0));
         Ring::new(1, nowhere.into()).map(drop)
@@ -145,7 +145,7 @@ impl Uring {
         if looked == Looked::Sleep { ring.sleep(wait_ns) } else { entered }
     }
 
-    /// Closes, opens and flushes the connections that the worker has queued for this.
+    /// Closes, opens and flushes the connections that the worker has queued.
     fn do_orders<P: Protocol>(&mut self, worker: &mut Worker<P>) -> Result<()> {
         while !(worker.to_close.is_empty() && worker.to_open.is_empty() && worker.to_flush.is_empty()) {
             while let Some(index) = worker.to_close.pop() {
@@ -181,7 +181,8 @@ impl Uring {
         Ok(())
     }
 
-    /// Closes a connection. The shutdown ends its pending operations, whose completions are recognized by their generation.
+    /// Closes a connection. The shutdown ends the pending operations. Their completions are ignored later, because their generation is
+    /// outdated.
     fn close(&mut self, index: u32) -> Result<()> {
         let send_tag = self.tag(index, Operation::Send);
         let link = &mut self.links[index as usize];
@@ -191,7 +192,7 @@ impl Uring {
         link.reset = false;
         link.generation = link.generation.wrapping_add(1);
         let Some(socket) = link.socket.take() else { return Ok(()) };
-        // Operations queued for this socket must not reach the connection's next socket.
+        // Submit the operations that are queued for this socket, so that they can't affect the connection's next socket.
         self.ring.submit()?;
         close(socket);
         if std::mem::take(&mut self.links[index as usize].connected) {
@@ -207,8 +208,7 @@ impl Uring {
         self.ring.arm_receive(self.tag(index, Operation::Receive))
     }
 
-    /// Sends pending output. Sends of small requests in unchanging memory aren't tracked. All other output is copied, and its sends are
-    /// tracked.
+    /// Sends pending output. If sends aren't tracked, the kernel reads the output in place. Otherwise, it reads a copy.
     #[inline]
     fn flush<P: Protocol>(&mut self, worker: &mut Worker<P>, index: u32) -> Result<()> {
         let tag = self.tag(index, Operation::Send);
@@ -237,7 +237,7 @@ impl Uring {
             Operation::Receive => self.received(worker, completion, current, now),
             Operation::Connect if current => self.connect_over(worker, tag.index, result, now),
             Operation::Send if current => {
-                // The receive reports the failure to the worker.
+                // The connection's receive reports a failed send to the worker.
                 let link = &mut self.links[tag.index as usize];
                 link.reset |= result == -libc::ECONNRESET;
                 link.sending.clear();
@@ -251,8 +251,8 @@ impl Uring {
         }
     }
 
-    /// Requests a completion for the moment when the alarm rings. Its tag says that it is a connect. Connects are rare, so the check that
-    /// tells the alarm from a connect costs little.
+    /// Queues a poll that completes when the alarm rings. The poll is tagged as a connect. Connects are rare, so it costs little to check
+    /// whether a connect is really the alarm.
     fn watch_alarm(&mut self) -> Result<()> {
         let Some(alarm) = &self.alarm else { return Ok(()) };
         let tag = self.tag(self.links.len() as u32 - 1, Operation::Connect);
@@ -302,15 +302,15 @@ impl Uring {
         if result > 0 && self.untracked {
             self.flush(worker, index)?;
         } else if result > 0 && worker.to_flush.last() != Some(&index) {
-            // The batch may contain more data of this connection. Flush only once, after all of it, because each tracked send copies the
-            // output.
+            // The batch may contain more data for this connection. Flush only once, after the whole batch, because each tracked send copies
+            // the output.
             worker.to_flush.push(index);
         }
         if cqueue::more(flags) {
             return Ok(());
         }
         match -result {
-            // The kernel ends a multishot receive from time to time, with or without data.
+            // The kernel occasionally ends a multishot receive, with or without data.
             i32::MIN..0 | libc::ECANCELED | libc::EINTR | libc::EAGAIN => self.arm_receive(index),
             libc::ENOBUFS => {
                 self.starved.push(index);

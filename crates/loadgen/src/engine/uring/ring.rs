@@ -1,4 +1,4 @@
-//! The submission and completion queues.
+//! The submission and completion queues of io_uring.
 //!
 //! The kernel defers all work for this ring until the thread calls io_uring_enter(2) (`DEFER_TASKRUN`). Completions are therefore posted
 //! only during that call, in the order of the events that caused them.
@@ -16,7 +16,7 @@ use super::buffers::{self, Buffers};
 use super::completion::{Completion, Operation, Tag};
 
 const SUBMISSIONS: u32 = 1024;
-/// `IORING_ENTER_GETEVENTS` from io_uring_enter(2), which the crate doesn't export.
+/// `IORING_ENTER_GETEVENTS` from io_uring_enter(2), which the `io-uring` crate doesn't export.
 const IORING_ENTER_GETEVENTS: u32 = 1;
 const NO_SIGNAL_WHOLE: i32 = libc::MSG_NOSIGNAL | libc::MSG_WAITALL;
 const BUFFER_BYTES: usize = 16 * 1024;
@@ -26,11 +26,11 @@ const BUFFERS_MAX: u32 = 4096;
 const TRIES_MAX: u32 = 1000;
 
 pub struct Ring {
-    // Must be dropped before the buffers it writes to and the address it reads, so this field comes first.
+    // This field comes first, so that the ring is dropped before the buffers and the address, which the kernel accesses.
     ring: IoUring,
     pub buffers: Buffers,
     peer: Box<SockAddr>,
-    /// Completions taken early to make room for submissions.
+    /// Completions that were taken from the queue early to make room for submissions.
     stash: VecDeque<Completion>,
 }
 
@@ -74,11 +74,11 @@ impl Ring {
         unsafe { self.push(&entry.user_data(tag.pack())) }
     }
 
-    /// Queues a send of all these bytes on a registered socket. With `silent`, only a failure produces a completion.
+    /// Queues a send of `length` bytes on a registered socket. If `silent` is true, only a failed send produces a completion.
     ///
     /// # Safety
     ///
-    /// The bytes must stay valid and unchanged until the completion or, with `silent`, for the lifetime of the ring.
+    /// The bytes must stay valid and unchanged until the completion or, if `silent` is true, for the lifetime of the ring.
     #[inline]
     pub unsafe fn send(&mut self, tag: Tag, start: *const u8, length: usize, silent: bool) -> Result<()> {
         debug_assert_eq!(tag.operation, Operation::Send);
@@ -94,7 +94,7 @@ impl Ring {
         Ok(())
     }
 
-    /// Submits everything in the queue.
+    /// Submits all queued operations.
     pub fn submit(&mut self) -> Result<()> {
         for _ in 0..TRIES_MAX {
             if self.ring.submission().is_empty() {
@@ -103,7 +103,7 @@ impl Ring {
             if self.enter_once(0)? {
                 continue;
             }
-            // The completion queue is full, or the kernel is briefly short of memory.
+            // The completion queue is full, or the kernel is temporarily short of memory.
             self.enter_once(IORING_ENTER_GETEVENTS)?;
             let taken = self.ring.completion().map(|entry| Completion::of(&entry));
             self.stash.extend(taken);
@@ -135,7 +135,7 @@ impl Ring {
         !self.stash.is_empty() || !self.ring.completion().is_empty()
     }
 
-    /// Moves up to `most` of the oldest completions to the end of `batch`.
+    /// Appends up to `most` completions to `batch`, oldest first.
     #[inline]
     pub fn take(&mut self, most: usize, batch: &mut Vec<Completion>) {
         if !self.stash.is_empty() {
@@ -157,7 +157,7 @@ impl Ring {
         Ok(())
     }
 
-    /// Makes one system call. Returns false if it has to be retried later.
+    /// Calls io_uring_enter(2) once. Returns false if the call must be retried later.
     #[inline]
     fn enter_once(&mut self, flags: u32) -> Result<bool> {
         let queued = self.ring.submission().len() as u32;

@@ -1,20 +1,20 @@
-//! An incremental decoder of the chunked transfer coding (RFC 9112, section 7.1).
+//! An incremental decoder for the chunked transfer coding (RFC 9112, section 7.1).
 //!
-//! Chunk extensions and trailers are ignored but must be well-formed (sections 7.1.1 and 7.1.2), because lenient parsers may disagree about
+//! Chunk extensions and trailers are ignored but must be well-formed (sections 7.1.1 and 7.1.2), because lenient parsers may disagree on
 //! where a line ends.
 
 use crate::protocol::Fault;
 
-/// Maximum number of digits of a chunk size. 15 hexadecimal digits are 60 bits, so the sum of the sizes cannot overflow.
+/// Maximum number of digits of a chunk size. 15 hexadecimal digits are 60 bits, so a size cannot overflow 64 bits.
 const SIZE_DIGITS_MAX: u8 = 15;
-/// Maximum total length of the chunk extensions and trailers of a response.
+/// Maximum total length of the chunk extensions and trailers in a response.
 const EXTRA_BYTES_MAX: u32 = 16 * 1024;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
     SizeStart,
     Size,
-    /// White space, which must be followed by another extension.
+    /// White space. Another extension must follow.
     BeforeExtension,
     NameStart,
     Name,
@@ -55,7 +55,7 @@ impl Chunked {
         self.state == State::Done
     }
 
-    /// Decodes a prefix of `bytes` and passes each piece of the body to `body`. Returns the number of bytes used.
+    /// Decodes `bytes` until they or the response end, and passes each piece of the body to `body`. Returns the number of bytes consumed.
     pub fn decode(&mut self, bytes: &[u8], mut body: impl FnMut(&[u8])) -> Result<usize, Fault> {
         let mut used = 0;
         while used < bytes.len() && !self.done() {
@@ -137,13 +137,13 @@ impl Chunked {
     }
 }
 
-/// Returns whether the byte may occur in a token (RFC 9110, section 5.6.2).
+/// Returns whether the byte is allowed in a token (RFC 9110, section 5.6.2).
 fn is_token_byte(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte)
 }
 
-/// Returns whether the byte may occur in field values and quoted strings, i.e. is not a control character (RFC 9110, sections 5.5 and
-/// 5.6.4).
+/// Returns whether the byte is allowed in field values and quoted strings (RFC 9110, sections 5.5 and 5.6.4). Tabs are the only control
+/// characters allowed.
 fn is_text_byte(byte: u8) -> bool {
     byte == b'\t' || (byte >= b' ' && byte != 0x7f)
 }
@@ -154,7 +154,7 @@ mod tests {
 
     use super::*;
 
-    /// The body and the number of bytes used, once the body is complete.
+    /// The body and the number of bytes used; `None` if the body is incomplete.
     type Decoded = Result<Option<(Vec<u8>, usize)>, Fault>;
 
     fn decode<'a>(pieces: impl Iterator<Item = &'a [u8]>) -> Decoded {
@@ -168,7 +168,8 @@ mod tests {
         Ok(None)
     }
 
-    /// A slow but simple decoder that works line by line on complete input. Returns `None` if the input is incomplete or malformed.
+    /// Decodes a complete input line by line. This reference decoder is slow but simple. Returns `None` if the input is incomplete or
+    /// malformed.
     fn model(bytes: &[u8]) -> Option<(Vec<u8>, usize)> {
         let (mut body, mut rest) = (Vec::new(), bytes);
         loop {
@@ -203,7 +204,7 @@ mod tests {
         Some(line)
     }
 
-    /// Matches `*( BWS ";" BWS name [ BWS "=" BWS ( token / quoted-string ) ] )`.
+    /// Returns whether the text matches `*( BWS ";" BWS name [ BWS "=" BWS ( token / quoted-string ) ] )`.
     fn are_extensions(text: &[u8]) -> bool {
         if text.is_empty() {
             return true;

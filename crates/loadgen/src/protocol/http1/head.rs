@@ -1,7 +1,7 @@
 //! Parses the head of an HTTP/1.1 response and determines how its body is framed (RFC 9112).
 //!
-//! httparse handles the syntax. This module implements the rules of message length (RFC 9112, section 6.3) strictly: where a client may
-//! either guess or reject, this client rejects, because a benchmark must not count a doubtful response as correct.
+//! httparse handles the syntax. This module implements the rules of message length (RFC 9112, section 6.3) strictly. If a client may either
+//! guess or reject, this client rejects, because a benchmark must not count a dubious response as correct.
 
 use crate::protocol::Fault;
 use crate::request::kind::MethodKind;
@@ -10,7 +10,7 @@ use crate::request::kind::MethodKind;
 pub const HEAD_BYTES_MAX: usize = 64 * 1024;
 const HEADERS_MAX: usize = 128;
 
-/// The way in which the body of a response is delimited.
+/// How the body of a response is delimited.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Framing {
     Length(u64),
@@ -24,11 +24,12 @@ pub struct Head {
     pub framing: Framing,
     /// Whether the connection can be reused after this response.
     pub keep_alive: bool,
-    /// The position of the value of `Date` in the head.
+    /// The position of the `Date` value in the head.
     pub date: Option<std::ops::Range<usize>>,
 }
 
-/// Returns the index after the empty line that ends the head. The search starts at `from`, which may lie slightly before the new bytes.
+/// Returns the index after the empty line that ends the head. The search starts at `from`. If a head arrives in parts, `from` must be three
+/// bytes before the new part, because the empty line may be split.
 pub fn find_end(bytes: &[u8], from: usize) -> Option<usize> {
     memchr::memmem::find(&bytes[from..], b"\r\n\r\n").map(|position| from + position + 4)
 }
@@ -115,7 +116,7 @@ fn parse_length(value: &[u8]) -> Result<u64, Fault> {
     if value.is_empty() || value.len() > 19 || !value.iter().all(u8::is_ascii_digit) {
         return Err(malformed);
     }
-    // 19 digits cannot overflow 64 bits.
+    // A number with 19 digits fits into 64 bits.
     Ok(value.iter().fold(0, |sum, digit| sum * 10 + u64::from(digit - b'0')))
 }
 

@@ -1,12 +1,12 @@
 //! The client side of HTTP/1.1 (RFC 9112), with and without pipelining.
 //!
-//! The common case needs no allocation and no copy: requests are sent from one buffer that holds several copies of the request in a row,
-//! and a response that arrives in one piece is checked in place. Only heads that arrive in several pieces are assembled in a buffer of the
-//! connection.
+//! The common case needs no allocation and no copy. Requests are sent from a single buffer with several copies of the request, back to
+//! back. A response that arrives in one piece is checked in place. Only a head that arrives in several pieces is copied into a buffer of
+//! its connection.
 //!
-//! A response may be complete before its request has been sent completely: a server that rejects a large body can respond after reading the
-//! head. If the connection stays open, the server must still read the whole request (RFC 9112, section 9.3), so the rest is sent before the
-//! next request. A response to a request that is still entirely unsent is an error.
+//! A response may be complete before its request has been sent completely, because a server that rejects a large body can respond after
+//! reading the head. If the connection stays open, the server must still read the whole request (RFC 9112, section 9.3), so this client
+//! sends the rest before the next request. A response is an error if no byte of its request has been sent.
 
 mod chunked;
 pub mod head;
@@ -27,12 +27,12 @@ use crate::request::Requests;
 use crate::request::expectation::Expectation;
 use crate::request::queue::Queue;
 
-/// Maximum number of interim (1xx) responses before a final one.
+/// Maximum number of interim (1xx) responses before the final one.
 const INTERIM_RESPONSES_MAX: u8 = 16;
 
 pub struct Http1 {
     requests: Requests,
-    /// The last head seen for each kind of request.
+    /// The known response head for each kind of request.
     known: Vec<Option<KnownHead>>,
     counts: ParserCounts,
     sampler: Sampler,
@@ -56,7 +56,7 @@ struct Pending {
 enum Phase {
     Head,
     Body(Box<Body>),
-    /// A body of known length whose content doesn't matter.
+    /// A body of known length whose content isn't checked.
     Skip {
         remaining: u64,
         status_is_correct: bool,
@@ -68,7 +68,7 @@ struct Body {
     check: BodyCheck,
     status_is_correct: bool,
     keep_alive: bool,
-    /// The part kept so far, if this response is a sample.
+    /// The part of the response kept so far, if this response is a sample.
     kept: Option<Box<Kept>>,
 }
 
@@ -78,10 +78,10 @@ enum BodyFraming {
     UntilClose,
 }
 
-/// The effect of one parsing step.
+/// The result of one parsing step.
 enum Step {
     Used(usize),
-    /// A response was completed after this many bytes.
+    /// The response ended after this many bytes.
     Complete(usize, Outcome, Flow),
 }
 
@@ -121,11 +121,12 @@ impl Http1 {
         }
     }
 
-    /// Returns whether no byte of the oldest pending request has been sent. A response to a partly sent request is valid, because a server
-    /// may respond after reading the head.
+    /// Returns whether the oldest pending request is entirely unsent. A response to a partially sent request is valid, because a server may
+    /// respond after it has read the head.
     ///
-    /// The queue holds all unsent bytes, and its last bytes belong to the pending requests. If the queue is at least as long as all pending
-    /// requests together, it still contains the whole oldest request.
+    /// The queue contains all unsent bytes. It may begin with the rest of a request that was answered early, and it ends with the pending
+    /// requests. If the queue is at least as long as all pending requests together, it therefore contains all of the oldest pending
+    /// request.
     #[cold]
     fn front_is_unsent(&self, session: &Session) -> bool {
         let pending_bytes: usize = session.pending.iter().map(|pending| self.requests.kinds()[usize::from(pending.kind)].bytes.len()).sum();
@@ -151,7 +152,7 @@ impl Http1 {
         }
     }
 
-    /// Checks a body immediately if it arrived with its head. Otherwise stores the progress in the session.
+    /// Checks a body immediately if all of it arrived with the head. Otherwise, stores the progress in the session.
     #[inline]
     fn begin_sized_body(&self, session: &mut Session, kind: u16, status: u16, length: u64, rest: &[u8], head_length: usize) -> Step {
         let expectation = self.expectation(kind);
@@ -174,7 +175,7 @@ impl Http1 {
         Step::Used(head_length + rest.len())
     }
 
-    /// Handles a head that began in earlier data.
+    /// Handles a head whose first part arrived earlier.
     fn head_in_parts(&mut self, session: &mut Session, kind: u16, bytes: &[u8]) -> Result<Step, Fault> {
         let before = session.carry.len();
         let take = bytes.len().min(HEAD_BYTES_MAX + 1 - before.min(HEAD_BYTES_MAX));
@@ -191,7 +192,7 @@ impl Http1 {
         Ok(self.after_head(session, end - before))
     }
 
-    /// Parses a complete head and enters the phase for its body.
+    /// Parses a complete head. After a final head, switches to the phase that reads the body.
     fn full_head(&mut self, session: &mut Session, kind: u16, bytes: &[u8]) -> Result<(), Fault> {
         if bytes.len() > HEAD_BYTES_MAX {
             return Err(TOO_LONG);
@@ -383,7 +384,8 @@ impl Protocol for Http1 {
         self.counts
     }
 
-    /// Sends the next response of one kind through the full parser. Only the full parser looks for samples, so the shortcut stays fast.
+    /// Makes the next response of one kind go through the full parser. Only the full parser keeps samples, so they don't slow down the
+    /// shortcut.
     fn sample_next(&mut self) {
         if let Some(kind) = self.sampler.arm() {
             self.known[usize::from(kind)] = None;

@@ -1,12 +1,12 @@
 //! Keeps a few complete responses from a load.
 //!
-//! The caller requests samples at regular intervals. For each sample, the sampler keeps the next response to one kind of request; the kinds
+//! The caller requests samples at regular intervals. For each sample, the sampler keeps the next response to one kind of request. The kinds
 //! take turns.
 
 use crate::figures::sample::{SAMPLE_BYTES_MAX, Sample};
 use crate::request::kind::RequestKind;
 
-/// Limits on the number and total size of the samples of one thread. Sampling ends when either is reached.
+/// Limits on the number and the total size of the samples of one thread. Sampling ends when either limit is reached.
 const SAMPLES_MAX: usize = 1000;
 const BYTES_MAX: usize = 4 << 20;
 
@@ -29,12 +29,13 @@ impl Kept {
 
 #[derive(Default)]
 pub struct Sampler {
-    /// The kinds whose bodies the load generator doesn't check itself. If it checks the bodies of all kinds, this list contains all kinds.
+    /// The kinds of requests to sample. These are the kinds whose bodies the load generator doesn't check itself, or all kinds if it checks
+    /// every body.
     kinds: Vec<u16>,
     turn: usize,
     armed: Option<u16>,
     kept: Vec<Kept>,
-    /// The number and the total size of all responses kept so far.
+    /// Number and total size of all responses kept so far.
     count: usize,
     bytes: usize,
 }
@@ -46,12 +47,12 @@ impl Sampler {
         Self { kinds: sampled.map(|(index, _)| index as u16).collect(), ..Self::default() }
     }
 
-    /// Selects the kind whose next response is kept. Returns `None` if the limits are reached.
+    /// Selects the kind of request whose next response is kept. Returns `None` if a limit has been reached.
     pub fn arm(&mut self) -> Option<u16> {
         if self.kinds.is_empty() || self.count >= SAMPLES_MAX || self.bytes >= BYTES_MAX {
             return None;
         }
-        // If the response selected before hasn't arrived yet, it stays selected.
+        // If no response of the previously selected kind has arrived yet, this kind stays selected.
         if self.armed.is_none() {
             self.armed = Some(self.kinds[self.turn]);
             self.turn = (self.turn + 1) % self.kinds.len();
@@ -59,7 +60,7 @@ impl Sampler {
         self.armed
     }
 
-    /// Starts keeping the response that begins with this head, if it was selected.
+    /// Starts keeping the response that begins with this head, if its kind is selected.
     pub fn begin(&mut self, kind: u16, status: u16, head: &[u8]) -> Option<Box<Kept>> {
         if self.armed != Some(kind) {
             return None;

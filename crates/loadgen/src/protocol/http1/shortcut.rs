@@ -1,9 +1,9 @@
-//! A shortcut for repeated heads: a head that equals a known one, byte by byte except for the value of `Date`, isn't parsed again.
+//! A shortcut for repeated heads. A head that equals a known head, apart from the value of `Date`, isn't parsed again.
 //!
-//! A server sends nearly the same head with every response, so most responses of a benchmark take this path, which costs one memory
-//! comparison. The value of `Date` may differ. It may contain only characters of HTTP dates, so it cannot hide a line break. The shortcut
-//! remembers the new value, which stays the same until the next second. All other heads go through the full parser, which then replaces the
-//! known head.
+//! A server sends nearly the same head with every response, so most responses in a benchmark take this path, which costs one memory
+//! comparison. A new value of `Date` may contain only characters that occur in HTTP dates, so it cannot hide a line break. The shortcut
+//! remembers the new value, because it stays the same until the next second. All other heads go through the full parser, which then
+//! replaces the known head.
 
 use std::ops::Range;
 
@@ -21,7 +21,7 @@ pub struct KnownHead {
 }
 
 impl KnownHead {
-    /// Remembers a head that was parsed in full, if repetitions of it can be recognized safely.
+    /// Remembers a fully parsed head if repetitions of this head can be recognized safely.
     pub fn learn(bytes: &[u8], head: &Head) -> Option<Self> {
         let Framing::Length(length) = head.framing else { return None };
         if !head.keep_alive || head.status < 200 || bytes.len() > KNOWN_HEAD_BYTES_MAX {
@@ -31,7 +31,7 @@ impl KnownHead {
         Some(Self { bytes: bytes.to_vec(), date, status: head.status, length })
     }
 
-    /// Returns the length of the head at the front of `bytes` if it matches the known head.
+    /// Returns the length of the head at the front of `bytes`, or `None` if it doesn't match the known head.
     #[inline]
     pub fn recognize(&mut self, bytes: &[u8]) -> Option<usize> {
         let candidate = bytes.get(..self.bytes.len())?;

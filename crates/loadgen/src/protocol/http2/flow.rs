@@ -17,7 +17,7 @@ impl ReceiveWindow {
         Self { left: size, size }
     }
 
-    /// Accounts for received bytes. Returns false if the server was not allowed to send them.
+    /// Subtracts received bytes from the window. Returns false if the server was not allowed to send them.
     #[inline]
     pub fn take(&mut self, bytes: usize) -> bool {
         let fits = bytes <= self.left as usize;
@@ -36,7 +36,8 @@ impl ReceiveWindow {
     }
 }
 
-/// The number of bytes that the client may still send. It becomes negative if the server shrinks the windows of open streams.
+/// The number of bytes that the client may still send. This number becomes negative if the server shrinks the windows of open streams too
+/// much.
 #[derive(Clone, Copy, Debug)]
 pub struct SendWindow(i64);
 

@@ -3,7 +3,7 @@
 use crate::protocol::Fault;
 
 pub const HEAD_BYTES: usize = 9;
-/// Initial maximum size of a frame's payload. This client never raises it.
+/// Default maximum size of a frame's payload. This client never raises the limit for the server.
 pub const PAYLOAD_BYTES_MAX: usize = 16_384;
 /// The connection preface of the client (RFC 9113, 3.4).
 pub const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
@@ -33,7 +33,7 @@ pub const FRAME_SIZE_ERROR: u32 = 6;
 pub const REFUSED_STREAM: u32 = 7;
 pub const CANCEL: u32 = 8;
 
-/// The highest stream ID. It is also the bit mask of stream IDs, because the top bit of the field is reserved.
+/// The highest stream ID. It is also the bit mask for stream IDs, because the highest bit of the field is reserved.
 pub const STREAM_MAX: u32 = (1 << 31) - 1;
 
 const PRIORITY_BYTES: usize = 5;
@@ -82,7 +82,7 @@ pub fn content(head: Head, payload: &[u8]) -> Result<&[u8], Fault> {
     if head.has(PADDED) { unpadded(payload) } else { Ok(payload) }
 }
 
-/// Returns the fragment of a header block in a HEADERS frame, without padding and priority.
+/// Returns the fragment of a header block in a HEADERS frame, without padding or priority fields.
 #[inline]
 pub fn fragment(head: Head, payload: &[u8]) -> Result<&[u8], Fault> {
     let rest = content(head, payload)?;

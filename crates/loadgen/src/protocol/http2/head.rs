@@ -1,8 +1,8 @@
 //! Validates the header fields and trailers of a response (RFC 9113, sections 8.2 and 8.3).
 //!
-//! Where the RFC allows a client to guess or to reject, this client rejects, as it does with HTTP/1.1.
+//! If the RFC allows a client either to guess or to reject, this client rejects, as it does with HTTP/1.1.
 
-/// The relevant fields of a response's head.
+/// The relevant contents of a response head.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Head {
     pub status: u16,
@@ -10,7 +10,7 @@ pub struct Head {
     pub length: Option<u64>,
 }
 
-/// Validates the fields of one header block.
+/// A validator for the fields of one header block.
 #[derive(Debug, Default)]
 pub struct FieldCheck {
     status: Option<u16>,
@@ -44,7 +44,7 @@ impl FieldCheck {
         }
     }
 
-    /// Returns the head of a final or interim response, or `None` if it is malformed.
+    /// Returns the head of a final or interim response, or `None` if the head is malformed.
     pub fn head(&self) -> Option<Head> {
         let status = self.status.filter(|_| !self.is_malformed)?;
         Some(Head { status, length: self.length })
@@ -61,7 +61,7 @@ fn parse_status(value: &[u8]) -> Option<u16> {
 }
 
 fn parse_length(value: &[u8]) -> Option<u64> {
-    // 19 digits cannot overflow 64 bits.
+    // A number with 19 digits fits into 64 bits.
     let is_number = (1..=19).contains(&value.len()) && value.iter().all(u8::is_ascii_digit);
     is_number.then(|| value.iter().fold(0, |sum, digit| sum * 10 + u64::from(digit - b'0')))
 }
@@ -72,7 +72,7 @@ fn is_name(name: &[u8]) -> bool {
     !name.is_empty() && name.iter().copied().all(is_name_byte)
 }
 
-/// Returns whether the value has no control characters and no surrounding white space.
+/// Returns whether the value has no control characters other than tabs, and no leading or trailing white space.
 fn is_value(value: &[u8]) -> bool {
     let is_space = |byte: Option<&u8>| matches!(byte, Some(b' ' | b'\t'));
     let is_text_byte = |byte: u8| byte == b'\t' || (byte >= b' ' && byte != 0x7f);

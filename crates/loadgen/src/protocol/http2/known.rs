@@ -1,6 +1,6 @@
-//! A shortcut for repeated header blocks: a block equal to one that was decoded and accepted earlier has the same meaning.
+//! A shortcut for repeated header blocks. A block that equals an earlier, accepted block isn't decoded again.
 //!
-//! A server sends nearly the same header block with every response, so most responses of a benchmark take this path. Blocks that change the
+//! A server sends nearly the same header block with every response, so most responses in a benchmark take this path. Blocks that change the
 //! decoder's dynamic table aren't remembered. A remembered block is valid until another block changes the table.
 
 use super::head::Head;
@@ -17,8 +17,8 @@ pub struct KnownBlock {
 }
 
 impl KnownBlock {
-    /// Remembers the header block of a final response. The block must have just been decoded. `before` and `version` are the versions of
-    /// the decoder's table before and after decoding.
+    /// Remembers the header block of a final response, unless the block is too long or has changed the table. The block must have just been
+    /// decoded. `before` and `version` are the versions of the decoder's table before and after decoding.
     pub fn learn(&mut self, block: &[u8], head: Head, before: u64, version: u64) {
         if before == version && block.len() <= KNOWN_BLOCK_BYTES_MAX {
             self.bytes.clear();

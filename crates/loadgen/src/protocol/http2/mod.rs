@@ -1,7 +1,7 @@
 //! A client for HTTP/2 (RFC 9113), with prior knowledge or over TLS with ALPN. It implements only what a load generator needs.
 //!
 //! The client is strict and rejects everything that the RFC allows a client to reject. A stream error ends the stream; any other error ends
-//! the connection. Once a connection has carried one request and its response, similar ones need no memory allocation.
+//! the connection. After the first request and response on a connection, similar requests and responses need no memory allocation.
 
 mod flow;
 mod frame;
@@ -30,7 +30,7 @@ use receive::HeaderBlock;
 use settings::Settings;
 use streams::Streams;
 
-/// The highest next stream ID at which the connection still accepts requests. The remaining IDs must suffice for all waiting requests.
+/// The highest stream ID that this client uses. It leaves a large margin below the highest ID that the protocol allows.
 const STREAM_LAST: u32 = frame::STREAM_MAX - 2 * (Slot::MAX as u32 + 1);
 
 pub struct Http2 {
@@ -44,25 +44,25 @@ pub struct Session {
     output: Output,
     /// The beginning of an incomplete frame.
     carry: Vec<u8>,
-    /// A header block that continues in further frames.
+    /// A header block whose remaining frames haven't arrived yet.
     block: Option<HeaderBlock>,
     decoder: Decoder,
     encoder: Encoder,
-    /// The last known block for each kind of request.
+    /// The known header block for each kind of request.
     known: Vec<KnownBlock>,
     server: Settings,
-    /// Whether the server has acknowledged our settings.
+    /// Whether the server has acknowledged this client's settings.
     acknowledged: bool,
     receive_window: ReceiveWindow,
     send_window: SendWindow,
     /// ID of the next stream.
     next_id: u32,
     streams: Streams,
-    /// Requests that have not been sent yet, for example because the server allows no more streams.
+    /// Requests that haven't been sent yet, for example because the server doesn't allow more streams.
     waiting: VecDeque<(Slot, u16)>,
-    /// Streams whose request body is not completely in the output yet.
+    /// Slots of the streams whose request body hasn't been added to the output completely.
     sending: Vec<Slot>,
-    /// The last stream that the server will process, once the server has announced it.
+    /// ID of the last stream that the server will process; `None` until the server has announced this ID.
     last_stream: Option<u32>,
 }
 
@@ -84,7 +84,7 @@ fn structured(kind: &RequestKind) -> &Structured {
 }
 
 impl Session {
-    /// Returns whether further streams may begin.
+    /// Returns whether this client may start further streams.
     #[inline]
     fn is_open(&self) -> bool {
         self.last_stream.is_none() && self.next_id <= STREAM_LAST

@@ -2,15 +2,14 @@
 
 use super::frame::{self, Head};
 
-/// Maximum size of pending replies to the server. It is exceeded only if the server sends frames that require replies but doesn't read the
-/// replies.
+/// Maximum size of pending replies to the server. A server exceeds this limit only if it requests replies but doesn't read them.
 const REPLY_BYTES_MAX: usize = 1 << 20;
 
 #[derive(Debug, Default)]
 pub struct Output {
     bytes: Vec<u8>,
     sent: usize,
-    /// An upper bound on the number of unsent bytes that are replies.
+    /// An upper bound on the number of unsent bytes that belong to replies.
     replies: usize,
 }
 
@@ -28,20 +27,20 @@ impl Output {
             self.bytes.clear();
             self.sent = 0;
         } else if self.sent >= left {
-            // This moves at most as many bytes as have been sent since the last move, so the cost per byte is constant on average.
+            // This moves no more bytes than were sent since the last move, so the average cost per byte is constant.
             self.bytes.drain(..self.sent);
             self.sent = 0;
         }
         self.replies = self.replies.min(left);
     }
 
-    /// Returns the buffer, for appending.
+    /// Returns the buffer to which frames are appended.
     #[inline]
     pub fn end(&mut self) -> &mut Vec<u8> {
         &mut self.bytes
     }
 
-    /// Writes a frame in reply to the server. Returns false if too many replies are pending.
+    /// Writes a frame that replies to the server. Returns false if too many replies are pending.
     #[must_use]
     pub fn reply(&mut self, kind: u8, flags: u8, stream: u32, payload: &[u8]) -> bool {
         frame::write(&mut self.bytes, kind, flags, stream, payload);
@@ -53,7 +52,8 @@ impl Output {
         frame::write(&mut self.bytes, frame::RST_STREAM, 0, stream, &code.to_be_bytes());
     }
 
-    /// Writes the header block that `write` appends, split into as many frames as necessary.
+    /// Writes a header block, which `write` appends to the buffer. If the block is longer than `payload_bytes_max`, splits it into several
+    /// frames.
     #[inline]
     pub fn headers(&mut self, stream: u32, end_stream: bool, payload_bytes_max: usize, write: impl FnOnce(&mut Vec<u8>)) {
         let start = self.bytes.len();

@@ -18,7 +18,7 @@ pub struct HeaderBlock {
 const TOO_MANY_REPLIES: Fault = Fault::invalid("the server requests replies but does not read them");
 
 impl Http2 {
-    /// Processes received bytes, which may be split anywhere.
+    /// Processes received bytes, which may be split at any position.
     #[inline]
     pub(super) fn take_frames(&mut self, session: &mut Session, mut bytes: &[u8], sink: &mut impl Sink) -> Result<(), Fault> {
         if !session.carry.is_empty() && !self.take_carried(session, &mut bytes, sink)? {
@@ -34,7 +34,7 @@ impl Http2 {
         Ok(())
     }
 
-    /// Completes the frame that began in earlier bytes. Returns false if it is still incomplete.
+    /// Completes the frame whose first bytes arrived earlier. Returns false if the frame is still incomplete.
     fn take_carried(&mut self, session: &mut Session, bytes: &mut &[u8], sink: &mut impl Sink) -> Result<bool, Fault> {
         if !fill(&mut session.carry, frame::HEAD_BYTES, bytes) {
             return Ok(false);
@@ -192,7 +192,7 @@ impl Http2 {
         }
     }
 
-    /// Closes a stream whose response is complete. The rest of its request is not sent.
+    /// Closes a stream whose response is complete. If part of the request is still unsent, this part is never sent.
     #[inline]
     fn close(&self, session: &mut Session, slot: Slot) {
         if !session.sending.is_empty() {
@@ -268,7 +268,7 @@ impl Http2 {
             return if is_right { Ok(()) } else { Err(Fault::invalid("the connection's window is changed by zero or grows too large")) };
         }
         session.check_begun(head.stream)?;
-        // The server may send an update just before the stream ends, so updates for ended streams are ignored.
+        // An update may arrive after the stream has ended, so updates for closed streams are ignored.
         let Some(slot) = session.streams.find(head.stream) else { return Ok(()) };
         let Some(stream) = session.streams.get(slot) else { return Ok(()) };
         let taken = match by {
@@ -298,7 +298,7 @@ impl Session {
         if self.streams.is_abandoned(id) { Ok(()) } else { Err(Fault::invalid("a frame on a closed stream")) }
     }
 
-    /// Checks that this client has begun the stream.
+    /// Checks that this client has started the stream.
     fn check_begun(&self, id: u32) -> Result<(), Fault> {
         let is_begun = id % 2 == 1 && id < self.next_id;
         if is_begun { Ok(()) } else { Err(Fault::invalid("a frame on an idle stream")) }
@@ -312,7 +312,7 @@ impl Session {
     }
 }
 
-/// Rejects frames that are too large as soon as their header has arrived. The data may not even be HTTP/2.
+/// Rejects a frame that is too large as soon as its header has arrived. Such a header may also mean that the server doesn't use HTTP/2.
 #[inline]
 fn checked(head: Head) -> Result<Head, Fault> {
     if head.length > frame::PAYLOAD_BYTES_MAX {
@@ -322,7 +322,7 @@ fn checked(head: Head) -> Result<Head, Fault> {
     }
 }
 
-/// Moves bytes to the end of `room` until `room` has this length. Returns whether there were enough bytes.
+/// Moves bytes to the end of `room` until it contains `length` bytes. Returns whether there were enough bytes.
 fn fill(room: &mut Vec<u8>, length: usize, bytes: &mut &[u8]) -> bool {
     let take = length.saturating_sub(room.len()).min(bytes.len());
     let (taken, rest) = bytes.split_at(take);
@@ -343,8 +343,8 @@ fn take_ping(session: &mut Session, head: Head, payload: &[u8]) -> Result<(), Fa
     if is_taken { Ok(()) } else { Err(TOO_MANY_REPLIES) }
 }
 
-/// Handles GOAWAY: the server won't process streams after the one that the frame names. If the frame has an error code, the server may have
-/// processed later streams anyway.
+/// Handles GOAWAY. The frame contains the ID of the last stream that the server will process. If the frame also contains an error code, the
+/// server may have processed later streams nevertheless.
 fn take_go_away(session: &mut Session, head: Head, payload: &[u8], sink: &mut impl Sink) -> Result<(), Fault> {
     let Some((last, rest)) = payload.split_first_chunk().filter(|(_, rest)| rest.len() >= 4 && head.stream == 0) else {
         return Err(Fault::invalid("a GOAWAY frame is on a stream or has the wrong length"));

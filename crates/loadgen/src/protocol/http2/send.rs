@@ -1,4 +1,4 @@
-//! Turns requests into frames, within the server's limits.
+//! Encodes requests as frames, within the server's limits.
 
 use super::frame::{self, Head};
 use super::streams::Stream;
@@ -6,11 +6,11 @@ use super::{Http2, Session, structured};
 
 /// Amount of pending output, in bytes, at which the client stops adding request bodies.
 const OUTPUT_BYTES: usize = 64 * 1024;
-/// Maximum size of a DATA frame, even if the server allows more.
+/// Maximum size of a DATA frame, even if the server allows larger ones.
 const DATA_BYTES_MAX: usize = 16 * 1024;
 
 impl Http2 {
-    /// Begins the streams of waiting requests, as far as the server's limits allow.
+    /// Starts streams for waiting requests, as far as the server's limits allow.
     #[inline]
     pub(super) fn begin_waiting(&self, session: &mut Session) {
         while session.streams.open() < session.server.streams_max as usize
@@ -30,7 +30,7 @@ impl Http2 {
         }
     }
 
-    /// Adds parts of request bodies to the output, as far as the windows allow and until `OUTPUT_BYTES` are pending.
+    /// Adds parts of request bodies to the output until `OUTPUT_BYTES` are pending, as far as the flow-control windows allow.
     #[inline]
     pub(super) fn write_bodies(&self, session: &mut Session) {
         if !session.sending.is_empty() {
@@ -40,7 +40,8 @@ impl Http2 {
         }
     }
 
-    /// Adds as much of one body to the output as the windows and `OUTPUT_BYTES` allow. Returns whether the whole body is now in the output.
+    /// Adds as much of one body to the output as the flow-control windows and `OUTPUT_BYTES` allow. Returns whether the whole body is now
+    /// in the output.
     fn write_body(&self, session: &mut Session, slot: u16) -> bool {
         let Session { output, streams, send_window, server, .. } = session;
         let Some(stream) = streams.get(slot) else { return true };

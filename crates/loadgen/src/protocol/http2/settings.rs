@@ -7,7 +7,7 @@ use crate::protocol::Fault;
 
 pub const STREAM_WINDOW_BYTES: u32 = 1 << 20;
 pub const CONNECTION_WINDOW_BYTES: u32 = 16 << 20;
-/// Number of concurrent streams to use before the server's settings arrive. RFC 9113 recommends that servers allow at least this many.
+/// Number of concurrent streams to use before the server's settings arrive. RFC 9113 recommends that servers allow at least this number.
 const STREAMS_AT_FIRST: u32 = 100;
 const SETTING_BYTES: usize = 6;
 
@@ -74,7 +74,7 @@ impl Settings {
     }
 }
 
-/// Writes what a client sends first: the preface, its settings and an update of the connection's window.
+/// Writes the first bytes that a client sends: the preface, the client's settings and an update of the connection's window.
 pub fn write_first(out: &mut Vec<u8>) {
     out.extend_from_slice(frame::PREFACE);
     let settings = [(ENABLE_PUSH, 0), (INITIAL_WINDOW_SIZE, STREAM_WINDOW_BYTES), (MAX_HEADER_LIST_SIZE, LIST_BYTES_MAX as u32)];

@@ -1,4 +1,4 @@
-//! The open and the recently abandoned streams of a connection.
+//! The open streams and the recently abandoned streams of a connection.
 
 use std::collections::VecDeque;
 
@@ -9,7 +9,7 @@ use super::{Outcome, Slot, frame};
 use crate::protocol::body::{BodyCheck, outcome};
 use crate::request::kind::{MethodKind, RequestKind};
 
-/// Maximum number of abandoned streams that are remembered, to recognize late frames on them.
+/// Maximum number of abandoned streams to remember, so that late frames on them can be recognized.
 const ABANDONED_MAX: usize = 1024;
 const INTERIM_RESPONSES_MAX: u8 = 16;
 
@@ -21,7 +21,7 @@ pub struct Stream {
     pub response: Response,
     receive_window: ReceiveWindow,
     pub send_window: SendWindow,
-    /// Number of bytes of the request body already in the output.
+    /// Number of bytes of the request body that have been added to the output.
     pub body_sent: usize,
 }
 
@@ -36,7 +36,7 @@ pub enum Response {
     },
 }
 
-/// The error code to reset a stream with after an invalid frame.
+/// The error code with which a stream is reset after an invalid frame.
 pub type StreamError = u32;
 
 impl Stream {
@@ -76,7 +76,7 @@ impl Stream {
         if end { self.finish(request).map(Some) } else { Ok(None) }
     }
 
-    /// Processes a part of the body. `framed_bytes` includes the padding.
+    /// Processes a part of the body. `framed_bytes` is the length of the frame's payload, including padding.
     #[inline]
     pub fn take_body(
         &mut self,
@@ -96,7 +96,7 @@ impl Stream {
         if end { self.finish(request).map(Some) } else { Ok(None) }
     }
 
-    /// Returns the outcome of a response that has ended.
+    /// Returns the outcome of a response after its last frame, or an error if the response is incomplete.
     #[inline]
     pub fn finish(&mut self, request: &RequestKind) -> Result<Outcome, StreamError> {
         match &mut self.response {
@@ -115,9 +115,9 @@ impl Stream {
 
 #[derive(Default)]
 pub struct Streams {
-    /// Streams by slot.
+    /// All streams, indexed by slot.
     slots: Vec<Stream>,
-    /// The slot to look at first, indexed by the low bits of half the stream ID.
+    /// The slot that probably contains a stream, indexed by the low bits of half the stream ID.
     hints: Vec<Slot>,
     open: usize,
     abandoned: Abandoned,
@@ -147,7 +147,7 @@ impl Streams {
         (id / 2) as usize & (self.hints.len() - 1)
     }
 
-    /// Makes room for `slots` slots. There are twice as many hints as slots, so that recent streams rarely share a hint.
+    /// Makes room for `slots` slots. The number of hints is at least twice the number of slots, so that recent streams rarely share a hint.
     #[cold]
     fn grow(&mut self, slots: usize) {
         self.slots.resize_with(slots, || Stream::FREE);
@@ -161,7 +161,7 @@ impl Streams {
         }
     }
 
-    /// Returns the slot of an open stream.
+    /// Returns the slot of the open stream with this ID, or `None` if there is none.
     #[inline]
     pub fn find(&self, id: u32) -> Option<Slot> {
         let slot = *self.hints.get((id / 2) as usize & self.hints.len().wrapping_sub(1))?;
@@ -193,7 +193,7 @@ impl Streams {
         }
     }
 
-    /// Closes a stream before its end. Late frames on it are not errors.
+    /// Closes a stream before it has ended. Frames that still arrive on this stream are not errors.
     pub fn abandon(&mut self, slot: Slot) {
         if let Some(id) = self.get(slot).map(|stream| stream.id) {
             self.abandoned.insert(id);
@@ -206,7 +206,7 @@ impl Streams {
     }
 }
 
-/// The most recently abandoned streams. All IDs up to `forgotten` count as abandoned, because older streams are no longer remembered.
+/// The most recently abandoned streams. Older streams are no longer remembered, so all IDs up to `forgotten` count as abandoned.
 #[derive(Default)]
 struct Abandoned {
     ids: VecDeque<u32>,
@@ -248,7 +248,7 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
 
-        /// The model is a map. Streams begin in order of their IDs and end in any order, or never.
+        /// The model is a map. Streams start in order of their IDs. They end in any order, or not at all.
         #[test]
         fn streams_are_found_by_id(events in prop::collection::vec((0..40u16, 0..4u8), 1..300)) {
             let (mut streams, mut model, mut next_id) = (Streams::default(), BTreeMap::new(), 1);

@@ -1,4 +1,4 @@
-//! Decodes header blocks of responses, with the dynamic table (RFC 7541, sections 2.3 and 3).
+//! Decodes the header blocks of responses and maintains the dynamic table (RFC 7541, sections 2.3 and 3).
 
 use std::collections::VecDeque;
 
@@ -26,7 +26,7 @@ pub struct Decoder {
     entries: VecDeque<Entry>,
     bytes: usize,
     bytes_max: usize,
-    /// Number of changes to the table. Decoding a block again gives the same fields unless the number has changed in between.
+    /// Number of changes to the table. As long as this number doesn't change, the same block always decodes to the same fields.
     version: u64,
     scratch: Vec<u8>,
 }
@@ -46,8 +46,8 @@ impl Decoder {
         self.bytes
     }
 
-    /// Decodes one block, field by field. After an error the connection is unusable, because the tables of the client and the server may
-    /// differ.
+    /// Decodes one block, field by field. After an error, the connection is unusable, because the client's table may differ from the
+    /// server's.
     pub fn decode(&mut self, mut block: &[u8], mut field: impl FnMut(&[u8], &[u8])) -> Result<(), Fault> {
         while let Some(first) = block.first()
             && first & 0xe0 == 0x20
@@ -95,7 +95,7 @@ impl Decoder {
         Some(entry.text.split_at(entry.name_bytes))
     }
 
-    /// Reads a literal into the scratch buffer, first the name, then the value. Returns the length of the name.
+    /// Reads a literal's name and then its value into the scratch buffer. Returns the length of the name.
     fn take_literal(&mut self, block: &mut &[u8], bits: u32) -> Option<usize> {
         let mut text = std::mem::take(&mut self.scratch);
         text.clear();
@@ -109,7 +109,7 @@ impl Decoder {
         Some(name_bytes)
     }
 
-    /// Adds the contents of the scratch buffer as an entry. An entry larger than the table empties the table.
+    /// Adds the field in the scratch buffer to the dynamic table. If the field is larger than the table, the table is emptied instead.
     fn insert(&mut self, name_bytes: usize) {
         let entry = Entry { text: self.scratch[..].into(), name_bytes };
         self.version += 1;
@@ -299,7 +299,7 @@ mod tests {
         assert!(decode(&mut decoder, &[0xbe; 30]).is_err());
     }
 
-    /// A representation of a field in a block.
+    /// One element of a header block: a field or a change of the table size.
     #[derive(Clone, Debug)]
     enum Piece {
         Index(usize),
@@ -323,7 +323,7 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig { cases: 500, failure_persistence: None, ..ProptestConfig::default() })]
 
-        /// The model of the table is a plain list that evicts entries from its end.
+        /// The model is a plain list. Entries are evicted from its end.
         #[test]
         fn the_dynamic_table_matches_the_model(pieces in prop::collection::vec(piece(), 1..60)) {
             let (mut decoder, mut table, mut bytes_max) = (Decoder::new(), Vec::<(Vec<u8>, Vec<u8>)>::new(), 4096);

@@ -1,28 +1,28 @@
-//! Encodes requests as header blocks. On each connection, the first request that contains a field adds it to the server's dynamic table.
-//! After that, the field is sent as a one-byte index.
+//! Encodes the header fields of requests. When a field is sent for the first time on a connection, the encoder adds it to the server's
+//! dynamic table. From then on, the field is sent as an index, usually of one byte.
 //!
-//! No field is ever evicted: fields that no longer fit are sent as literals each time. A field in the table therefore stays there, and its
-//! index follows from the number of fields inserted after it.
+//! No field is ever evicted from the table. Fields that don't fit are sent as literals each time. The index of a field in the table
+//! therefore depends only on the number of fields that were added after it.
 
 use super::{ENTRY_BYTES, STATIC, TABLE_BYTES_DEFAULT, write_number};
 
-/// A name and a value.
+/// The name and the value of a header field.
 type Plain = (Vec<u8>, Vec<u8>);
 
-/// The distinct fields of all kinds of requests.
+/// The distinct header fields of all kinds of requests.
 #[derive(Debug)]
 pub struct Fields {
     distinct: Vec<Field>,
-    /// Indices into `distinct`, by kind of request.
+    /// For each kind of request, the indices of its fields in `distinct`.
     kinds: Vec<Vec<u32>>,
 }
 
 #[derive(Debug)]
 struct Field {
     plain: Plain,
-    /// The index of the whole field in the static table, or 0.
+    /// The index of the name and value in the static table, or 0 if the table doesn't contain both.
     index: u8,
-    /// The index of the name in the static table, or 0.
+    /// The index of the name in the static table, or 0 if the table doesn't contain it.
     name_index: u8,
 }
 
@@ -73,15 +73,16 @@ fn write_string(text: &[u8], out: &mut Vec<u8>) {
     out.extend_from_slice(text);
 }
 
-/// The state of the server's decoder on one connection.
+/// An encoder for one connection. It keeps track of the server's dynamic table.
 #[derive(Debug)]
 pub struct Encoder {
-    /// The insertion number of each distinct field: 1 for the oldest entry of the table, 2 for the next, 0 for fields not in the table.
+    /// The insertion number of each distinct field: 1 for the oldest entry in the table, 2 for the next one, and 0 for fields that aren't
+    /// in the table.
     numbers: Box<[u32]>,
     inserted: u32,
     bytes: usize,
     bytes_max: usize,
-    /// Whether the server has changed its limit. The next block then starts by emptying the table.
+    /// Whether the server has changed its limit on the table size. If so, the next block first empties the table and sets its new size.
     changed: bool,
 }
 
@@ -100,7 +101,7 @@ impl Encoder {
         }
     }
 
-    /// Appends the header block of a request of this kind.
+    /// Appends the header block of a request of the given kind to `out`.
     #[inline]
     pub fn encode(&mut self, fields: &Fields, kind: usize, out: &mut Vec<u8>) {
         if std::mem::take(&mut self.changed) {

@@ -1,11 +1,12 @@
 //! The Huffman code for strings (RFC 7541, section 5.2 and appendix B).
 //!
-//! The code is canonical: codes are sorted by length and then by symbol, so it is fully defined by the lengths.
+//! The code is canonical: symbols are sorted by code length and then by value, and get ascending codes in this order. The lengths therefore
+//! define the whole code.
 
 /// The end-of-string symbol, which no valid string contains.
 const END_OF_STRING: u16 = 256;
 const LENGTH_MAX: usize = 30;
-/// Maximum length of a code that is found with one table lookup. The codes of all frequent symbols are this short.
+/// Maximum length, in bits, of codes that a single table lookup finds. The codes of all frequent symbols are at most this long.
 const QUICK_BITS: usize = 8;
 
 /// The length of each symbol's code, in bits.
@@ -23,14 +24,15 @@ const LENGTHS: [u8; 257] = [
 ];
 
 struct Code {
-    /// All symbols, those with short codes first.
+    /// All symbols, sorted by the length of their codes.
     symbols: [u16; 257],
-    /// These three arrays are indexed by code length: the first code, the number of codes, and the index in `symbols` of the first code's
-    /// symbol.
+    /// The first code of each length. This array and the next two are indexed by code length: `count` is the number of codes of this
+    /// length, and `start` is the position of their symbols in `symbols`.
     first: [u32; LENGTH_MAX + 1],
     count: [u32; LENGTH_MAX + 1],
     start: [u32; LENGTH_MAX + 1],
-    /// Indexed by the next `QUICK_BITS` bits of the input: the symbol and the length of its code. The length is 0 if the code is longer.
+    /// Indexed by the next `QUICK_BITS` bits of the input: the symbol and the length of its code. The length is 0 if the code is longer
+    /// than `QUICK_BITS`.
     quick: [(u8, u8); 1 << QUICK_BITS],
 }
 
@@ -71,7 +73,7 @@ impl Code {
         }
     }
 
-    /// Returns the symbol whose code is at the front of the bits (highest bit first), and the length of that code.
+    /// Returns the symbol whose code is in the highest bits of `bits`, and the length of that code.
     #[inline]
     fn find(&self, bits: u64) -> (u16, u32) {
         match self.quick[(bits >> (64 - QUICK_BITS)) as usize] {
@@ -87,7 +89,7 @@ impl Code {
                 return (self.symbols[(self.start[length] + place) as usize], length as u32);
             }
         }
-        // Unreachable, because the code is complete.
+        // This line is unreachable, because every sequence of 30 bits begins with a code.
         (END_OF_STRING, LENGTH_MAX as u32)
     }
 }
@@ -104,7 +106,7 @@ pub fn decode(bytes: &[u8], out: &mut Vec<u8>) -> Option<()> {
         }
         let (symbol, length) = CODE.find(bits);
         if length > count {
-            // The rest is padding: less than a byte, and all ones.
+            // The rest must be padding: less than a byte, and only ones.
             return (count < 8 && bits.leading_ones() >= count).then_some(());
         }
         if symbol == END_OF_STRING {
@@ -130,7 +132,7 @@ pub mod tests {
         (CODE.first[length] + place as u32, length)
     }
 
-    /// A slow but simple encoder that works on text of ones and zeros.
+    /// Encodes a string by concatenating text of ones and zeros, which is slow but simple.
     pub fn encode(bytes: &[u8]) -> Vec<u8> {
         let mut text = String::new();
         for byte in bytes {

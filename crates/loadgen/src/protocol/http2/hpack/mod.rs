@@ -12,12 +12,13 @@ pub use encoder::{Encoder, Fields};
 pub const TABLE_BYTES_DEFAULT: u32 = 4096;
 /// Maximum size of a header block, and maximum total size of the header fields of a message (computed as in RFC 9113, 6.5.2).
 pub const LIST_BYTES_MAX: usize = 64 * 1024;
-/// Overhead of an entry in a table or of a field in a list, added to the lengths of its name and value.
+/// Overhead of a table entry or of a field in a header list. The size of an entry or field is this number plus the lengths of its name and
+/// value.
 const ENTRY_BYTES: usize = 32;
-/// Maximum number of bytes of a number after its prefix. Larger numbers would not fit into 32 bits.
+/// Maximum number of bytes of a number after its prefix. Longer numbers might not fit into 32 bits.
 const NUMBER_BYTES_MAX: usize = 4;
 
-/// The static table (RFC 7541, appendix A). Its first entry has index 1.
+/// The static table (RFC 7541, appendix A). In header blocks, its indices start at 1.
 #[rustfmt::skip]
 const STATIC: [(&str, &str); 61] = [
     (":authority", ""), (":method", "GET"), (":method", "POST"), (":path", "/"), (":path", "/index.html"), (":scheme", "http"),
@@ -33,7 +34,7 @@ const STATIC: [(&str, &str); 61] = [
     ("via", ""), ("www-authenticate", ""),
 ];
 
-/// Appends a number with a prefix of `bits` bits. `pattern` holds the bits before the prefix.
+/// Appends a number with a prefix of `bits` bits. `pattern` contains the bits before the prefix.
 fn write_number(out: &mut Vec<u8>, pattern: u8, bits: u32, mut value: usize) {
     let full = (1 << bits) - 1;
     if value < full {
@@ -49,7 +50,7 @@ fn write_number(out: &mut Vec<u8>, pattern: u8, bits: u32, mut value: usize) {
     out.push(value as u8);
 }
 
-/// Takes a number with a prefix of `bits` bits from the front of `bytes`.
+/// Decodes a number with a prefix of `bits` bits, and removes it from the front of `bytes`.
 fn take_number(bytes: &mut &[u8], bits: u32) -> Option<usize> {
     let full = (1 << bits) - 1;
     let mut value = usize::from(*bytes.split_off_first()?) & full;
@@ -101,7 +102,7 @@ mod tests {
         }
     }
 
-    /// Encodes and decodes two kinds of requests in turn.
+    /// Encodes and decodes three kinds of requests in a mixed order.
     #[test]
     fn requests_round_trip_with_any_table_size() {
         let field = |name: &str, value: &str| (name.as_bytes().to_vec(), value.as_bytes().to_vec());

@@ -44,7 +44,7 @@ fn bytes_of(kind: u8, flags: u8, stream: u32, payload: &[u8]) -> Vec<u8> {
     bytes
 }
 
-/// Encodes header fields as literals that don't enter the dynamic table.
+/// Encodes header fields as literals that aren't added to the dynamic table.
 fn literals(fields: &[(&str, &str)]) -> Vec<u8> {
     let text = |text: &str| [&[text.len() as u8][..], text.as_bytes()].concat();
     fields.iter().flat_map(|(name, value)| [vec![0], text(name), text(value)].concat()).collect()
@@ -62,7 +62,7 @@ impl Client {
         Self { protocol, session, outcomes: Vec::new() }
     }
 
-    /// Creates a client that has received the server's settings and sent `count` GET requests, in slots from 0.
+    /// Creates a client that has received the server's settings and sent `count` GET requests. Their slots start at 0.
     fn with_requests(count: u16) -> Self {
         let mut client = Self::new(vec![kind("GET", b"", None)]);
         client.set_up();

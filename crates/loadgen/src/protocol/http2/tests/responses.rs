@@ -83,8 +83,8 @@ fn a_response_without_a_body_may_have_a_content_length() {
 #[test]
 fn a_known_block_is_decoded_again_after_the_table_changes() {
     let mut client = Client::with_requests(4);
-    // The first block inserts `x: 1`, and the second one refers to it. The third inserts another entry, so the same index now means
-    // `connection`.
+    // The first block inserts `x: 1` into the table, and the second one refers to it by index. The third one inserts another entry, so the
+    // same index in the fourth block refers to `connection`.
     let kept = |name: &str, value: &str| [&[0x40, name.len() as u8][..], name.as_bytes(), &[value.len() as u8], value.as_bytes()].concat();
     client.receive(frame::HEADERS, ALL, 1, &[OK, &kept("x", "1")].concat()).unwrap();
     client.receive(frame::HEADERS, ALL, 3, &[0x88, 0xbe]).unwrap();
@@ -109,7 +109,7 @@ fn the_server_must_respect_flow_control() {
         }
     }
     assert_eq!(opened, 2 * 3 * (1 << 19), "each stream gets an update for each half of its window");
-    // Received data reduces each window only once, and padding counts.
+    // Received data must be subtracted from each window only once, and padding must be included.
     assert_eq!(client.session.receive_window.update(), None);
     client.receive(frame::HEADERS, frame::END_HEADERS, 5, OK).unwrap();
     let padded = [&[255][..], &[0; 256]].concat();

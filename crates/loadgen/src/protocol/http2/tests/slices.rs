@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use super::*;
 
-/// A frame of any type, usually on an open stream.
+/// Generates a frame of any type, usually on an open stream.
 fn any_frame() -> impl Strategy<Value = Vec<u8>> {
     let stream = prop_oneof![8 => (0..8u32).prop_map(|number| 2 * number + 1), 1 => 0..20u32];
     let block = prop::sample::select(vec![

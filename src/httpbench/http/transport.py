@@ -1,0 +1,52 @@
+"""The way to a server: plain TCP or TLS, and HTTP/1.1 or HTTP/2."""
+
+from __future__ import annotations
+
+import socket
+import ssl
+from dataclasses import dataclass
+
+from httpbench.model import Trust
+
+HTTP2 = "h2"
+"""Name of HTTP/2 in the handshake of TLS (ALPN)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Transport:
+    """How the bytes of requests and responses travel."""
+
+    trust: Trust | None = None
+    """The certificates to accept from a server that speaks TLS. ``None``: without TLS."""
+    http2: bool = False
+
+    @property
+    def scheme(self) -> str:
+        return "http" if self.trust is None else "https"
+
+    def connect(self, host: str, port: int, timeout_s: float) -> socket.socket:
+        """Connect to a server.
+
+        Raises ``OSError`` if nothing listens on the port, and its subclass ``ssl.SSLError`` if the handshake of TLS fails.
+        """
+        plain = socket.create_connection((host, port), timeout=timeout_s)
+        plain.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        if self.trust is None:
+            return plain
+        try:
+            return self._context(self.trust).wrap_socket(plain, server_hostname=host)
+        except BaseException:
+            plain.close()
+            raise
+
+    def _context(self, trust: Trust) -> ssl.SSLContext:
+        context = ssl.create_default_context(cafile=trust.ca_file)
+        if trust.any_certificate:
+            context.check_hostname = False
+            context.verify_mode = ssl.CERT_NONE
+        context.set_alpn_protocols([HTTP2] if self.http2 else ["http/1.1"])
+        return context
+
+
+PLAIN = Transport()
+"""HTTP/1.1 over TCP."""

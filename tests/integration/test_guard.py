@@ -133,6 +133,27 @@ def test_processes_of_a_guard_that_takes_time_to_end_are_killed() -> None:
         assert gone([slow.pid, child])
 
 
+def test_children_of_a_process_that_ends_while_it_is_looked_at_are_killed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its children are listed below it and become children of the harness a moment later."""
+    adopt_orphans()
+    status = psutil.Process.status
+
+    def end_first(process: psutil.Process) -> str:
+        if process.pid == parent.pid:
+            os.kill(process.pid, signal.SIGKILL)
+            until(lambda: status(process) == psutil.STATUS_ZOMBIE)
+        return status(process)
+
+    script = "setsid sleep 1000 & echo $!; wait"
+    with subprocess.Popen(["sh", "-c", script], stdout=subprocess.PIPE, text=True, start_new_session=True) as parent:
+        assert parent.stdout
+        child = int(parent.stdout.readline())
+        monkeypatch.setattr(psutil.Process, "status", end_first)
+        end_adopted((), None)
+        monkeypatch.undo()
+        assert gone([child])
+
+
 def test_the_keeper_is_not_part_of_the_measured_tree(tmp_path: Path) -> None:
     with start(tmp_path, "exec sleep 1000") as tree:
         assert [process.pid for process in psutil.Process(tree.guard_pid).children(recursive=True)] == list(tree.pids)

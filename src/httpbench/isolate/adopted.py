@@ -31,12 +31,14 @@ def end_adopted(keepers: Collection[int], guard_pid: int | None) -> None:
         guard_pid: The guard. Its children become children of the harness only after it has ended. ``None`` if it never started.
     """
     deadline = time.monotonic() + guard.KILL_LIMIT_S
+    dead_before: set[int] = set()
     while time.monotonic() < deadline:
         has_ended = guard_pid is None or _has_ended(guard_pid)  # check before listing, because a guard that ends leaves orphans
-        left = _adopted(keepers)
-        if has_ended and not left:
+        alive, dead = _adopted(keepers)
+        if has_ended and not alive and dead <= dead_before:
             return
-        for pid in left:
+        dead_before = dead
+        for pid in alive:
             guard.send_signal(pid, signal.SIGKILL)
         time.sleep(0.002)
 
@@ -48,11 +50,16 @@ def _has_ended(pid: int) -> bool:
         return True
 
 
-def _adopted(keepers: Collection[int]) -> list[int]:
-    """Return the adopted processes. Zombies don't count, because they have ended and their children have a new parent."""
-    own, found = os.getsid(0), []
+def _adopted(keepers: Collection[int]) -> tuple[set[int], set[int]]:
+    """Return the adopted processes that are running, and those that have ended.
+
+    A process that ended during this call was perhaps still the parent of others when they were listed. Only the next call finds those.
+    """
+    own = os.getsid(0)
+    alive: set[int] = set()
+    dead: set[int] = set()
     for child in psutil.Process().children():
         with contextlib.suppress(psutil.Error, ProcessLookupError):
-            if child.pid not in keepers and child.status() != psutil.STATUS_ZOMBIE and os.getsid(child.pid) != own:
-                found.append(child.pid)
-    return found
+            if child.pid not in keepers and os.getsid(child.pid) != own:
+                (dead if child.status() == psutil.STATUS_ZOMBIE else alive).add(child.pid)
+    return alive, dead

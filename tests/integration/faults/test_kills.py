@@ -64,12 +64,13 @@ class Scene:
         assert "requests/s, p50" in done.stderr, done.stdout + done.stderr
         return time.monotonic() - begun
 
-    def kill_after(self, delay_s: float) -> None:
+    def kill_after(self, delay_s: float) -> bool:
+        """Start the command and kill it after the delay. Return whether it was still running."""
         running = self.harness.start(*self.words, env=self.env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         with suppress(subprocess.TimeoutExpired):
             running.wait(delay_s)
-        running.send_signal(signal.SIGKILL)
-        running.wait(30)
+        running.kill()
+        return running.wait(30) == -signal.SIGKILL
 
     def left(self) -> list[object]:
         """Return the processes, shared memory and other things that are left behind."""
@@ -119,11 +120,14 @@ def kill_again_and_again(scene: Scene) -> None:
     instants = random.Random(SEED)
     whole_s = scene.whole_s()
     print()
-    for number in range(KILLS):
+    number = 0
+    for _ in range(2 * KILLS):
         delay_s = instants.uniform(0.05, whole_s)
-        where = f"kill {number + 1} of {KILLS}, {delay_s:.3f} s after the start of {whole_s:.1f} s, seed {SEED}"
         begun = time.monotonic()
-        scene.kill_after(delay_s)
+        if not scene.kill_after(delay_s):
+            continue  # this time, the command ended earlier
+        number += 1
+        where = f"kill {number} of {KILLS}, {delay_s:.3f} s after the start of {whole_s:.1f} s, seed {SEED}"
         killed = time.monotonic()
         with suppress(AssertionError):
             until(lambda: not scene.left(), END_S)
@@ -133,6 +137,9 @@ def kill_again_and_again(scene: Scene) -> None:
         scene.harness.run(*NEXT, env=scene.env)
         assert not scene.left() and not scene.folders(), f"{where}: {scene.left()} {scene.folders()}"
         print(f"{where}: all ended {ended - killed:.2f} s after the kill ({killed - begun:.1f} s)", flush=True)
+        if number == KILLS:
+            break
+    assert number == KILLS, f"{number} of {2 * KILLS} runs were killed before their end, seed {SEED}"
     scene.temporary.rmdir()
 
 

@@ -7,7 +7,7 @@ import pytest
 from httpbench import catalog, host
 from httpbench.model import Kind, Scaling, Target
 from httpbench.report.words.checks import check_text
-from httpbench.run import KINDS
+from httpbench.run.client.verify import verify_client
 from tests.contract.cases import built, case
 
 CLIENTS = [target for target in catalog.load().targets.values() if target.kind is Kind.CLIENT]
@@ -17,8 +17,6 @@ CLIENTS = [target for target in catalog.load().targets.values() if target.kind i
 @pytest.mark.parametrize("target", [case(target) for target in CLIENTS])
 def test_the_contract_is_kept(target: Target) -> None:
     workload = catalog.load().workload("client-small-1000")
-    verified = KINDS[Kind.CLIENT].verify(
-        target, Scaling.SINGLE, workload, built(target), host.partition(host.read_topology(), Scaling.SINGLE), None
-    )
+    verified = verify_client(target, Scaling.SINGLE, workload, built(target), host.partition(host.read_topology(), Scaling.SINGLE))
     assert verified.error is None, f"{verified.error}\n{verified.error.log_tail}"
     assert [f"{check.name}: {check_text(check)}" for check in verified.checks if not check.passed] == []

@@ -13,6 +13,7 @@ from httpbench.report.words.checks import check_text
 from httpbench.run import KINDS, State
 from httpbench.run.builds.build import build
 from httpbench.run.builds.states import state_of
+from httpbench.run.proxy.verify import verify_proxy
 from httpbench.run.trial.inputs import Upstream
 from tests.contract.cases import case
 
@@ -44,6 +45,6 @@ def test_the_contract_is_kept(target: Target, scaling: Scaling) -> None:
     cores = OF_KIND.partition(host.read_topology(), scaling, None)
     server = CATALOG.targets[workload.backend or ""]
     backend = Upstream(server, built(server), host.core_groups(cores.backend))
-    verified = OF_KIND.verify(target, scaling, workload, folder, cores, backend)
+    verified = verify_proxy(target, scaling, workload, folder, cores, backend)
     assert verified.error is None, f"{verified.error}\n{verified.error.log_tail}"
     assert [f"{check.name}: {check_text(check)}" for check in verified.checks if not check.passed] == []

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import shutil
 import subprocess
 import time
@@ -180,3 +181,44 @@ def test_a_command_may_speak_tls(harness: Harness, tmp_path: Path, language: str
     _, found = measured(harness, f"{command} {{port}} {files.cert} {files.key}", "--tls", "--cacert", str(files.ca), *words)
     assert found["response"]["body"] == protocol
     assert found["measurement"]["requests"]["ok"] > 100 and sum(found["measurement"]["errors"].values()) == 0
+
+
+@pytest.mark.parametrize(("words", "protocol"), [((), "HTTP/1.1"), (("--http2",), "HTTP/2.0")])
+def test_a_command_gets_a_certificate(harness: Harness, tmp_path: Path, words: tuple[str, ...], protocol: str) -> None:
+    (tmp_path / "server.js").write_text(NODE)
+    command = f"node {shlex.quote(str(tmp_path))}/server.js {{port}} {{cert}} {{key}}"
+    result, found = measured(harness, command, *words)
+    assert (result["load"]["tls"], found["response"]["body"]) == (True, protocol)
+    assert found["measurement"]["requests"]["ok"] > 100 and sum(found["measurement"]["errors"].values()) == 0
+
+
+def test_a_server_with_another_certificate_is_refused(harness: Harness, tmp_path: Path) -> None:
+    files = write_server_files(tmp_path / "tls")
+    (tmp_path / "server.js").write_text(NODE)
+    command = f"node {shlex.quote(str(tmp_path))}/server.js {{port}} {shlex.quote(str(files.cert))} {shlex.quote(str(files.key))} {{cert}}"
+    done = harness.run("run", command, *LOAD, "--start-timeout", "5s")
+    assert done.returncode == 1 and "its certificate is not trusted" in done.stderr + done.stdout
+
+
+def test_a_target_is_measured_over_tls(harness: Harness, nginx: Nginx) -> None:
+    done = harness.run("bench", "c/nginx", "c/epoll", "--tls", "--no-keepalive", *LOAD, timeout_s=120)
+    (result,) = json.loads(done.stdout)["results"]
+    (found,) = result["rounds"]
+    assert found["measurement"]["requests"]["ok"] > 50 and sum(found["measurement"]["errors"].values()) == 0
+    assert "skipped HTTPS of c/epoll/edge: not declared in its target.toml" in done.stderr
+
+
+@pytest.mark.parametrize("words", [("--tls",), ("--tls", "--http2")])
+def test_a_target_keeps_its_contract_over_tls(harness: Harness, nginx: Nginx, words: tuple[str, ...]) -> None:
+    done = harness.run("verify", "c/nginx", "--scaling", "single", *words, timeout_s=120)
+    assert done.returncode == 0, done.stdout
+    assert ("responds to pipelined requests in order" in done.stdout) == ("--http2" not in words)
+
+
+def test_other_verbs_use_tls(harness: Harness, nginx: Nginx) -> None:
+    shown = harness.run("responses", "c/nginx", "--tls", "--http2", timeout_s=60)
+    assert "Hello, World!" in shown.stdout, shown.stdout + shown.stderr
+    probed = harness.run("probe", "c/nginx", "--tls", timeout_s=60)
+    assert "server" in probed.stdout and probed.returncode == 0, probed.stdout + probed.stderr
+    refused = harness.run("responses", "c/epoll/edge", "--tls")
+    assert "c/epoll/edge does not declare HTTPS in its target.toml" in refused.stderr

@@ -26,13 +26,15 @@ DATE_OFF_S = 2.5
 less often when busy."""
 
 
-def check_server(
-    host: str, port: int, workload: Workload, limits: tuple[Limit, ...], clauses: tuple[Clause, ...] | None = None
-) -> list[Check]:
-    """Check every clause, the most important first. ``clauses`` defaults to :data:`CLAUSES`."""
-    server = Server(host, port, workload)
+def check_server(server: Server, limits: tuple[Limit, ...], clauses: tuple[Clause, ...] | None = None) -> list[Check]:
+    """Check every clause, the most important first. ``clauses`` defaults to :data:`CLAUSES`.
+
+    With HTTP/2, the clauses about the syntax and the connections of HTTP/1.1 are left out.
+    """
     checks = []
     for name, function, excuses in CLAUSES if clauses is None else clauses:
+        if server.transport.http2 and function in OF_HTTP1:
+            continue
         try:
             problem = function(server)
         except ExchangeError as error:
@@ -126,3 +128,13 @@ CLAUSES: tuple[Clause, ...] = (
     ("responds 404 to an unknown path", refuses_unknown_path, (Limit.NO_ROUTER,)),
 )
 """The clauses for httpbench's own servers."""
+
+OF_HTTP1 = (
+    keeps_connection,
+    pipelining_problem,
+    splitting_problem,
+    reads_bodies,
+    reads_bodies_in_a_pipeline,
+    closes_on_request,
+)
+"""The checks that write bytes of HTTP/1.1 on a connection of their own."""

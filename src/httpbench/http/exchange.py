@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import re
 import socket
+import ssl
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -109,10 +110,14 @@ class Connection:
         return bytes(self._buffer)
 
     def rest(self, wait_s: float) -> bytes:
-        """Finish sending, and return all bytes that arrive until the server closes the connection or ``wait_s`` seconds have passed."""
+        """Finish sending, and return all bytes that arrive until the server closes the connection or ``wait_s`` seconds have passed.
+
+        With TLS, the connection stays open in both directions, because Python can't close only one.
+        """
         deadline = time.monotonic() + wait_s
         with contextlib.suppress(OSError, ExchangeError):
-            self._socket.shutdown(socket.SHUT_WR)
+            if not isinstance(self._socket, ssl.SSLSocket):
+                self._socket.shutdown(socket.SHUT_WR)
             while len(self._buffer) < BODY_LIMIT_BYTES:
                 self._more(deadline, "")
         return bytes(self._buffer)

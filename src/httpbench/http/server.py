@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from httpbench.http.correct import problems
 from httpbench.http.exchange import Connection, Received, encode, exchange
 from httpbench.http.response import ExchangeError, Response
+from httpbench.http.transport import PLAIN, Transport
 from httpbench.model import Workload
 
 PIPELINED = 16
@@ -35,6 +36,7 @@ class Server:
     """Timeout of one response, in seconds."""
     deadline: float = math.inf
     """Deadline for all responses, on the clock of :func:`time.monotonic`."""
+    transport: Transport = PLAIN
 
     @property
     def is_late(self) -> bool:
@@ -47,7 +49,7 @@ class Server:
 
     def connect(self) -> Connection:
         """Open a connection. Raises ``OSError`` if nothing listens on the port."""
-        return Connection(self.host, self.port, self.patience_s)
+        return Connection(self.host, self.port, self.patience_s, self.transport)
 
     def request_bytes(self, *extra: tuple[str, str], padding: int = 0, **changes: str) -> bytes:
         """Return the workload's request, encoded with additional headers and changed fields.
@@ -62,7 +64,7 @@ class Server:
 
     def exchange(self, **changes: str) -> tuple[Response, bytes]:
         """Send the request with changed fields on a new connection. Returns the response, and the bytes that arrived after it."""
-        return exchange(self.host, self.port, self.workload.request.model_copy(update=changes), self.patience_s)
+        return exchange(self.host, self.port, self.workload.request.model_copy(update=changes), self.patience_s, self.transport)
 
     def receive(self, connection: Connection) -> Response:
         """Return the response to the workload's request. Raises :class:`ExchangeError`."""
@@ -90,7 +92,7 @@ class Server:
         begin = time.monotonic()
         with (
             contextlib.suppress(ExchangeError, OSError),
-            Connection(self.host, self.port, min(CONTROL_LIMIT_S, self.patience_s)) as control,
+            Connection(self.host, self.port, min(CONTROL_LIMIT_S, self.patience_s), self.transport) as control,
         ):
             self.ask(control)
         took_s = time.monotonic() - begin

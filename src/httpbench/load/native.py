@@ -155,7 +155,7 @@ class Native(LoadGenerator):
         if load.http2:
             options.append("--http2")
         if load.tls:
-            options += _trust(job)
+            options += _tls(job)
         if load.requests_per_connection is not None:
             options += ["--requests-per-connection", str(load.requests_per_connection)]
         if job.cpus:
@@ -205,12 +205,13 @@ class Native(LoadGenerator):
         )
 
 
-def _trust(job: Job) -> list[str]:
+def _tls(job: Job) -> list[str]:
+    resumption = ["--tls-resumption", "on"] if job.load.tls_resumption else []
     if job.trust.any_certificate:
-        return ["--insecure"]
+        return [*resumption, "--insecure"]
     if job.trust.ca_file is None:
-        return []
-    return ["--ca-file", str(job.write("ca.pem", Path(job.trust.ca_file).read_text(encoding="utf-8")))]
+        return resumption
+    return [*resumption, "--ca-file", str(job.write("ca.pem", Path(job.trust.ca_file).read_text(encoding="utf-8")))]
 
 
 def _one_request(job: Job) -> list[str]:

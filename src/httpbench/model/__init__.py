@@ -49,6 +49,8 @@ from httpbench.model.target import (
     PLACEHOLDERS,
     Build,
     Category,
+    Http2,
+    Https,
     Kind,
     Limit,
     Requirement,
@@ -58,6 +60,7 @@ from httpbench.model.target import (
     Trust,
     Tuning,
     Variant,
+    uses_certificate,
 )
 from httpbench.model.trial import Commands, DatabaseRun, Learned, Settling, Trial
 from httpbench.model.usage import STRANGERS_MAX, CoreOccupancy, LinkUse, LoadHostUse, Network, Others, Sample, SharedQuota, Stranger, Usage

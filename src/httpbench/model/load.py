@@ -53,6 +53,8 @@ class Load(Frozen):
     http2: bool = False
     """Whether requests use HTTP/2: with TLS, the handshake selects it (ALPN); without TLS, the server must expect it (prior knowledge).
     ``pipeline`` is then the number of streams in flight on each connection."""
+    tls_resumption: bool = False
+    """Whether connections may resume earlier TLS sessions. Otherwise, each connection performs a full handshake."""
     keepalive: bool = True
     """Whether connections are kept alive. Otherwise, each request uses a new connection."""
     duration_s: float = Field(default=10, gt=0, le=86_400)
@@ -80,6 +82,8 @@ class Load(Frozen):
 
     @model_validator(mode="after")
     def _is_possible(self) -> Load:
+        if self.tls_resumption and not self.tls:
+            raise ValueError("tls_resumption requires tls")
         if self.warmup_max_s is not None and self.warmup_max_s < self.warmup_s + STEADY_S_MIN:
             raise ValueError(
                 f"warmup_max_s must be at least {STEADY_S_MIN:g} s more than warmup_s: a steady state takes that long to detect"

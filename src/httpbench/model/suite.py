@@ -32,6 +32,12 @@ class SuiteLoad(Frozen):
     """Number of threads of the load generator. Default: one per core."""
     pipeline: int = 1
     """Number of requests in flight per connection."""
+    tls: bool = False
+    """Whether connections use TLS."""
+    http2: bool = False
+    """Whether requests use HTTP/2. ``pipeline`` is then the number of streams in flight on each connection."""
+    tls_resumption: bool = False
+    """Whether connections may resume earlier TLS sessions. Otherwise, each connection performs a full handshake."""
     keepalive: bool = True
     """Whether connections are kept alive. Otherwise, each request uses a new connection."""
     duration_s: float = 10

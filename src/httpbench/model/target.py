@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Mapping
 from enum import StrEnum
 from typing import Annotated
 
@@ -12,7 +13,7 @@ from httpbench.model.container import ContainerRecipe, Isolation, NetworkMode
 from httpbench.model.entry import Database, Entry
 from httpbench.model.frozen import Argv, Frozen, Id, Name, RequestPath
 
-PLACEHOLDERS = ("host", "port", "workers", "scratch", "backend_host", "backend_port", "url", "requests")
+PLACEHOLDERS = ("host", "port", "workers", "scratch", "cert", "key", "backend_host", "backend_port", "url", "requests")
 """Names of the placeholders, written in braces, that the harness replaces in a target's command line and environment."""
 
 Package = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9+.-]*[a-z0-9+]$")]
@@ -121,6 +122,30 @@ class Build(Frozen):
     """Time limit for all commands together, in seconds."""
 
 
+class Http2(StrEnum):
+    """A way to agree on HTTP/2, by its name in TLS handshakes and upgrades (RFC 7540, section 3.1)."""
+
+    H2 = "h2"  # the TLS handshake selects HTTP/2
+    H2C = "h2c"  # without TLS, the client begins with HTTP/2 (prior knowledge)
+
+
+class Https(Frozen):
+    """How a variant serves HTTPS."""
+
+    run: Argv
+    """Command line, with the same placeholders as that of the variant. ``{cert}`` and ``{key}`` are PEM files with a certificate and its
+    key, which httpbench makes for each trial."""
+    env: dict[str, str] = {}
+    """Environment variables, with the same placeholders as ``run``, in addition to those of the variant."""
+
+    @model_validator(mode="after")
+    def _uses_the_certificate(self) -> Https:
+        _require_known(self.run, self.env)
+        if not uses_certificate(self.run, self.env):
+            raise ValueError("https: its run or env must contain {cert}")
+        return self
+
+
 class Variant(Frozen):
     """One way to run a framework. Each variant is a separate target."""
 
@@ -131,6 +156,10 @@ class Variant(Frozen):
     ``{url} {requests}``. ``{scratch}`` is an empty folder that exists for the duration of the trial."""
     env: dict[str, str] = {}
     """Environment variables, with the same placeholders as ``run``."""
+    https: Https | None = None
+    """How the variant serves HTTPS. Null: it doesn't."""
+    http2: tuple[Http2, ...] = ()
+    """Ways in which the variant serves HTTP/2: ``h2`` (with TLS) and ``h2c`` (without TLS)."""
     scaling: tuple[Scaling, ...] = (Scaling.SINGLE,)
     """Supported scalings."""
     build: Build | None = None
@@ -144,15 +173,29 @@ class Variant(Frozen):
 
     @model_validator(mode="after")
     def _can_run(self) -> Variant:
-        for text in (*self.run, *self.env.values()):
-            for name in re.findall(r"\{([a-z_]+)\}", text):
-                if name not in PLACEHOLDERS:
-                    raise ValueError(f"run: unknown placeholder {{{name}}}; known placeholders: {', '.join(PLACEHOLDERS)}")
+        _require_known(self.run, self.env)
+        if uses_certificate(self.run, self.env):
+            raise ValueError("run: {cert} and {key} belong into https.run")
+        if Http2.H2 in self.http2 and self.https is None:
+            raise ValueError('http2: "h2" requires https')
         if not self.scaling:
             raise ValueError("scaling: name at least one of single, multi, prefork")
         if Scaling.MULTI in self.scaling and Scaling.PREFORK in self.scaling:
             raise ValueError("scaling: multi and prefork are two ways to fill the cores: choose one")
         return self
+
+
+def _require_known(run: Iterable[str], env: Mapping[str, str]) -> None:
+    """Raise ``ValueError`` if a command or its environment contains an unknown placeholder."""
+    for text in (*run, *env.values()):
+        for name in re.findall(r"\{([a-z_]+)\}", text):
+            if name not in PLACEHOLDERS:
+                raise ValueError(f"run: unknown placeholder {{{name}}}; known placeholders: {', '.join(PLACEHOLDERS)}")
+
+
+def uses_certificate(run: Iterable[str], env: Mapping[str, str]) -> bool:
+    """Return whether a command or its environment contains ``{cert}``."""
+    return any("{cert}" in text for text in (*run, *env.values()))
 
 
 class Trust(Frozen):
@@ -253,6 +296,10 @@ class Target(Frozen):
     """Command that runs to completion before each trial. Empty: none."""
     env: dict[str, str] = {}
     """Environment variables."""
+    https: Https | None = None
+    """How the target serves HTTPS. Null: ``run`` does, if the load uses TLS and the target is from the command line."""
+    http2: tuple[Http2, ...] = ()
+    """Ways in which the target serves HTTP/2, if it declares any."""
     scaling: tuple[Scaling, ...]
     """Supported scalings."""
     folder: str

@@ -7,11 +7,12 @@ usually takes no extra time.
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from email.utils import parsedate_to_datetime
 
 from httpbench.http.response import ExchangeError
 from httpbench.http.server import Server
-from httpbench.model import Observation, Probed, SampledResponse, Trait, Workload
+from httpbench.model import Observation, Probed, SampledResponse, Trait
 from httpbench.probe.canned import dependence
 from httpbench.probe.experiments import EXPERIMENTS, Experiment
 from httpbench.probe.label import label
@@ -25,14 +26,14 @@ less often when busy."""
 DATE_POLL_S = 0.05
 
 
-def observe(host: str, port: int, workload: Workload, first: SampledResponse, first_age_s: float, limit_s: float) -> Probed:
-    """Observe a server that responds correctly to the workload's request.
+def observe(server: Server, first: SampledResponse, first_age_s: float, limit_s: float) -> Probed:
+    """Observe a server that responds correctly to its workload's request. The server must speak HTTP/1.1.
 
     ``first`` is a correct response that arrived ``first_age_s`` seconds ago. Traits that can't be tested within ``limit_s`` seconds stay
     unknown.
     """
     begin = time.monotonic()
-    server = Server(host, port, workload, limit_s / TIMEOUTS, begin + limit_s)
+    server = replace(server, timeout_s=limit_s / TIMEOUTS, deadline=begin + limit_s)
     seen = _dependence(server)
     seen += [_made(server, experiment) for experiment in EXPERIMENTS]
     seen.append(_date(server, first, begin - first_age_s))

@@ -8,6 +8,7 @@
 
 from __future__ import annotations
 
+from httpbench.http import Transport
 from httpbench.isolate.engine import requirement as requirement_of
 from httpbench.isolate.engine import version as require_engine
 from httpbench.run.builds.bases import bases_of, stages_of
@@ -24,7 +25,7 @@ from httpbench.run.plan.commands import Servers, path_of, targets_of
 from httpbench.run.plan.isolated import everywhere
 from httpbench.run.plan.loads import load_of
 from httpbench.run.plan.preflight import refusals, require_programs, with_warmup_of_its_own, without_refused
-from httpbench.run.plan.run_plan import Matrix, RunPlan, make_plan, scaling_of
+from httpbench.run.plan.run_plan import Matrix, RunPlan, make_plan, scaling_of, undeclared
 from httpbench.run.plan.slices import Interleave, with_slices
 from httpbench.run.plan.spec import RunSpec
 from httpbench.run.rounds.record import Outcome
@@ -50,6 +51,7 @@ __all__ = [
     "StartContext",
     "State",
     "TargetState",
+    "Transport",
     "Up",
     "Verified",
     "backend_of",
@@ -87,6 +89,7 @@ __all__ = [
     "states",
     "targets_of",
     "toolchains",
+    "undeclared",
     "up",
     "with_database_cores",
     "with_slices",

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from httpbench import load
 from httpbench.host import Topology, partition, partition_for_proxy
+from httpbench.http import Transport
 from httpbench.load import Tool, programs
 from httpbench.model import (
     STEADY_S_MIN,
@@ -65,8 +66,8 @@ class OfKind:
     """Function that raises :class:`~httpbench.errors.LoadError` if the load generator or one of httpbench's programs is missing."""
     trial_s: Callable[[TrialPlan], float]
     """Function that estimates how long a trial takes, in seconds."""
-    verify: Callable[[Target, Scaling, Workload, Path, Cores, Upstream | None], Verified]
-    sample: Callable[[Target, Scaling, Workload, Path, Cores, Upstream | None], SampledResponse | SampledRequest]
+    verify: Callable[[Target, Scaling, Workload, Path, Cores, Upstream | None, Transport], Verified]
+    sample: Callable[[Target, Scaling, Workload, Path, Cores, Upstream | None, Transport], SampledResponse | SampledRequest]
     """Function that returns what ``httpbench responses`` shows. Raises :class:`~httpbench.errors.HttpbenchError`."""
     partition: Callable[[Topology, Scaling, int | None], Cores] = partition
     """Function that divides the cores among the programs. Its last argument overrides the target's number of cores."""
@@ -112,8 +113,8 @@ KINDS: Mapping[Kind, OfKind] = {
         refuses=client_refusal,
         require_programs=_require_client_programs,
         trial_s=lambda planned: CLIENT_TRIAL_S,
-        verify=lambda target, scaling, workload, folder, cores, _: verify_client(target, scaling, workload, folder, cores),
-        sample=lambda target, scaling, workload, folder, cores, _: sample_client(target, scaling, workload, folder, cores),
+        verify=lambda target, scaling, workload, folder, cores, *_: verify_client(target, scaling, workload, folder, cores),
+        sample=lambda target, scaling, workload, folder, cores, *_: sample_client(target, scaling, workload, folder, cores),
     ),
     Kind.PROXY: OfKind(
         workload="proxy-10kb",
@@ -124,8 +125,8 @@ KINDS: Mapping[Kind, OfKind] = {
         refuses=server_refusal,
         require_programs=lambda generator: generator.program(),
         trial_s=lambda planned: _server_trial_s(planned) + (0.0 if planned.slices else TRIAL_OVERHEAD_S),
-        verify=verify_proxy,
-        sample=sample_proxy,
+        verify=lambda *given: verify_proxy(*given[:-1]),  # proxies relay HTTP/1.1 without TLS
+        sample=lambda *given: sample_proxy(*given[:-1]),
         partition=partition_for_proxy,
         baseline=BASELINE,
     ),

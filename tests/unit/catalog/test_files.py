@@ -49,7 +49,7 @@ def test_a_valid_file_becomes_a_model(tmp_path: Path) -> None:
         (GOOD.replace("framework =", "framwork ="), "framework: missing"),
         (
             GOOD.replace("scaling", "scalling"),
-            "variant[0].scalling: unknown key; allowed here: build, env, limits, name, notes, run, scaling, tuning"
+            "variant[0].scalling: unknown key; allowed here: build, env, http2, https, limits, name, notes, run, scaling, tuning"
             ' (did you mean "scaling"?)',
         ),
         (

@@ -30,7 +30,6 @@ def errors(capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, w
         ("bench -b 2", "--rounds N"),
         ("bench -n 10000", "-d DURATION"),
         ("run -z 10s", "-d DURATION"),
-        ("bench -k", "--no-keepalive"),
         ("run -R 2000", "--rate RATE"),
         ("saturate -p 10", "`bench` and `run` have -p, --pipeline"),
     ],

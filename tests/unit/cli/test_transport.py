@@ -2,56 +2,64 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from httpbench.cli.options.transport import TransportOptions
 from httpbench.errors import UsageError
+from httpbench.model import Target
 from tests.factories import make_target
 from tests.tls import write_server_files
 
-NONE = TransportOptions(False, False, None, False)
+NONE = TransportOptions(tls=False, insecure=False, cacert=None, http2=False, tls_resumption=False)
+HTTP = make_target(url="http://a:80", run=())
+HTTPS = make_target(url="https://b:443", run=())
+OWN = make_target(run=("./server", "{port}", "{cert}", "{key}"))
 
 
 @pytest.mark.parametrize(
-    ("options", "urls", "fields"),
+    ("options", "targets", "fields"),
     [
         (NONE, (), {}),
-        (NONE, ("http://a/",), {}),
-        (NONE, ("https://a/", "https://b/"), {"tls": True}),
-        (TransportOptions(True, True, None, True), (), {"tls": True, "http2": True}),
-        (TransportOptions(False, False, None, True), ("http://a/",), {"http2": True}),
+        (NONE, (HTTP,), {}),
+        (NONE, (HTTPS, HTTPS), {"tls": True}),
+        (NONE, (OWN,), {"tls": True}),
+        (replace(NONE, tls=True, insecure=True, http2=True), (), {"tls": True, "http2": True}),
+        (replace(NONE, http2=True), (HTTP,), {"http2": True}),
+        (replace(NONE, tls_resumption=True), (HTTPS,), {"tls": True, "tls_resumption": True}),
     ],
 )
-def test_options_become_fields_of_the_load(options: TransportOptions, urls: tuple[str, ...], fields: dict[str, bool]) -> None:
-    assert options.load_fields(urls) == fields
+def test_options_become_fields_of_the_load(options: TransportOptions, targets: tuple[Target, ...], fields: dict[str, bool]) -> None:
+    assert options.load_fields(targets) == fields
 
 
 @pytest.mark.parametrize(
-    ("options", "urls", "sentence"),
+    ("options", "targets", "sentence"),
     [
-        (NONE, ("http://a/", "https://a/"), "some servers speak HTTPS and others HTTP"),
-        (TransportOptions(True, False, None, False), ("http://a/",), "some servers speak HTTPS and others HTTP"),
-        (TransportOptions(False, True, None, False), ("http://a/",), "-k and --cacert require HTTPS"),
-        (TransportOptions(False, False, Path("a"), False), (), "-k and --cacert require HTTPS"),
-        (TransportOptions(True, True, Path("a"), False), (), "-k accepts any certificate, so --cacert has no effect"),
+        (NONE, (HTTP, HTTPS), "some servers speak HTTPS and others HTTP"),
+        (NONE, (HTTP, OWN), "some servers speak HTTPS and others HTTP"),
+        (replace(NONE, tls=True), (HTTP,), "some servers speak HTTPS and others HTTP"),
+        (replace(NONE, insecure=True), (HTTP,), "-k, --cacert and --tls-resumption require HTTPS"),
+        (replace(NONE, cacert=Path("a")), (), "-k, --cacert and --tls-resumption require HTTPS"),
+        (replace(NONE, tls=True, insecure=True, cacert=Path("a")), (), "-k accepts any certificate, so --cacert has no effect"),
     ],
 )
-def test_contradictions_are_errors(options: TransportOptions, urls: tuple[str, ...], sentence: str) -> None:
+def test_contradictions_are_errors(options: TransportOptions, targets: tuple[Target, ...], sentence: str) -> None:
     with pytest.raises(UsageError, match=sentence):
-        options.load_fields(urls)
+        options.load_fields(targets)
 
 
 def test_targets_get_the_certificates_to_accept(tmp_path: Path) -> None:
     ca = write_server_files(tmp_path).ca
-    (target,) = TransportOptions(True, False, ca, False).applied([make_target()])
+    (target,) = replace(NONE, tls=True, cacert=ca).applied([make_target()])
     assert (target.trust.any_certificate, target.trust.ca_file) == (False, str(ca))
-    (target,) = TransportOptions(True, True, None, False).applied([make_target()])
+    (target,) = replace(NONE, tls=True, insecure=True).applied([make_target()])
     assert (target.trust.any_certificate, target.trust.ca_file) == (True, None)
 
 
 def test_a_file_without_certificates_is_an_error(tmp_path: Path) -> None:
     (tmp_path / "ca.pem").write_text("nothing")
     with pytest.raises(UsageError, match=r"ca\.pem contains no certificate in PEM format"):
-        TransportOptions(True, False, tmp_path / "ca.pem", False).applied([make_target()])
+        replace(NONE, tls=True, cacert=tmp_path / "ca.pem").applied([make_target()])

@@ -18,7 +18,6 @@ OURS = {
     "-b": ("--rounds", "--rounds N repeats every trial; tables show the median round, never the best"),
     "-n": ("--duration", "-d DURATION sets how long a trial measures, such as `-d 10s`; there is no fixed number of requests"),
     "-z": ("--duration", "-d DURATION sets how long a trial measures, such as `-d 10s`"),
-    "-k": ("--keepalive", "connections are kept alive by default; --no-keepalive opens one per request"),
     "-R": ("--rate", "--rate RATE sends an open loop at this rate, in requests per second"),
     "-p": ("--duration", "this verb keeps one request in flight on each connection; `bench` and `run` have -p, --pipeline"),
 }

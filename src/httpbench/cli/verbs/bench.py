@@ -17,6 +17,7 @@ from httpbench.cli.options.load_source import LoadSource, LoadSourceOptions
 from httpbench.cli.options.output import ClientExportOptions, RecordOptions
 from httpbench.cli.options.params import COUNT, LOAD_GENERATORS, REQUEST_PATH, TIMERS
 from httpbench.cli.options.shared import WORKLOADS, Selection
+from httpbench.cli.options.transport import TransportOptions
 from httpbench.cli.terminal import console
 from httpbench.errors import SelectionError, UsageError
 from httpbench.text import listed
@@ -46,6 +47,7 @@ class BenchOptions(Options):
     isolation: IsolationOptions = group(IsolationOptions)
     share: ShareOptions = group(ShareOptions)
     load: LoadOptions = group(LoadOptions)
+    transport: TransportOptions = group(TransportOptions)
     source: LoadSourceOptions = group(LoadSourceOptions)
     backend_host: str = option(
         "--backend-host", type=click.Choice([HERE, LOAD]), default=HERE, help="With one load host: where the backend of proxies runs."
@@ -110,6 +112,7 @@ def bench(options: BenchOptions) -> ExitCode:
     httpbench bench client:c/curl client:golang       clients, as whole processes
     httpbench bench --suite tcp-proxies --scale 0.2   at a fifth of its rates
     httpbench bench c/nginx --isolate process,docker  also in a container
+    httpbench bench c/nginx golang --tls --http2      HTTP/2 over TLS
     httpbench bench c/nginx -r user@host --install    load from another host
     httpbench bench --suite http-servers --dry-run    the plan and its duration
     httpbench bench micro --quick --export-json -     JSON on standard output
@@ -141,7 +144,7 @@ def _select(options: BenchOptions) -> Selected:
         raise UsageError("--export-hyperfine applies to clients only", hint="use --export-json")
     words = suite.targets if suite and not selection.is_of_other_project else ()  # suites name only built-in targets
     targets = selection.of(catalog, words, kind)
-    placed = options.isolation.applied([target.at(options.path) for target in targets], suite)
+    placed = options.transport.applied(options.isolation.applied([target.at(options.path) for target in targets], suite))
     if options.backend_host == LOAD and options.source.only is None:
         raise UsageError("--backend-host load requires exactly one load host", hint="add -r HOST")
     if options.backend_host == LOAD and kind is not Kind.PROXY:
@@ -235,7 +238,7 @@ def _matrix(selected: Selected, workloads: Sequence[str], source: LoadSource, to
         raise UsageError("--cores and --workers apply to servers and proxies only: a client makes one request at a time")
     parts = suite.load if suite else (selected.of_kind.load,)
     quick = QUICK if options.quick and selected.kind is not Kind.CLIENT else {}
-    given = options.load.given()
+    given = {**options.load.given(), **options.transport.load_fields()}
     overrides = Overrides({**source.warmup(given), **quick, **given}, options.load.connections, options.scale)
     return Matrix(
         targets=selected.targets,

@@ -9,6 +9,7 @@ from httpbench.cli.exit_codes import ExitCode
 from httpbench.cli.options.fields import Options, command, group, option
 from httpbench.cli.options.output import json_option
 from httpbench.cli.options.shared import Selection, jobs_option
+from httpbench.cli.options.transport import TransportOptions
 from httpbench.cli.terminal import console
 from httpbench.errors import HttpbenchError
 
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 class ProbeOptions(Options):
     selection: Selection = group(Selection)
     workload: str = option("--workload", default="plaintext", metavar="NAME", help="Workload that defines a correct response.")
+    transport: TransportOptions = group(TransportOptions)
     details: bool = option("--details", is_flag=True, help="Show every observation, with request and response.")
     json: bool = json_option()
     jobs: int = jobs_option()
@@ -43,16 +45,17 @@ def probe(options: ProbeOptions) -> ExitCode:
     known = options.selection.catalog()
     workload = known.workload(options.workload)
     targets = options.selection.of(known, kind=Kind.SERVER)
+    targets = options.transport.serving(targets, named=bool(options.selection.words))
     with console.observer() as observer:
         built = prepare(targets, observer, options.jobs)
     found: list[tuple[Target, Probed]] = []
-    topology = host.read_topology()
+    topology, transport = host.read_topology(), options.transport.transport()
     for target in targets:
         try:
             if target.id in built.errors:
                 raise built.errors[target.id]
             cores = host.partition(topology, Scaling.SINGLE)
-            found.append((target, probe_target(target, target.scaling[0], workload, built.folders[target.id], cores)))
+            found.append((target, probe_target(target, target.scaling[0], workload, built.folders[target.id], cores, transport)))
         except HttpbenchError as error:
             built.errors[target.id] = error
             console.problem(target.id, error)

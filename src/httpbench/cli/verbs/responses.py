@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from httpbench.cli.exit_codes import ExitCode
 from httpbench.cli.options.fields import Options, command, group
 from httpbench.cli.options.shared import Selection, jobs_option, workload_option
+from httpbench.cli.options.transport import TransportOptions
 from httpbench.cli.terminal import console
 from httpbench.errors import HttpbenchError
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 class ResponsesOptions(Options):
     selection: Selection = group(Selection)
     workload: str | None = workload_option()
+    transport: TransportOptions = group(TransportOptions)
     jobs: int = jobs_option()
 
 
@@ -38,11 +40,12 @@ def responses(options: ResponsesOptions) -> ExitCode:
 
     selection, known = options.selection, options.selection.catalog()
     targets = selection.of(known, kind=None if selection.words else Kind.SERVER)
+    targets = options.transport.serving(targets, named=bool(selection.words))
     workloads = workloads_of(known, targets, options.workload)
     with console.observer() as observer:
         built = prepare(with_backends(known, targets, workloads), observer, options.jobs)
     found: dict[str, SampledResponse | SampledRequest] = {}
-    topology = host.read_topology()
+    topology, transport = host.read_topology(), options.transport.transport()
     for target in targets:
         try:
             of_kind, workload = KINDS[target.kind], workloads[target.kind]
@@ -51,7 +54,7 @@ def responses(options: ResponsesOptions) -> ExitCode:
                 raise built.errors[missing[0]]
             cores = cores_beside_database(target, workload, topology, of_kind.partition(topology, Scaling.SINGLE, None))
             backend = backend_of(target, workload, known.targets, built, cores, topology)
-            found[target.id] = of_kind.sample(target, target.scaling[0], workload, built.folders[target.id], cores, backend)
+            found[target.id] = of_kind.sample(target, target.scaling[0], workload, built.folders[target.id], cores, backend, transport)
         except HttpbenchError as error:
             built.errors[target.id] = error
     console.stdout().print(render_responses(found), markup=False)

@@ -119,7 +119,7 @@ def _plan(targets: Sequence[Target], source: LoadSource, tools: Mapping[str, Too
         targets=targets,
         scalings=[options.servers.chosen_scaling],
         workloads=[workload.name],
-        loads=_loads(source, options),
+        loads=_loads(targets, source, options),
         load_generators=list(tools),
         rounds=precision.rounds_max if precision else options.rounds or ROUNDS,
         workers=options.servers.share.workers,
@@ -142,13 +142,13 @@ def _plan(targets: Sequence[Target], source: LoadSource, tools: Mapping[str, Too
     return with_slices(spec, Interleave(options.interleave), is_here=source.name is None)
 
 
-def _loads(source: LoadSource, options: RunOptions) -> list[Load]:
+def _loads(targets: Sequence[Target], source: LoadSource, options: RunOptions) -> list[Load]:
     from httpbench.model import Kind
     from httpbench.run import KINDS
 
     if options.scan and options.load.connections:
         raise UsageError("--scan connections and --connections both set the number of connections", hint="remove one of them")
-    given = {**options.load.given(), **options.transport.load_fields(options.servers.urls)}
+    given = {**options.load.given(), **options.transport.load_fields(targets)}
     connections = options.scan[1] if options.scan else options.load.connections
     return Overrides({**source.warmup(given), **given}, connections).loads([KINDS[Kind.SERVER].load])
 

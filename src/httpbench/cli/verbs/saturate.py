@@ -117,7 +117,7 @@ def _plan(target: Target, source: LoadSource, tools: Mapping[str, Tool], options
     scalings = [options.servers.chosen_scaling]
     # The first trial is a short closed loop. Its throughput is the starting point of the search.
     scout_s = min(SCOUT_DURATION_S, options.load.duration_s)
-    own = {**dataclasses.asdict(options.load), **options.transport.load_fields(options.servers.urls), "duration_s": scout_s}
+    own = {**dataclasses.asdict(options.load), **options.transport.load_fields([target]), "duration_s": scout_s}
     scout = Load.model_validate(own)
     matrix = Matrix([target], scalings, [workload.name], [scout], list(tools), rounds=1, workers=share.workers)
     spec = make_spec(matrix, tools, [target], {workload.name: workload}, source=source, share=share, seed=0)

@@ -10,6 +10,7 @@ from httpbench.cli.options.fields import Options, argument, command, group
 from httpbench.cli.options.isolation import IsolationOptions
 from httpbench.cli.options.servers import RequestOptions, ServerOptions, one_target
 from httpbench.cli.options.shared import complete_target, targets_option
+from httpbench.cli.options.transport import TransportOptions
 from httpbench.cli.terminal import console
 from httpbench.errors import SelectionError, StartError, UsageError
 
@@ -28,6 +29,7 @@ class UpOptions(Options):
     servers: ServerOptions = group(ServerOptions)
     request: RequestOptions = group(RequestOptions)
     isolation: IsolationOptions = group(IsolationOptions)
+    transport: TransportOptions = group(TransportOptions)
     targets: tuple[Path, ...] = targets_option()
 
 
@@ -54,7 +56,7 @@ def up(options: UpOptions) -> None:
     if options.servers.urls:
         raise UsageError("--url names a server that is already running", hint="name a target, or a command with {port}")
     target = one_target("up", options.server, options.servers, options.isolation, options.targets, kind=None)
-    target = target.at(options.request.path)
+    (target,) = options.transport.serving([target.at(options.request.path)], named=True)
     if target.kind is Kind.CLIENT:
         raise SelectionError(f"{target.id} is a client, which cannot get a load", hint="name a server or a proxy")
     servers = options.servers
@@ -81,6 +83,7 @@ def up(options: UpOptions) -> None:
                 servers.port,
                 servers.start_timeout,
                 workers=servers.share.workers,
+                transport=options.transport.transport([target]),
             )
             with running(target, scaling, workload, place, backend) as instance:
                 console.echo(instance.running.url(workload.request.path))

@@ -10,6 +10,7 @@ from httpbench.cli.exit_codes import ExitCode
 from httpbench.cli.options.fields import Options, command, group, option
 from httpbench.cli.options.isolation import IsolationOptions
 from httpbench.cli.options.shared import Selection, jobs_option, scaling_option, workload_option
+from httpbench.cli.options.transport import TransportOptions
 from httpbench.cli.terminal import console
 from httpbench.errors import HttpbenchError, UsageError
 from httpbench.text import one_line
@@ -26,6 +27,7 @@ class VerifyOptions(Options):
     selection: Selection = group(Selection)
     scaling: tuple[str, ...] = scaling_option(multiple=True, default_text="all that the target has", help="Scaling to verify.")
     isolation: IsolationOptions = group(IsolationOptions)
+    transport: TransportOptions = group(TransportOptions)
     workload: str | None = workload_option()
     jobs: int = jobs_option()
     record: bool = option(
@@ -45,6 +47,7 @@ def verify(options: VerifyOptions) -> ExitCode:
     httpbench verify c/epoll/level           a server, in each scaling
     httpbench verify proxy:c/haproxy         a proxy, observed at both ends
     httpbench verify c/nginx --isolate docker
+    httpbench verify c/nginx --tls --http2   over TLS, with h2spec
     httpbench verify --targets ~/mine mine   a target of your own
     httpbench verify golang --record         for `list` on other machines
     """
@@ -56,6 +59,7 @@ def verify(options: VerifyOptions) -> ExitCode:
 
     selection, known = options.selection, options.selection.catalog()
     targets = options.isolation.applied(selection.of(known, kind=None if selection.words else Kind.SERVER))
+    targets = options.transport.serving(targets, named=bool(selection.words))
     if options.record:
         _require_recordable(targets, options.workload)
     prepare_engines(targets)
@@ -65,7 +69,7 @@ def verify(options: VerifyOptions) -> ExitCode:
         databases = databases_of((target, each) for target in targets for each in served_by[target.id])
         needed = {each.id: each for each in (*with_backends(known, targets, workloads), *databases)}
         built = prepare(list(needed.values()), observer, options.jobs)
-    topology = host.read_topology()
+    topology, transport = host.read_topology(), options.transport.transport()
     passed = not built.errors
     recorded: list[Path] = []
     for target in targets:
@@ -86,7 +90,7 @@ def verify(options: VerifyOptions) -> ExitCode:
             if own is not None:
                 cores = cores_beside_database(target, each, topology, of_kind.partition(topology, own, None))
                 backend = backend_of(target, each, known.targets, built, cores, topology)
-                result = of_kind.verify(target, own, each, built.folders[target.id], cores, backend)
+                result = of_kind.verify(target, own, each, built.folders[target.id], cores, backend, transport)
                 passed = passed and result.passed
                 results.append(result)
                 _show(result)

@@ -8,15 +8,12 @@ from __future__ import annotations
 
 import ssl
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from httpbench.cluster.address import is_loopback
 from httpbench.errors import UsageError
-from httpbench.host.certificates import require_roots
+from httpbench.host.certificates import make_certificate, require_roots
 
-VALID_BEFORE, VALID_AFTER = timedelta(days=1), timedelta(days=30)
-"""Time before and after now in which a new certificate is valid. Clocks of load hosts may differ by almost a day."""
 PROTECTED = ("tls://", "wss://")
 
 
@@ -42,23 +39,8 @@ class Scheduler:
 
 def make_credentials() -> Credentials:
     """Make a new key and a certificate that signs itself, for all members of one cluster."""
-    from cryptography import x509
-    from cryptography.hazmat.primitives import hashes, serialization
-    from cryptography.hazmat.primitives.asymmetric import ec
-
-    key = ec.generate_private_key(ec.SECP256R1())
-    name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "httpbench")])
-    now = datetime.now(UTC)
-    certificate = (
-        x509.CertificateBuilder(issuer_name=name, subject_name=name, public_key=key.public_key(), serial_number=x509.random_serial_number())
-        .not_valid_before(now - VALID_BEFORE)
-        .not_valid_after(now + VALID_AFTER)
-        .add_extension(x509.BasicConstraints(ca=True, path_length=0), critical=True)
-        .sign(key, hashes.SHA256())
-    )
-    cert = certificate.public_bytes(serialization.Encoding.PEM).decode()
-    plain = serialization.NoEncryption()
-    return Credentials(cert, cert, key.private_bytes(serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, plain).decode())
+    made = make_certificate(is_authority=True)
+    return Credentials(made.cert, made.cert, made.key)
 
 
 def read_credentials(ca: Path, cert: Path, key: Path | None) -> Credentials:

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from httpbench import http, load
 from httpbench.load import Job
-from httpbench.model import Cores, Load, Measurement, Workload
+from httpbench.model import Cores, Load, Measurement, Trust, Workload
 from httpbench.run.load.generator import run_generator
 from httpbench.run.load.meters import Subject
 from httpbench.run.trial.start import RunningTarget
@@ -37,13 +37,13 @@ def problem_under_load(running: RunningTarget, workload: Workload, cores: Cores,
 
     Raises :class:`~httpbench.errors.LoadError` if the load generator fails.
     """
-    if http.is_learned(workload) and (found := http.learn(running.host, running.port, workload)):
+    if http.is_learned(workload) and (found := http.learn(running.host, running.port, workload, transport=running.transport)):
         workload, _ = found
     workload = http.with_status(workload, running.response.status)
-    correct = 0
+    correct, trust, http2 = 0, running.transport.trust, running.transport.http2
     for duration_s in DURATIONS_S:
-        own_load = Load(connections=CONNECTIONS, duration_s=duration_s, warmup_s=0, timeout_s=TIMEOUT_S)
-        job = Job(running.url(workload.request.path), workload, own_load, cores.generator, scratch)
+        own_load = Load(connections=CONNECTIONS, duration_s=duration_s, warmup_s=0, timeout_s=TIMEOUT_S, tls=trust is not None, http2=http2)
+        job = Job(running.url(workload.request.path), workload, own_load, cores.generator, scratch, trust=trust or Trust())
         subject = Subject(running, cores)
         under_load = run_generator(load.get("native"), job, subject, lambda *_: None)
         if under_load.death:

@@ -22,7 +22,7 @@ from httpbench.run.plan.isolated import isolated
 LANGUAGE = "command"
 """Word used instead of a language in the ids of these targets, to distinguish them from ids in manifests."""
 
-PLACEHOLDERS = ("host", "port", "workers", "scratch")
+PLACEHOLDERS = ("host", "port", "workers", "scratch", "cert", "key")
 NAME_CHARACTERS_MAX = 40
 
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import product
 
-from httpbench.model import Cores, Load, Scaling, Target, TrialPlan
+from httpbench.model import Cores, Http2, Load, Scaling, Target, TrialPlan
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +58,12 @@ def make_plan(matrix: Matrix, cores_for: Callable[[Scaling], Cores], seed: int) 
         elif matrix.workers is not None and not all(_takes_workers(target, scaling) for scaling in scalings):
             skipped[target.id] = "cannot be given a number of workers: its command has no {workers}"
             continue
-        loads = matrix.own_loads.get(target.id, matrix.loads)
+        loads = []
+        for load in matrix.own_loads.get(target.id, matrix.loads):
+            if protocol := undeclared(target, tls=load.tls, http2=load.http2):
+                skipped[f"{protocol} of {target.id}"] = "not declared in its target.toml"
+            else:
+                loads.append(load)
         served = [workload for workload in matrix.workloads if matrix.serves(target, workload)]
         if not served:
             skipped[target.id] = f"declares no path for {' or '.join(matrix.workloads)}, only for {', '.join(target.paths)}"
@@ -85,6 +90,18 @@ def make_plan(matrix: Matrix, cores_for: Callable[[Scaling], Cores], seed: int) 
                 )
             )
     return RunPlan(tuple(trials), skipped)
+
+
+def undeclared(target: Target, *, tls: bool, http2: bool) -> str | None:
+    """Return the protocol that a target from a manifest or catalog doesn't declare, or ``None`` if it serves such requests.
+
+    A target from the command line declares nothing, so it is assumed to serve them.
+    """
+    if not target.is_declared:
+        return None
+    if http2 and (Http2.H2 if tls else Http2.H2C) not in target.http2:
+        return "HTTP/2 over TLS" if tls else "HTTP/2 without TLS"
+    return "HTTPS" if tls and target.https is None else None
 
 
 def _filling(scaling: Scaling) -> Scaling:

@@ -15,6 +15,9 @@ from urllib.parse import urlsplit
 from httpbench import http
 from httpbench.databases import HOST_NAME as DATABASE_HOST
 from httpbench.errors import HttpbenchError, StartError, TargetDiedError
+from httpbench.host.certificates import CertificateFiles, write_certificate
+from httpbench.host.scratch import scratch_folder
+from httpbench.http.server import Server
 from httpbench.isolate import (
     SCRATCH,
     Command,
@@ -31,7 +34,19 @@ from httpbench.isolate import (
     tail,
 )
 from httpbench.isolate.image import exposed_port
-from httpbench.model import USUAL_CAPABILITIES, ContainerRun, Isolation, Load, NetworkMode, SampledResponse, Scaling, Target, Workload
+from httpbench.model import (
+    USUAL_CAPABILITIES,
+    ContainerRun,
+    Isolation,
+    Load,
+    NetworkMode,
+    SampledResponse,
+    Scaling,
+    Target,
+    Trust,
+    Workload,
+    uses_certificate,
+)
 from httpbench.run.builds.image import image_of
 from httpbench.run.load.place import Sampler, ServerThere
 from httpbench.sample import TreeSampler
@@ -40,6 +55,8 @@ HOST = "127.0.0.1"
 DATABASE_URL = "DATABASE_URL"
 """Environment variable with the address of a target's database."""
 EVERY_ADDRESS = "0.0.0.0"  # address to listen on inside a container with its own network
+CERT, KEY = "/tls/cert.pem", "/tls/key.pem"
+"""Paths of the target's certificate and its key inside a container."""
 PREPARE_LIMIT_S = 600.0
 START_LIMIT_S = 20.0
 STOP_GRACE_S = 2.0
@@ -81,6 +98,8 @@ class StartContext:
     """The only address on which the target listens."""
     transport: http.Transport = http.PLAIN
     """How requests reach the target."""
+    certificate: CertificateFiles | None = None
+    """Certificate of the target, or ``None`` if its command doesn't use one."""
 
     @property
     def cpus(self) -> tuple[int, ...]:
@@ -114,6 +133,10 @@ class RunningTarget:
     def url(self, path: str) -> str:
         name = f"[{self.host}]" if ":" in self.host else self.host
         return f"{self.transport.scheme}://{name}:{self.port}{path}"
+
+    def server(self, workload: Workload) -> Server:
+        """Return the target as a server that responds to a workload."""
+        return Server(self.host, self.port, workload, transport=self.transport)
 
     def death(self) -> str | None:
         """Return how the target ended, or ``None`` while it runs."""
@@ -188,10 +211,26 @@ def start(target: Target, scaling: Scaling, workload: Workload, place: StartCont
     if target.url is not None:
         yield _already_running(target.url, workload, place)
         return
-    if target.isolation is not None:
-        with _in_container(target, target.isolation, scaling, workload, place) as contained:
-            yield contained
+    run = _as_processes if target.isolation is None else _in_container
+    with _certified(target, place) as certified, run(target, scaling, workload, certified) as running:
+        yield running
+
+
+@contextmanager
+def _certified(target: Target, place: StartContext) -> Iterator[StartContext]:
+    """Yield the place with a new certificate, which the load generator trusts, if the target's command uses one."""
+    trust = place.transport.trust
+    if trust is None or not uses_certificate(*command_of(target, place)):
+        yield place
         return
+    with scratch_folder() as folder:
+        files = write_certificate(folder, (place.address,))
+        own = trust if trust != Trust() else Trust(ca_file=str(files.cert))
+        yield replace(place, certificate=files, transport=replace(place.transport, trust=own))
+
+
+@contextmanager
+def _as_processes(target: Target, scaling: Scaling, workload: Workload, place: StartContext) -> Iterator[RunningTarget]:
     port = free_port(place.address) if place.port is None else place.port
     require_free(port, place.address)
     log = place.scratch / "target.log"
@@ -217,7 +256,9 @@ def commands_of(target: Target, scaling: Scaling, place: StartContext, port: int
     count = place.workers or len(place.cores)
     shares = [place.cores[number % len(place.cores)] for number in range(count)] if scaling is Scaling.PREFORK else [place.cpus]
     workers = count if scaling is Scaling.MULTI else 1
-    argv, env = filled(target, place, Inside(place.address, port, workers, str(place.scratch)))
+    certificate = place.certificate
+    tls = (str(certificate.cert), str(certificate.key)) if certificate else None
+    argv, env = filled(target, place, Inside(place.address, port, workers, str(place.scratch), tls))
     return [Command(argv, place.folder, env, cpus) for cpus in shares]
 
 
@@ -229,6 +270,15 @@ class Inside:
     port: int
     workers: int
     scratch: str
+    certificate: tuple[str, str] | None = None
+    """Paths of the certificate and its key."""
+
+
+def command_of(target: Target, place: StartContext) -> tuple[tuple[str, ...], dict[str, str]]:
+    """Return the command line and environment of a target for the transport, with placeholders."""
+    if target.https is None or place.transport.trust is None:
+        return target.run, target.env
+    return target.https.run, {**target.env, **target.https.env}
 
 
 def filled(target: Target, place: StartContext, inside: Inside) -> tuple[tuple[str, ...], dict[str, str]]:
@@ -236,8 +286,11 @@ def filled(target: Target, place: StartContext, inside: Inside) -> tuple[tuple[s
     values = {"host": inside.host, "port": str(inside.port), "workers": str(inside.workers), "scratch": inside.scratch}
     if place.backend is not None:
         values |= {"backend_host": place.backend[0], "backend_port": str(place.backend[1])}
-    argv = tuple(fill(word, values) for word in target.run)
-    env = {name: fill(value, values) for name, value in target.env.items()}
+    if inside.certificate is not None:
+        values |= {"cert": inside.certificate[0], "key": inside.certificate[1]}
+    run, given = command_of(target, place)
+    argv = tuple(fill(word, values) for word in run)
+    env = {name: fill(value, values) for name, value in given.items()}
     return argv, env if place.database is None else {**env, DATABASE_URL: place.database.url}
 
 
@@ -263,10 +316,12 @@ def _already_running(url: str, workload: Workload, place: StartContext) -> Runni
 
 
 @contextmanager
-def _in_container(
-    target: Target, isolation: Isolation, scaling: Scaling, workload: Workload, place: StartContext
-) -> Iterator[RunningTarget]:
+def _in_container(target: Target, scaling: Scaling, workload: Workload, place: StartContext) -> Iterator[RunningTarget]:
     """Start the target in a container, and test the container's limits. Raises :class:`LimitError` if a limit isn't in force."""
+    isolation = target.isolation
+    assert isolation is not None, "the caller starts other targets as processes"
+    if place.certificate is not None and isolation.network is not NetworkMode.HOST:
+        raise StartError("its certificate requires an address that is known before it starts", hint="use --network host")
     if isolation.image is not None and isolation.port is None:
         isolation = isolation.model_copy(update={"port": _exposed(isolation)})
     launch, port = launch_of(target, isolation, scaling, place)
@@ -295,11 +350,13 @@ def launch_of(target: Target, isolation: Isolation, scaling: Scaling, place: Sta
         host, port = place.address, isolation.port or own or free_port(place.address)
     else:
         host, port = EVERY_ADDRESS, isolation.port or target.container.port
-    argv, env = filled(target, place, Inside(host, port, workers, SCRATCH))
+    files = place.certificate
+    mounts = {**target.mounts, **({CERT: str(files.cert), KEY: str(files.key)} if files else {})}
+    argv, env = filled(target, place, Inside(host, port, workers, SCRATCH, (CERT, KEY) if files else None))
     public, secret = (env, {}) if target.is_declared else ({}, env)
     hosts = {DATABASE_HOST: place.database.host} if place.database else {}
     capabilities = target.container.capabilities if isolation.image is None else USUAL_CAPABILITIES
-    launch = Launch(isolation, image_of(target), place.cpus, argv, public, secret, target.mounts, place.run_id, capabilities, hosts)
+    launch = Launch(isolation, image_of(target), place.cpus, argv, public, secret, mounts, place.run_id, capabilities, hosts)
     return launch, port
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from httpbench import http, probe
 from httpbench.load import Job
-from httpbench.model import Commands, Learned, MixPart, Probed, Settling, Trial, Workload
+from httpbench.model import Commands, Learned, MixPart, Probed, Settling, Trial, Trust, Workload
 from httpbench.run.database.running import RunningDatabase
 from httpbench.run.load.generator import UnderLoad, run_generator
 from httpbench.run.load.meters import Subject
@@ -64,7 +64,7 @@ def prepared(inputs: TrialInputs, running: RunningTarget, scratch: Path, *, in_s
     workload, learned = _expected(inputs, running)
     inputs = replace(inputs, workload=workload)
     url, load, cpus = running.url(workload.request.path), inputs.plan.load, inputs.generator_cpus
-    job = Job(url, workload, load, cpus, scratch, in_slices=in_slices, trust=inputs.target.trust)
+    job = Job(url, workload, load, cpus, scratch, in_slices=in_slices, trust=running.transport.trust or Trust())
     return Ready(inputs, running, job, learned, polling_threads(running), begin_s)
 
 
@@ -85,7 +85,9 @@ def concluded(ready: Ready, settling: Settling | None, under_load: UnderLoad, ob
     problems = [] if under_load.death else _problems_after(running, workload)
     log_tail = running.log_tail()  # read the log before a probe fills it with error messages
     is_fine = not under_load.death and not problems
-    seen_by_probe = probed(running, workload, ready.begin_s, PROBE_LIMIT_S) if inputs.probes and is_fine else None
+    seen_by_probe = (
+        probed(running, workload, ready.begin_s, PROBE_LIMIT_S) if inputs.probes and is_fine and not inputs.plan.load.http2 else None
+    )
     queue = None if inputs.target.url is not None or running.there is not None else accept_queue(running.port)
     observer.stage(Stage.STOP)
     stopped = running.stop()
@@ -159,4 +161,4 @@ def probed(running: RunningTarget, workload: Workload, begin_s: float, limit_s: 
     effects of the probe can't affect the results.
     """
     age_s = time.monotonic() - begin_s
-    return probe.observe(running.host, running.port, workload, running.response, age_s, limit_s)
+    return probe.observe(running.server(workload), running.response, age_s, limit_s)

@@ -1,9 +1,10 @@
 #!/bin/sh
 # Writes nginx.conf into SCRATCH and replaces itself with nginx, which writes its files there, too. nginx doesn't need root, stays in the
-# foreground and doesn't log requests.
-# Usage: run.sh HOST PORT WORKERS SCRATCH
+# foreground and doesn't log requests. With a certificate and its key, it serves HTTPS and HTTP/2.
+# Usage: run.sh HOST PORT WORKERS SCRATCH [CERT KEY]
 set -eu
 host=$1 port=$2 workers=$3 scratch=$4
+[ $# -lt 6 ] || tls="ssl http2" files="ssl_certificate $5; ssl_certificate_key $6;"
 
 # Exactly 10,000 bytes in 1,000 distinct lines, so that a test detects bytes that a proxy loses, repeats or swaps.
 seq -f %09.0f 0 999 > "$scratch/10kb"
@@ -36,7 +37,8 @@ http {
     uwsgi_temp_path uwsgi;
     scgi_temp_path scgi;
     server {
-        listen $host:$port reuseport backlog=4096;
+        listen $host:$port ${tls:-} reuseport backlog=4096;
+        ${files:-}
         location = /10kb { root $scratch; }
         location = /stub_status { stub_status; }
         location = / { return 200 "Hello, World!"; }

@@ -1,4 +1,4 @@
-// Command server starts the standard library's server with ServeMux and no options. GOMAXPROCS limits the cores it uses, and
+// Command server starts the standard library's server with ServeMux and no other options. GOMAXPROCS limits the cores it uses, and
 // DATABASE_URL is the address of its database.
 package main
 
@@ -40,6 +40,8 @@ func respondJSON(w http.ResponseWriter, value any) {
 
 func main() {
 	address := flag.String("listen", "127.0.0.1:8080", "host:port to listen on")
+	cert := flag.String("cert", "", "PEM file with a certificate, to serve HTTPS and HTTP/2")
+	key := flag.String("key", "", "PEM file with the certificate's key")
 	flag.Parse()
 
 	mux := http.NewServeMux()
@@ -55,6 +57,9 @@ func main() {
 		mux.HandleFunc("GET /updates", tables.updates)
 		mux.HandleFunc("GET /fortunes", tables.fortunes)
 		mux.HandleFunc("GET /cached-queries", tables.cachedQueries)
+	}
+	if *cert != "" {
+		log.Fatal(http.ListenAndServeTLS(*address, *cert, *key, mux))
 	}
 	log.Fatal(http.ListenAndServe(*address, mux))
 }

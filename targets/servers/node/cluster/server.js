@@ -1,10 +1,13 @@
 // A server that uses http from the standard library. With more than one worker, the standard library's cluster starts the workers and
 // distributes the connections among them.
-// Usage: node server.js HOST PORT WORKERS
+// With a certificate and its key, it serves HTTPS, and HTTP/2 through the compatibility API of http2.
+// Usage: node server.js HOST PORT WORKERS [CERT KEY]
 'use strict';
 
 const cluster = require('node:cluster');
+const fs = require('node:fs');
 const http = require('node:http');
+const http2 = require('node:http2');
 
 const BODY = 'Hello, World!';
 
@@ -22,8 +25,9 @@ function answer(request, response) {
   }
 }
 
-function serve(host, port) {
-  http.createServer(answer).listen({ host, port, backlog: 4096 });
+function create(cert, key) {
+  if (!cert) return http.createServer(answer);
+  return http2.createSecureServer({ cert: fs.readFileSync(cert), key: fs.readFileSync(key), allowHTTP1: true }, answer);
 }
 
 function startWorkers(count) {
@@ -34,6 +38,6 @@ function startWorkers(count) {
   });
 }
 
-const [host, port, workers] = process.argv.slice(2);
+const [host, port, workers, cert, key] = process.argv.slice(2);
 if (cluster.isPrimary && Number(workers) > 1) startWorkers(Number(workers));
-else serve(host, Number(port));
+else create(cert, key).listen({ host, port: Number(port), backlog: 4096 });

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import replace
+from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from httpbench.model import Cores, Load, Scaling
-from httpbench.run import Matrix, make_plan, scaling_of
+from httpbench.model import Cores, Http2, Https, Load, Scaling
+from httpbench.run import Matrix, make_plan, scaling_of, undeclared
 from httpbench.run.proxy.trial import BASELINE
 from tests.factories import TARGETS, make_target
 
@@ -89,3 +91,26 @@ def test_the_baseline_ignores_the_number_of_workers() -> None:
     proxy = make_target("a/takes", scaling=(Scaling.MULTI,), run=("./proxy", "{workers}"))
     chosen = Matrix([proxy], [Scaling.MULTI], ["plaintext"], [Load(connections=8)], "native", 1, baseline=BASELINE, workers=8)
     assert {trial.target: trial.workers for trial in make_plan(chosen, lambda _: CORES, 1).trials} == {"a/takes": 8, "baseline": None}
+
+
+@pytest.mark.parametrize(
+    ("declared", "load", "problem"),
+    [
+        ({}, Load(), None),
+        ({}, Load(tls=True), "HTTPS"),
+        ({"https": Https(run=("./server", "{cert}"))}, Load(tls=True), None),
+        ({"https": Https(run=("./server", "{cert}"))}, Load(tls=True, http2=True), "HTTP/2 over TLS"),
+        ({"https": Https(run=("./server", "{cert}")), "http2": (Http2.H2,)}, Load(tls=True, http2=True), None),
+        ({"http2": (Http2.H2C,)}, Load(http2=True), None),
+        ({"http2": (Http2.H2,)}, Load(http2=True), "HTTP/2 without TLS"),
+    ],
+)
+def test_targets_are_measured_only_by_protocols_that_they_declare(declared: dict[str, Any], load: Load, problem: str | None) -> None:
+    target = make_target("c/a", **declared)
+    plan = make_plan(Matrix([target], [Scaling.SINGLE], ["plaintext"], [load], ["native"], 1), lambda _: CORES, 0)
+    assert bool(plan.trials) == (problem is None)
+    assert list(plan.skipped) == ([] if problem is None else [f"{problem} of c/a"])
+
+
+def test_a_command_may_speak_any_protocol() -> None:
+    assert undeclared(make_target("command/a", category=None), tls=True, http2=True) is None

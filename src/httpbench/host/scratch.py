@@ -12,7 +12,6 @@ import re
 import shutil
 import stat
 import tempfile
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -20,8 +19,6 @@ from pathlib import Path
 PREFIX = "httpbench-"
 OURS = re.compile(rf"{PREFIX}(?:[a-z]+-)?[a-z0-9_]{{8}}")
 """Pattern of names that ``mkdtemp`` makes from the prefix."""
-YOUNG_S = 1.0
-"""Age up to which a folder counts as in use, in seconds, because its process may not have locked it yet."""
 
 
 class ScratchFolder:
@@ -29,14 +26,28 @@ class ScratchFolder:
 
     def __init__(self, kind: str = "", parent: str | None = None):
         """Create the folder in ``parent``, by default the system's folder for temporary files. ``kind`` is part of its name."""
-        self.path = Path(tempfile.mkdtemp(prefix=PREFIX + kind, dir=parent))
-        self._lock = os.open(self.path, os.O_RDONLY | os.O_DIRECTORY)
-        fcntl.flock(self._lock, fcntl.LOCK_EX)
+        while (made := _made(PREFIX + kind, parent)) is None:
+            pass  # another process swept the folder before this one locked it
+        self.path, self._lock = made
 
     def close(self) -> None:
         """Remove the folder and its files."""
         shutil.rmtree(self.path, ignore_errors=True)
         os.close(self._lock)
+
+
+def _made(prefix: str, parent: str | None) -> tuple[Path, int] | None:
+    """Create and lock a folder, and return it with the descriptor of the lock. Return ``None`` if it no longer exists then."""
+    path = Path(tempfile.mkdtemp(prefix=prefix, dir=parent))
+    try:
+        lock = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
+    except FileNotFoundError:
+        return None
+    fcntl.flock(lock, fcntl.LOCK_EX)
+    if path.exists():
+        return path, lock
+    os.close(lock)
+    return None
 
 
 @contextmanager
@@ -66,7 +77,7 @@ def sweep(parent: Path | None = None) -> list[Path]:
 def _is_abandoned(entry: os.DirEntry[str]) -> bool:
     try:
         found = entry.stat(follow_symlinks=False)
-        if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.geteuid() or time.time() - found.st_mtime < YOUNG_S:
+        if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.geteuid():
             return False
         lock = os.open(entry.path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
     except OSError:

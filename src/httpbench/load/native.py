@@ -18,7 +18,19 @@ from httpbench.load import programs
 from httpbench.load.adapters import ReportPart, parsed
 from httpbench.load.base import Job, KeptResponse, LoadGenerator, Output, Progress, SliceReport
 from httpbench.load.rate_steps import RecordedInterval, interval_ms, steps
-from httpbench.model import Arrivals, Distribution, Interval, Load, Measurement, MixPart, PartMeasurement, Requests, Requirement, Stalls
+from httpbench.model import (
+    Arrivals,
+    Distribution,
+    Interval,
+    Load,
+    Measurement,
+    MixPart,
+    PartMeasurement,
+    Requests,
+    Requirement,
+    Stalls,
+    TlsHandshakes,
+)
 from httpbench.quantiles import decoded, percentiles_us, recorded
 
 PROGRAM = "httpbench-loadgen"
@@ -62,6 +74,10 @@ class _Stalls(Stalls, extra="ignore"):
     pass
 
 
+class _TlsHandshakes(TlsHandshakes, extra="ignore"):
+    pass
+
+
 class _Bytes(ReportPart):
     received: int
 
@@ -91,6 +107,7 @@ class _Report(ReportPart):
     intervals: tuple[_Interval, ...] = ()
     parts: tuple[_Part, ...] = ()
     stalls: _Stalls | None = None
+    tls_handshakes: _TlsHandshakes | None = None
     generator: _Generator
     interrupted: bool = False
     failure: str | None = None

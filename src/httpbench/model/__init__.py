@@ -35,6 +35,7 @@ from httpbench.model.measurement import (
     SampledBodies,
     Stalls,
     Step,
+    TlsHandshakes,
 )
 from httpbench.model.noise import Noise
 from httpbench.model.observed import Criteria, Observed

@@ -213,6 +213,15 @@ class Stalls(Frozen):
     """Total length of all stalls, in µs."""
 
 
+class TlsHandshakes(Frozen):
+    """Numbers of TLS handshakes, including those before the measured duration."""
+
+    full: int
+    """Number of full handshakes."""
+    resumed: int
+    """Number of handshakes that resumed an earlier session."""
+
+
 class Measurement(Frozen):
     """The report of a load generator on one measured period."""
 
@@ -249,6 +258,8 @@ class Measurement(Frozen):
     means_every_request: bool = False
     """Whether the mean service time covers every request, and the connections are under load all the time. If so, Little's law must hold in
     a closed loop."""
+    tls_handshakes: TlsHandshakes | None = None
+    """TLS handshakes. Null: without TLS, or not reported."""
     stalls: Stalls | None = None
     """Stalls of the target in a closed loop, which percentiles can hide. Null: open loop, or not reported."""
     unfinished: int = 0

@@ -133,7 +133,6 @@ def kill_again_and_again(scene: Scene) -> None:
             until(lambda: not scene.left(), END_S)
         ended = time.monotonic()
         assert not scene.left(), f"{where}: {scene.left()}"
-        time.sleep(max(0.0, killed + 6 - time.monotonic()))  # folders that may still be in use aren't removed
         scene.harness.run(*NEXT, env=scene.env)
         assert not scene.left() and not scene.folders(), f"{where}: {scene.left()} {scene.folders()}"
         print(f"{where}: all ended {ended - killed:.2f} s after the kill ({killed - begun:.1f} s)", flush=True)

@@ -13,6 +13,7 @@ import psutil
 import pytest
 
 from httpbench.errors import LostHostError, StartError
+from httpbench.host.scratch import sweep
 from httpbench.isolate import remote_tree
 from httpbench.isolate.remote_tree import RemoteCommand, RemoteTree
 from httpbench.isolate.ssh import SshConnection
@@ -51,6 +52,7 @@ def test_the_folder_is_removed_afterwards(connection: SshConnection) -> None:
     with start(connection, "pwd") as tree:
         until(tree.exits)
         folder = Path(tree.stdout().strip())
+        assert folder not in sweep(folder.parent), "a command of httpbench on the load host leaves it alone"
         assert folder.exists()
     until(lambda: not folder.exists())
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import subprocess
 import sys
@@ -12,18 +13,12 @@ import pytest
 from httpbench.host import scratch
 from httpbench.host.scratch import scratch_folder, sweep
 
-LONG_AGO = 1_700_000_000
-
 
 @pytest.fixture(autouse=True)
 def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Use an own folder for temporary files."""
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     return tmp_path
-
-
-def age(path: Path) -> None:
-    os.utime(path, (LONG_AGO, LONG_AGO), follow_symlinks=False)
 
 
 def test_a_folder_is_private_and_removed() -> None:
@@ -40,9 +35,22 @@ def test_folders_of_killed_processes_are_removed(temporary: Path) -> None:
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False, timeout=60, env=env)
     left = Path(done.stdout.strip())
     assert left.is_dir() and left.parent == temporary
-    assert sweep() == [], "its process might still be about to lock it"
-    age(left)
     assert sweep() == [left] and not left.exists()
+
+
+def test_a_folder_may_be_swept_before_it_is_locked(temporary: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    flock = fcntl.flock
+    swept: list[Path] = []
+
+    def sweep_first(descriptor: int, operation: int) -> None:
+        if not swept and not operation & fcntl.LOCK_NB:
+            swept.extend(sweep())
+        flock(descriptor, operation)
+
+    monkeypatch.setattr("fcntl.flock", sweep_first)
+    with scratch_folder() as folder:
+        assert len(swept) == 1 and swept[0] != folder and list(temporary.iterdir()) == [folder]
+        assert sweep() == []
 
 
 def test_everything_else_stays(temporary: Path) -> None:
@@ -53,8 +61,6 @@ def test_everything_else_stays(temporary: Path) -> None:
     named.mkdir()
     short.mkdir()
     with scratch_folder() as used:
-        for path in (link, file, named, short, used):
-            age(path)
         assert sweep() == []
         assert used.is_dir()
     assert all(path.exists() for path in (link, file, named, short))
@@ -63,6 +69,5 @@ def test_everything_else_stays(temporary: Path) -> None:
 def test_folders_of_other_users_stay(temporary: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     others = temporary / "httpbench-dddddddd"
     others.mkdir()
-    age(others)
     monkeypatch.setattr(os, "geteuid", lambda: os.getuid() + 1)
     assert sweep() == [] and others.is_dir()

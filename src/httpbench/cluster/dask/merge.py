@@ -139,6 +139,8 @@ class MergedResults:
         self._totals, self._slices = HistogramSums(len(self._names)), HistogramSums(len(added.intervals.sizes))
         config = {**result["config"], "part": "1/1"}
         self._whole = {**result, **{name: dict(result[name]) for name in SUMMED}, "config": config}
+        if self._whole.get("tls_handshakes"):
+            self._whole["tls_handshakes"] = dict(self._whole["tls_handshakes"])
         self._columns = {name: added.columns.get(name, ()) for name in (*PLACE, *SUMMED_IN_INTERVALS)}
 
     def _check(self, added: PackedResult) -> None:
@@ -168,6 +170,8 @@ class MergedResults:
 def _add_counts(whole: dict[str, Any], result: Document) -> None:
     for name in SUMMED:
         _add_numbers(whole[name], result[name], result[name])
+    if whole["tls_handshakes"]:
+        _add_numbers(whole["tls_handshakes"], result["tls_handshakes"], whole["tls_handshakes"])
     _add_numbers(whole, result, SUMMED_NUMBERS)
     _add_numbers(whole["config"], result["config"], ("connections", "threads"))
 

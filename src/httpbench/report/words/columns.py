@@ -107,6 +107,7 @@ def further(found: Sequence[Group], table: Table) -> list[Column]:
     return [
         *(_latency(name, ALWAYS) for name in ("p95", "p99_9", "p99_99")),
         _CPU_PER_REQUEST,
+        _HANDSHAKES,
         *_DATABASE,
         *_http_servers(found),
     ]
@@ -132,6 +133,7 @@ def _figures(found: Sequence[Group]) -> list[Column]:
         Column("requests", "Req", "", lambda row: _exact(row.summary.requests), 15),
         Column("errors", "Err", "", lambda row: _exact(row.summary.errors), 5),
         Column("rps", "Requests/s", "", _throughput, ALWAYS, is_headline=True),
+        *([_HANDSHAKES] if any(counts_handshakes(group.load) for group in found) else []),
         Column("interval", "±", "%", lambda row: half_width(row.summary.throughput_rps), 1),
         Column("spread", "Range", "± %", lambda row: _spread(row.summary.throughput_rps), 17),
         Column("bytes", "BPS", "MB/s", lambda row: scaled(row.summary.bytes_per_s, 1e6, 1), 14),
@@ -222,6 +224,18 @@ def _response(row: Row) -> str:
 def _throughput(row: Row) -> str:
     text = scaled(row.summary.throughput_rps, 1, 0)
     return LOWER_BOUND + text if text and row.is_lower_bound else text
+
+
+def counts_handshakes(load: Load) -> bool:
+    """Return whether each request of a load includes a TLS handshake."""
+    return load.tls and not load.keepalive
+
+
+def _handshakes(row: Row) -> str:
+    return _throughput(row) if counts_handshakes(row.summary.load) else ""
+
+
+_HANDSHAKES = Column("handshakes", "Handshakes/s", "", _handshakes, ALWAYS, is_headline=True)
 
 
 def _label(row: Row) -> str:
@@ -345,6 +359,8 @@ def chosen_overhead(every: Sequence[Column], view: View) -> list[Column]:
 
 def _usual(table: Table, load: Load) -> list[str]:
     usual = list(USUAL[table])
+    if counts_handshakes(load) and table is not Table.TCP_PROXIES:
+        usual[usual.index("rps")] = "handshakes"
     beside = "p99" if load.rate_rps is not None else next(name for name in ("stddev", "interval", "rps") if name in usual)
     usual.insert(usual.index(beside) + 1, "bar")
     return usual

@@ -40,6 +40,7 @@ def load_options(load: Load) -> tuple[str, ...]:
         "--http2" if load.http2 else "",
         f"--pipeline {load.pipeline}" if load.pipeline > 1 else "",
         "" if load.keepalive else "--no-keepalive",
+        "--tls-resumption" if load.tls_resumption else "",
         f"--requests-per-connection {load.requests_per_connection}" if load.requests_per_connection else "",
     )
 
@@ -103,7 +104,7 @@ def _title(group: Group) -> Iterator[str]:
     parts = (
         group.workload,
         scaling_words(group.scaling, group.target_cores, group.workers),
-        *_connections(load, f"{unit} in flight per connection", "a new connection for each request", "requests per connection"),
+        *_connections(load, f"{unit} in flight per connection", _without_keepalive(load), "requests per connection"),
         rate,
         f"{load.duration_s:g} s" if load.rate_from_rps is None else _rising(load),
         f"by {group.load_generator}" if group.several_generators else "",
@@ -132,6 +133,12 @@ def _connections(load: Load, in_flight: str, without_keepalive: str, each: str) 
         f"{load.requests_per_connection} {each}" if load.requests_per_connection else "",
     )
     return filter(None, parts)
+
+
+def _without_keepalive(load: Load) -> str:
+    if load.tls:
+        return f"a new connection and {'a resumed session' if load.tls_resumption else 'a full handshake'} for each request"
+    return "a new connection for each request"
 
 
 def _rising(load: Load) -> str:

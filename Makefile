@@ -60,6 +60,7 @@ test-all: install portable
 	cargo test --locked --quiet -- --ignored
 	scripts/install-databases
 	scripts/install-namespaces
+	scripts/install-h2spec
 	$(BIN)/python -m pytest --numprocesses 2 --durations=20 -m "slow and not alone and not container" tests/contract tests/integration tests/e2e
 	scripts/install-browser
 	$(BIN)/python -m pytest --numprocesses 2 --durations=10 tests/browser

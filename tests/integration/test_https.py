@@ -17,6 +17,7 @@ import pytest
 
 from httpbench.http import ExchangeError, Transport, exchange
 from httpbench.model import Request, Trust
+from httpbench.run import h2spec
 from tests import waiting
 from tests.harness import Harness
 from tests.servers import free_port
@@ -213,6 +214,7 @@ def test_a_target_keeps_its_contract_over_tls(harness: Harness, nginx: Nginx, wo
     done = harness.run("verify", "c/nginx", "--scaling", "single", *words, timeout_s=120)
     assert done.returncode == 0, done.stdout
     assert ("responds to pipelined requests in order" in done.stdout) == ("--http2" not in words)
+    assert ("h2spec: " in done.stdout) == ("--http2" in words and h2spec() is not None)
 
 
 def test_other_verbs_use_tls(harness: Harness, nginx: Nginx) -> None:

@@ -18,6 +18,7 @@ HEADER = """\
 # When and where each target was last verified. `httpbench verify --record` writes this file. A target without an entry was never built.
 #
 # scaling: the scalings that passed; empty: the target was built but failed. sources: the fingerprint of the verified sources.
+# h2spec: the numbers of its tests of HTTP/2 that passed and, by section, that failed; `verify --tls --http2 --record` adds them.
 """
 
 
@@ -51,6 +52,9 @@ def _entry(proof: Proof) -> str:
     if proof.version is not None:
         lines.append(f"version = {_text(proof.version)}")
     lines.append(f"scaling = [{', '.join(map(_text, proof.scaling))}]")
+    if proof.h2spec is not None:
+        failed = ", ".join(f"{_text(section)} = {count}" for section, count in sorted(proof.h2spec.failed.items()))
+        lines.append(f"h2spec = {{ passed = {proof.h2spec.passed}, failed = {{ {failed} }} }}")
     lines += [f"{key} = {_text(value)}" for key, value in (("sources", proof.sources), ("note", proof.note)) if value is not None]
     return "\n".join(lines) + "\n"
 

@@ -41,7 +41,7 @@ from httpbench.model.noise import Noise
 from httpbench.model.observed import Criteria, Observed
 from httpbench.model.plan import Cores, TrialPlan
 from httpbench.model.probe import Label, Observation, Probed, Trait
-from httpbench.model.proof import Proof, ProofFile
+from httpbench.model.proof import Conformance, Proof, ProofFile
 from httpbench.model.response import SampledRequest, SampledResponse
 from httpbench.model.run import Gate, Precision, Run, RunStatus
 from httpbench.model.search import Bound, Figure, Search, ServiceLevel

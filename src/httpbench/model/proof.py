@@ -10,6 +10,19 @@ from httpbench.model.frozen import Frozen
 from httpbench.model.target import Scaling
 
 
+class Conformance(Frozen):
+    """The result of h2spec, a program with conformance tests of HTTP/2."""
+
+    passed: int
+    """Number of tests that passed."""
+    failed: dict[str, int] = {}
+    """Number of tests that failed, by section, such as ``http2/5.1``: section 5.1 of RFC 7540."""
+
+    @property
+    def total(self) -> int:
+        return self.passed + sum(self.failed.values())
+
+
 class Proof(Frozen):
     """The last recorded verification of a target."""
 
@@ -27,6 +40,8 @@ class Proof(Frozen):
     """Scalings in which the target passed. Empty: the target was built, but failed in every scaling."""
     sources: str | None = Field(default=None, pattern=r"^[0-9a-f]{12}$")
     """Fingerprint of the verified sources. Null: not recorded."""
+    h2spec: Conformance | None = None
+    """Result of h2spec. Null: the target doesn't serve HTTP/2, or h2spec did not run."""
     note: str | None = None
     """Sentence that describes a limitation of the verification. Null: none."""
 

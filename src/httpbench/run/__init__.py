@@ -30,12 +30,14 @@ from httpbench.run.plan.slices import Interleave, with_slices
 from httpbench.run.plan.spec import RunSpec
 from httpbench.run.rounds.record import Outcome
 from httpbench.run.rounds.rounds import backend_of, make_run
+from httpbench.run.server.conformance import H2SPEC_INSTALL, h2spec
 from httpbench.run.server.verify import probe_target
 from httpbench.run.trial.start import StartContext, container_command
 from httpbench.run.trial.verified import Verified
 from httpbench.run.up import Up, up
 
 __all__ = [
+    "H2SPEC_INSTALL",
     "KINDS",
     "Built",
     "Interleave",
@@ -65,6 +67,7 @@ __all__ = [
     "engines_of",
     "estimate_s",
     "everywhere",
+    "h2spec",
     "is_verified_here",
     "left_behind",
     "load_of",

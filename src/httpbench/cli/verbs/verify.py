@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from httpbench.catalog import Catalog
-    from httpbench.model import Target, Workload
+    from httpbench.model import Conformance, Target, Workload
     from httpbench.run import Built, Verified
 
 
@@ -55,7 +55,7 @@ def verify(options: VerifyOptions) -> ExitCode:
     from httpbench.cli.targets import prepare_engines, with_backends, workloads_of
     from httpbench.model import Kind, Scaling
     from httpbench.report.words.numbers import plural
-    from httpbench.run import KINDS, backend_of, cores_beside_database, databases_of, prepare, scaling_of
+    from httpbench.run import H2SPEC_INSTALL, KINDS, backend_of, cores_beside_database, databases_of, h2spec, prepare, scaling_of
 
     selection, known = options.selection, options.selection.catalog()
     targets = options.isolation.applied(selection.of(known, kind=None if selection.words else Kind.SERVER))
@@ -70,6 +70,8 @@ def verify(options: VerifyOptions) -> ExitCode:
         needed = {each.id: each for each in (*with_backends(known, targets, workloads), *databases)}
         built = prepare(list(needed.values()), observer, options.jobs)
     topology, transport = host.read_topology(), options.transport.transport()
+    if transport.http2 and h2spec() is None:
+        console.echo(f"h2spec is not installed, so it will not run; to install it: {H2SPEC_INSTALL}", err=True)
     passed = not built.errors
     recorded: list[Path] = []
     for target in targets:
@@ -94,8 +96,10 @@ def verify(options: VerifyOptions) -> ExitCode:
                 passed = passed and result.passed
                 results.append(result)
                 _show(result)
-        if results and options.workload is None:
+        if results and options.workload is None and transport.trust is None:
             recorded += _keep(target, results, built, record=options.record)
+        if options.record and (found := next((result.conformance for result in results if result.conformance), None)):
+            recorded.append(_add_conformance(target, found))
     if recorded:
         console.echo(f"recorded {plural(len(recorded), 'target')} in {recorded[0]}")
     return ExitCode.OK if passed else ExitCode.FAILED
@@ -136,11 +140,27 @@ def _keep(target: Target, results: Sequence[Verified], built: Built, *, record: 
         return []
     failed = [result.scaling for result in results if not result.passed]
     scaling = mark_verified(target, [result.scaling for result in results if result.scaling not in failed], failed)
-    return [catalog.record_proofs([proof_of(target, scaling, built)])] if record else []
+    if not record:
+        return []
+    proof, before = proof_of(target, scaling, built), catalog.read_proofs().get(target.id)
+    if before is not None and before.sources == proof.sources:
+        proof = proof.model_copy(update={"h2spec": before.h2spec})
+    return [catalog.record_proofs([proof])]
+
+
+def _add_conformance(target: Target, found: Conformance) -> Path:
+    """Add the result of h2spec to the target's record, and return its file. Raise :class:`UsageError` if the record isn't current."""
+    from httpbench import catalog
+    from httpbench.run import sources_of
+
+    known = catalog.read_proofs().get(target.id)
+    if known is None or known.sources != sources_of(target):
+        raise UsageError(f"{target.id} has no current record", hint=f"first run `httpbench verify {target.id} --record`")
+    return catalog.record_proofs([known.model_copy(update={"h2spec": found})])
 
 
 def _show(result: Verified) -> None:
-    from httpbench.report.words.checks import check_text
+    from httpbench.report.words.checks import check_text, conformance_text
     from httpbench.report.words.targets import probe_warning
 
     asked = f" {result.workload}" if result.target.paths else ""
@@ -149,6 +169,8 @@ def _show(result: Verified) -> None:
         text = check_text(check)
         mark, more = "✓" if check.passed else "✗", "" if text == "holds" else f": {one_line(text)}"
         console.echo(f"  {mark} {check.name}{more}")
+    if result.conformance:
+        console.echo(f"  h2spec: {conformance_text(result.conformance)}")
     if result.probed:
         console.echo(f"  probe: {result.probed.label or 'unknown'}")
         if warning := probe_warning(result.target, result.probed):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from httpbench.contract import Check
+from httpbench.model import Conformance
 from httpbench.report.words.reasons import joined
 
 
@@ -14,3 +15,9 @@ def check_text(check: Check) -> str:
     if check.declared:
         return f"does not hold, as declared ({check.limit}): {problem}" if problem else f"holds, but {check.limit} is declared"
     return problem or "holds"
+
+
+def conformance_text(found: Conformance) -> str:
+    """Return the result of h2spec: ``118 of 145 tests passed; failed: http2/5.1 (6), hpack/4.2``."""
+    failed = ", ".join(f"{section} ({count})" if count > 1 else section for section, count in sorted(found.failed.items()))
+    return f"{found.passed} of {found.total} tests passed" + (f"; failed: {failed}" if failed else "")

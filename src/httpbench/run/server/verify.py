@@ -12,9 +12,10 @@ from httpbench import contract, host, http
 from httpbench.databases import counting_problem, requires_rows
 from httpbench.errors import HttpbenchError
 from httpbench.host.scratch import scratch_folder
-from httpbench.model import Cores, Label, Probed, SampledResponse, Scaling, Target, Workload
+from httpbench.model import Conformance, Cores, Label, Probed, SampledResponse, Scaling, Target, Workload
 from httpbench.run.database.running import RunningDatabase, started
 from httpbench.run.load.contract_load import CONNECTIONS, problem_under_load, requests_under_load
+from httpbench.run.server.conformance import conformance, h2spec
 from httpbench.run.trial.frame import folders_in
 from httpbench.run.trial.inputs import Upstream
 from httpbench.run.trial.start import StartContext, start
@@ -38,6 +39,7 @@ def verify(
     workload = workload.of(target)
     checks: list[contract.Check] = []
     seen: Probed | None = None
+    tested: Conformance | None = None
     try:
         with _room(target, folder, cores, database, transport) as (place, generators, beside):
             before = beside.counts() if beside else None
@@ -51,6 +53,8 @@ def verify(
                 problem, correct = problem_under_load(running, workload, cores, generators)
                 requests = requests_under_load(workload)
                 checks.append(contract.Check(f"responds correctly to {requests:,} requests over {CONNECTIONS} connections", problem))
+                if transport.http2 and (program := h2spec()):
+                    tested = conformance(program, running, workload, generators)
                 checks.append(stays_alive(running))
                 stopped = running.stop()
             if beside and before and requires_rows(workload) and not problem:
@@ -60,7 +64,7 @@ def verify(
             checks.append(ends_in_time(stopped))
     except HttpbenchError as error:
         return Verified(target, scaling, tuple(checks), error, seen, workload.name)
-    return Verified(target, scaling, tuple(checks), None, seen, workload.name)
+    return Verified(target, scaling, tuple(checks), None, seen, workload.name, tested)
 
 
 def probe_target(

@@ -6,7 +6,7 @@ import json
 
 from rich.console import Console
 
-from httpbench.model import Run, Table
+from httpbench.model import Load, Run, Table
 from httpbench.report import FORMATS
 from httpbench.report.terminal.run import render_terminal
 from httpbench.report.words.columns import View
@@ -64,3 +64,17 @@ def test_an_old_run_without_a_kind_of_table_keeps_its_table() -> None:
     run, trials = make_mixed_run()
     old = Run.model_validate_json(json.dumps({key: value for key, value in run.model_dump(mode="json").items() if key != "table"}))
     assert FORMATS["markdown"](old, trials) == FORMATS["markdown"](run, trials)
+
+
+def test_a_new_connection_for_each_request_over_tls_is_a_handshake() -> None:
+    load = Load(tls=True, keepalive=False)
+    trials = make_rounds("c/nginx", (9000, 9100, 9200), plan={"load": load})
+    text = FORMATS["markdown"](make_run(trials), trials)
+    header, _, line = [line for line in text.splitlines() if line.startswith("|")][:3]
+    cells = dict(zip((cell.strip() for cell in header.split("|")), (cell.strip() for cell in line.split("|")), strict=True))
+    assert cells["Handshakes/s"] == cells["Requests/s"] == "9,100"
+    assert "HTTPS · 64 connections · a new connection and a full handshake for each request" in text
+    console = Console(width=100)
+    with console.capture() as captured:
+        console.print(render_terminal(make_run(trials), trials, width=100, view=View()))
+    assert "Handshakes/s" in captured.get() and "Requests/s" not in captured.get()

@@ -20,7 +20,7 @@ def test_each_line_but_the_last_shows_the_time_left() -> None:
     shown.trial_started(trials[1].plan, 1, 2, 45)
     shown.trial_ended(trials[1])
     first, last = out.getvalue().splitlines()
-    assert first.startswith("[1/2]") and first.endswith("; 45s left")
+    assert first.startswith("[1/2]") and first.endswith(" · 45s left")
     assert last.startswith("[2/2]") and "left" not in last
 
 

@@ -61,7 +61,7 @@ class Lines:
         pass
 
     def trial_ended(self, trial: Trial) -> None:
-        left = f"; {clock(self._left_s)} left" if self._left_s and not self._is_last else ""
+        left = f" · {clock(self._left_s)} left" if self._left_s and not self._is_last else ""
         self._say(f"{self._place(trial)}: {outcome(trial)}{left}")
 
     @property

@@ -15,6 +15,7 @@ from urllib.parse import urlsplit
 from httpbench import http
 from httpbench.databases import HOST_NAME as DATABASE_HOST
 from httpbench.errors import HttpbenchError, StartError, TargetDiedError
+from httpbench.host import inherited
 from httpbench.isolate import (
     SCRATCH,
     Command,
@@ -197,7 +198,7 @@ def start(target: Target, scaling: Scaling, workload: Workload, place: StartCont
     log = place.scratch / "target.log"
     commands = commands_of(target, scaling, place, port)
     with explained_by(log), ProcessTree(commands, stdout=log, stderr=log) as tree:
-        response = _first_response(tree, port, workload, len(commands), place)
+        response = _first_response(tree, port, workload, len(commands), place, _hint_about(target))
         argv = tuple(commands[0].argv)
         yield RunningTarget(tree, place.address, port, response, log, argv=argv, copies=len(commands), transport=place.transport)
 
@@ -337,8 +338,13 @@ def fill(text: str, values: dict[str, str]) -> str:
     return re.sub(r"\{([a-z_]+)\}", lambda match: values.get(match[1], match[0]), text)
 
 
-def _first_response(tree: ProcessTree, port: int, workload: Workload, copies: int, place: StartContext) -> SampledResponse:
-    """Wait until every copy listens, because a late copy might get no connections. Return the first correct response."""
+def _first_response(
+    tree: ProcessTree, port: int, workload: Workload, copies: int, place: StartContext, hint: str | None
+) -> SampledResponse:
+    """Wait until every copy listens, because a late copy might get no connections. Return the first correct response.
+
+    ``hint`` says what may help if a copy fails.
+    """
     address, limit_s = place.address, place.start_limit_s
     deadline = time.monotonic() + limit_s
     try:
@@ -353,7 +359,7 @@ def _first_response(tree: ProcessTree, port: int, workload: Workload, copies: in
                 )
             time.sleep(0.005)
     except StartError as error:
-        raise _explained(error, tree, address, port) from None
+        raise _explained(error, tree, address, port, hint) from None
     return response
 
 
@@ -361,7 +367,14 @@ def _hint(end: Exit) -> str | None:
     return "a target must stay in the foreground" if end.code == 0 else None
 
 
-def _explained(error: StartError, tree: ProcessTree, address: str, port: int) -> StartError:
+def _hint_about(target: Target) -> str | None:
+    """Return why a user's command may fail although it works in the user's shell, or ``None`` if it gets the shell's whole environment."""
+    if target.is_declared or not inherited.withheld(target.env):
+        return None
+    return "a server gets only basic variables such as PATH; pass on others with --env NAME, or all with --env-all"
+
+
+def _explained(error: StartError, tree: ProcessTree, address: str, port: int, hint: str | None) -> StartError:
     """Return the error, with observations added that may explain why the target didn't respond."""
     exits = tree.exits()
     is_served = accepts(port, address)
@@ -369,7 +382,7 @@ def _explained(error: StartError, tree: ProcessTree, address: str, port: int) ->
     if exits and is_served and not any(place.endswith(f":{port}") for place in places):
         return StartError(f"{error.message} ({exits[0]}); another program took port {port} in the meantime", hint=error.hint)
     if exits:
-        return StartError(f"{error.message} ({exits[0]})", hint=error.hint or _hint(exits[0]))
+        return StartError(f"{error.message} ({exits[0]})", hint=error.hint or _hint(exits[0]) or hint)
     name = f"[{address}]" if ":" in address else address
     if places and f"{name}:{port}" not in places:
         return StartError(f"{error.message}; it listens on {', '.join(places)}", hint=f"it must listen on {name}, or on all addresses")

@@ -24,6 +24,10 @@ LANGUAGE = "command"
 
 PLACEHOLDERS = ("host", "port", "workers", "scratch")
 NAME_CHARACTERS_MAX = 40
+ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
+SHELL_OPERATORS = ("&&", "||", "|", ";", "&", "<", ">", ">>", "2>", "2>&1", "&>")
+"""Words that only a shell understands, unless they are quoted."""
+SHELL_BUILTINS = ("cd", "exec", "export", "source", ".", "ulimit", "unset")
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,6 +142,7 @@ def _slug(text: str) -> str:
 
 
 def _argv(command: str, servers: Servers) -> tuple[str, ...]:
+    words = _words(command, servers.shell)
     unknown = [name for name in re.findall(r"(?<!\$)\{([a-z_]+)\}", command) if name not in PLACEHOLDERS]
     if unknown and not servers.shell:
         raise UsageError(
@@ -149,13 +154,14 @@ def _argv(command: str, servers: Servers) -> tuple[str, ...]:
             f'"{command}" has no {{port}}',
             hint="write {port} where the port belongs, or give the port that it listens on with --port",
         )
-    return _words(command, servers.shell)
+    return words
 
 
 def _words(command: str, shell: bool) -> tuple[str, ...]:
     if shell:
         return ("/bin/sh", "-c", command)
     try:
+        _refuse_shell_syntax(command, shlex.split(command, posix=False))
         words = tuple(shlex.split(command))
     except ValueError as error:
         raise UsageError(
@@ -164,6 +170,19 @@ def _words(command: str, shell: bool) -> tuple[str, ...]:
     if not words:
         raise UsageError("a command is empty")
     return words
+
+
+def _refuse_shell_syntax(command: str, words: Sequence[str]) -> None:
+    """Raise :class:`UsageError` if a command only works in a shell. ``words`` still have their quotes.
+
+    The messages don't repeat values of variables, which may be secret.
+    """
+    if words and (assigned := ASSIGNMENT.match(words[0])):
+        raise UsageError(f"a command begins with {assigned[0]}…, which requires a shell", hint=f"use --env {assigned[0]}VALUE, or --shell")
+    used = next((word for word in words if word in SHELL_OPERATORS or word == words[0] in SHELL_BUILTINS), None)
+    if used is not None:
+        folder = ", or name the folder with --cwd" if used == "cd" else ""
+        raise UsageError(f'"{command}" uses {used}, which requires a shell', hint=f"run commands in a shell with --shell{folder}")
 
 
 def _origin(url: str) -> str:

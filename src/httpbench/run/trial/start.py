@@ -26,6 +26,7 @@ from httpbench.isolate import (
     Stopped,
     accepts,
     free_port,
+    is_only_on_ipv6,
     listeners,
     listening,
     require_free,
@@ -38,6 +39,9 @@ from httpbench.run.load.place import Sampler, ServerThere
 from httpbench.sample import TreeSampler
 
 HOST = "127.0.0.1"
+LOOPBACK_IPV6 = "::1"
+LATE_S = 0.5
+"""Time for a target that listens on ``::1`` to listen on 127.0.0.1, too, in seconds."""
 DATABASE_URL = "DATABASE_URL"
 """Environment variable with the address of a target's database."""
 EVERY_ADDRESS = "0.0.0.0"  # address to listen on inside a container with its own network
@@ -198,9 +202,9 @@ def start(target: Target, scaling: Scaling, workload: Workload, place: StartCont
     log = place.scratch / "target.log"
     commands = commands_of(target, scaling, place, port)
     with explained_by(log), ProcessTree(commands, stdout=log, stderr=log) as tree:
-        response = _first_response(tree, port, workload, len(commands), place, _hint_about(target))
+        address, response = _first_response(tree, port, workload, len(commands), place, _hint_about(target))
         argv = tuple(commands[0].argv)
-        yield RunningTarget(tree, place.address, port, response, log, argv=argv, copies=len(commands), transport=place.transport)
+        yield RunningTarget(tree, address, port, response, log, argv=argv, copies=len(commands), transport=place.transport)
 
 
 @contextmanager
@@ -340,15 +344,24 @@ def fill(text: str, values: dict[str, str]) -> str:
 
 def _first_response(
     tree: ProcessTree, port: int, workload: Workload, copies: int, place: StartContext, hint: str | None
-) -> SampledResponse:
-    """Wait until every copy listens, because a late copy might get no connections. Return the first correct response.
+) -> tuple[str, SampledResponse]:
+    """Wait until every copy listens, because a late copy might get no connections. Return the address and the first correct response.
+
+    The address is ``::1`` if the target doesn't listen on 127.0.0.1.
 
     ``hint`` says what may help if a copy fails.
     """
     address, limit_s = place.address, place.start_limit_s
     deadline = time.monotonic() + limit_s
+    ipv6 = _OnlyOnIpv6(port, address)
     try:
-        response = http.wait_until_correct(address, port, workload, limit_s, lambda: not tree.exits(), place.transport)
+        try:
+            response = http.wait_until_correct(address, port, workload, limit_s, lambda: not (tree.exits() or ipv6), place.transport)
+        except StartError:
+            if not ipv6 or tree.exits():
+                raise
+            address, left_s = LOOPBACK_IPV6, max(deadline - time.monotonic(), LATE_S)
+            response = http.wait_until_correct(address, port, workload, left_s, lambda: not tree.exits(), place.transport)
         if tree.exits():  # a daemon may respond after the command that started it has ended
             raise StartError("ended before it responded")
         while copies > 1 and listeners(port) < copies:
@@ -360,7 +373,26 @@ def _first_response(
             time.sleep(0.005)
     except StartError as error:
         raise _explained(error, tree, address, port, hint) from None
-    return response
+    return address, response
+
+
+class _OnlyOnIpv6:
+    """A condition that is true once a target has listened on ``::1``, but not on 127.0.0.1, for ``LATE_S``.
+
+    Some targets listen on both addresses, one after the other. If the target must listen on another address, the condition is always false.
+    """
+
+    def __init__(self, port: int, address: str):
+        self._port, self._is_asked = port, address == HOST
+        self._since_s: float | None = None
+
+    def __bool__(self) -> bool:
+        if not self._is_asked or not is_only_on_ipv6(self._port):
+            self._since_s = None
+            return False
+        now_s = time.monotonic()
+        self._since_s = self._since_s or now_s
+        return now_s - self._since_s >= LATE_S
 
 
 def _hint(end: Exit) -> str | None:

@@ -48,6 +48,32 @@ def test_words_are_split_as_in_a_shell_but_no_shell_runs() -> None:
     assert not target.is_declared
 
 
+@pytest.mark.parametrize(
+    ("command", "message", "hint"),
+    [
+        ("TOKEN=secret ./server {port}", "a command begins with TOKEN=…, which requires a shell", "use --env TOKEN=VALUE, or --shell"),
+        (
+            "cd x && ./server {port}",
+            '"cd x && ./server {port}" uses cd, which requires a shell',
+            "with --shell, or name the folder with --cwd",
+        ),
+        ("./server {port} | tee log", '"./server {port} | tee log" uses |, which requires a shell', "run commands in a shell with --shell"),
+        ("./server {port} 2>&1", '"./server {port} 2>&1" uses 2>&1, which requires a shell', "run commands in a shell with --shell"),
+    ],
+)
+def test_a_command_for_a_shell_is_refused_without_one(command: str, message: str, hint: str) -> None:
+    with pytest.raises(UsageError) as raised:
+        targets_of(Servers(commands=(command,)))
+    assert raised.value.message == message
+    assert hint in str(raised.value.hint)
+    assert targets_of(Servers(commands=(command,), shell=True))
+
+
+@pytest.mark.parametrize("command", ["sh -c 'cd x && ./server {port}'", "./server {port} '|' a=1 --url=x?a=1&b=2"])
+def test_quoted_words_and_arguments_are_not_shell_syntax(command: str) -> None:
+    assert targets_of(Servers(commands=(command,)))
+
+
 def test_a_shell_gets_the_command_unchanged() -> None:
     (target,) = targets_of(Servers(commands=["cd x && ./server {port}"], shell=True))
     assert target.run == ("/bin/sh", "-c", "cd x && ./server {port}")

@@ -44,7 +44,11 @@ class RunOptions(Options):
         "--image", multiple=True, metavar="IMAGE[:TAG]", help="Image with a command that serves HTTP; --port is the port inside."
     )
     names: tuple[str, ...] = option(
-        "--name", multiple=True, metavar="NAME", help="Name of a server: one per server, in the order commands, URLs, images."
+        "--name",
+        multiple=True,
+        metavar="NAME",
+        default_text="the program, with its folder and arguments",
+        help="Name of a server: one per server, in the order commands, URLs, images.",
     )
     baseline: str | None = option("--baseline", metavar="NAME", default_text="the first", help="Server to compare the others with.")
     isolation: IsolationOptions = group(IsolationOptions)

@@ -6,12 +6,13 @@ upstream and no build.
 
 from __future__ import annotations
 
+import hashlib
 import re
 import shlex
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
+from pathlib import Path, PurePath
 from urllib.parse import urlsplit
 
 from httpbench.errors import UsageError
@@ -24,6 +25,9 @@ LANGUAGE = "command"
 
 PLACEHOLDERS = ("host", "port", "workers", "scratch")
 NAME_CHARACTERS_MAX = 40
+HASH_DIGITS = 6
+SECRET_CHARACTERS_MIN = 8
+"""Minimum length of a variable's value that names omit. A shorter value, such as ``1``, might occur in a name by chance."""
 ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
 SHELL_OPERATORS = ("&&", "||", "|", ";", "&", "<", ">", ">>", "2>", "2>&1", "&>")
 """Words that only a shell understands, unless they are quoted."""
@@ -101,10 +105,10 @@ def path_of(urls: Sequence[str]) -> str | None:
 
 
 def names_of(servers: Servers) -> list[str]:
-    """Return a short, distinct name for each server: the given name, or a name derived from its command, URL or image.
+    """Return a distinct name for each server: the given name, or a name derived from its command, URL or image.
 
-    A command is named after its program or script. If two commands have the same program, their names also contain the folders and words
-    that differ. If two names are still equal, the second name ends with a number.
+    A command is named after its program or script, with its folder and arguments. The name therefore doesn't depend on the other servers of
+    the run, so that ``compare`` and ``history`` find the server again. Only if two names are equal, the second one ends with a number.
     """
     given = [_slug(name) for name in servers.names]
     if "" in given:
@@ -113,18 +117,25 @@ def names_of(servers: Servers) -> list[str]:
         raise UsageError(f"two servers have the name {Counter(given).most_common(1)[0][0]}", hint="give each its own --name")
     if given:
         return given
-    programs = [*map(named, servers.commands), *(Named(urlsplit(url).netloc, (), ()) for url in servers.urls)]
-    programs += [Named(image.rpartition("/")[2], (), ()) for image in servers.images]
-    slugs = [_slug(_told_apart(program, programs))[:NAME_CHARACTERS_MAX].rstrip("-._+") for program in programs]
-    return _numbered([slug or "server" for slug in slugs])
+    secrets = [value for value in servers.env.values() if len(value) >= SECRET_CHARACTERS_MIN]
+    names = [_full_name(named(command), secrets) for command in servers.commands]
+    names += [*(urlsplit(url).netloc for url in servers.urls), *(image.rpartition("/")[2] for image in servers.images)]
+    return _numbered([_shortened(_slug(name)) or "server" for name in names])
 
 
-def _told_apart(program: Named, programs: Sequence[Named]) -> str:
-    """Return the program's name, with the folders and words that another program of the same name lacks."""
-    alike = [other for other in programs if other.name == program.name]
-    folders = [folder for folder in program.folders if not all(folder in other.folders for other in alike)]
-    words = [word for word in program.words if not all(word in other.words for other in alike)]
-    return " ".join([*folders, program.name, *words])
+def _full_name(program: Named, secrets: Sequence[str]) -> str:
+    """Return the program's name with its folders and arguments, but without the user's home folder and without secrets."""
+    path, home = PurePath(*program.folders), Path.home()
+    folder = path.relative_to(home) if path.is_relative_to(home) else path
+    return " ".join([*folder.parts, program.name, *(word for word in program.words if not any(secret in word for secret in secrets))])
+
+
+def _shortened(slug: str) -> str:
+    """Return a name of limited length. If it is shortened, it ends with a hash, so that it stays distinct."""
+    if len(slug) <= NAME_CHARACTERS_MAX:
+        return slug
+    digest = hashlib.sha256(slug.encode()).hexdigest()[:HASH_DIGITS]
+    return f"{slug[: NAME_CHARACTERS_MAX - HASH_DIGITS - 1].rstrip('-._+')}-{digest}"
 
 
 def _numbered(names: Sequence[str]) -> list[str]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -14,7 +16,7 @@ from httpbench.run.plan.commands import Servers, names_of, path_of, targets_of
     ("commands", "names"),
     [
         (["./old --port {port}", "./new --port {port}"], ["old", "new"]),
-        (["/x/server {port} level", "/x/server {port} edge"], ["server-level", "server-edge"]),
+        (["/x/server {port} level", "/x/server {port} edge"], ["x-server-level", "x-server-edge"]),
         (["./app {port} -q", "./app {port}"], ["app-q", "app"]),
         (["./app {port}", "./app {port}", "./app {port}"], ["app", "app-2", "app-3"]),
         (["./My_Server.bin {port}"], ["my_server"]),
@@ -25,10 +27,28 @@ from httpbench.run.plan.commands import Servers, names_of, path_of, targets_of
             ["http.server", "http.server-protocol-http-1.1"],
         ),
         (["python3 a/app.py {port}", "python3 b/app.py {port}"], ["a-app.py", "b-app.py"]),
+        (["./server.old {port}", "./server.new {port}"], ["server.old", "server.new"]),
     ],
 )
 def test_names_are_short_and_distinct(commands: list[str], names: list[str]) -> None:
     assert names_of(Servers(commands=commands)) == names
+
+
+@pytest.mark.parametrize(
+    ("command", "name"),
+    [
+        ("python3 srv.py {port}", "srv.py"),
+        ("./server {port} --threads 4", "server-threads-4"),
+        ("cd old && ./server {port}", "old-server"),
+        (f"{Path.home()}/app/server {{port}}", "app-server"),
+        ("./server {port} --token=secret-value", "server"),
+        (f"./server {{port}} {'x' * 80}", "server-xxxxxxxxxxxxxxxxxxxxxxxxxx-4d353a"),
+    ],
+)
+def test_a_command_has_the_same_name_beside_any_other(command: str, name: str) -> None:
+    for others in ([], ["./other {port}"], ["python3 old/srv.py {port}", "python3 srv.py {port} new"]):
+        servers = Servers(commands=[*others, command], shell=True, env={"TOKEN": "secret-value"})
+        assert names_of(servers)[-1] == name
 
 
 def test_urls_are_named_after_their_host_and_port() -> None:

@@ -185,9 +185,37 @@ def test_gates_decide_the_exit_code(harness: Harness) -> None:
     breached = run(harness, *asked, "--fail-if", "rps>-99.9%", "--fail-if", "rps<-99.9%")
     assert breached.returncode == 3
     assert "BREACHED rps>-99.9%: head against base" in breached.stdout
-    unknown = run(harness, GOOD, GOOD, "--rounds", "2", "--fail-if", "rps<-99.9%")
-    assert unknown.returncode == 1
-    assert "2 rounds are not enough; at least 3 with the figure of both targets are required" in unknown.stdout
+    refused = run(harness, GOOD, GOOD, "--rounds", "2", "--fail-if", "rps<-99.9%")
+    assert (refused.returncode, refused.stdout) == (2, "")
+    assert "--fail-if requires at least 3 rounds, not 2" in refused.stderr
+
+
+# A server that listens on [::1] only.
+IPV6 = """
+import http.server, socket, sys
+class Server(http.server.ThreadingHTTPServer):
+    address_family = socket.AF_INET6
+class Handler(http.server.BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    def do_GET(self):
+        self.send_response(200)
+        self.send_header("Content-Length", "0")
+        self.end_headers()
+    def log_message(self, *words):
+        pass
+Server(("::1", int(sys.argv[1])), Handler).serve_forever()
+"""
+
+
+@pytest.mark.parametrize("others", [(), (GOOD,)], ids=["alone", "in slices"])
+def test_a_server_that_listens_on_ipv6_only_is_measured(harness: Harness, tmp_path: Path, others: tuple[str, ...]) -> None:
+    (tmp_path / "ipv6.py").write_text(IPV6)
+    words = (f"{PYTHON} {tmp_path}/ipv6.py {{port}}", *others, "--rounds", "1", "--retries", "0", "--start-timeout", "10s")
+    found = document(run(harness, *words, "--export-json", "-"))
+    (result,) = (result for result in found["results"] if result["target"] == "command/ipv6.py")
+    (trial,) = result["rounds"]
+    assert trial["measurement"]["requests"]["ok"] > 0
+    assert trial["commands"]["load"][-1].startswith("http://[::1]:")
 
 
 # --- errors --------------------------------------------------------------------------------------------------------------------

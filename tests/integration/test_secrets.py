@@ -47,6 +47,50 @@ def test_nothing_secret_is_stored_exported_or_shown(harness: Harness, tmp_path: 
         assert not [text[:200] for text in shown if secret in text]
 
 
+# A server that ends without a variable that is set in the user's shell.
+NEEDY = """
+import http.server, os, sys
+password = os.environ["APP_PASSWORD"]
+class Handler(http.server.BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    def do_GET(self):
+        self.send_response(200)
+        self.send_header("Content-Length", "0")
+        self.send_header("X-Password", password)
+        self.end_headers()
+    def log_message(self, *words):
+        pass
+http.server.ThreadingHTTPServer(("127.0.0.1", int(sys.argv[1])), Handler).serve_forever()
+"""
+
+
+def test_a_server_that_lacks_a_variable_gets_it_with_an_option(harness: Harness, tmp_path: Path) -> None:
+    (tmp_path / "needy.py").write_text(NEEDY)
+    env = {**harness.env, "APP_PASSWORD": PASSWORD}
+    words = (
+        "run",
+        f"{PYTHON} needy.py {{port}}",
+        "--cwd",
+        str(tmp_path),
+        "--rounds",
+        "1",
+        "--retries",
+        "0",
+        "-d",
+        "200ms",
+        "--warmup",
+        "0",
+    )
+    failed = harness.run(*words, env=env)
+    assert "a server gets only basic variables such as PATH; pass on others with --env NAME, or all with --env-all" in failed.stdout
+    for option in (("--env", "APP_PASSWORD"), ("--env-all",)):
+        done = harness.run(*words, *option, "--export-json", "-", env=env)
+        (result,) = json.loads(done.stdout)["results"]
+        assert result["rounds"][0]["measurement"]["requests"]["ok"] > 0, done.stderr
+        assert PASSWORD not in done.stdout + done.stderr
+    assert not [path for path in harness.db.parent.iterdir() if path.is_file() and PASSWORD.encode() in path.read_bytes()]
+
+
 def test_an_unset_variable_is_an_error(harness: Harness) -> None:
     done = harness.run("run", "server {port}", "--env", "NOT_SET_ANYWHERE")
     assert done.returncode == 2

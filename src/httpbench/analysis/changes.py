@@ -62,6 +62,8 @@ class Alone:
     elsewhere: Literal["limits", "load"] | None
     """Why the other run lacks these loads. ``limits``: the other run measured the target with different container limits. ``load``: it
     measured the target under a different workload or load. ``None``: it didn't measure the target."""
+    is_declared: bool
+    """Whether the target comes from a catalog, which determines its name."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,6 +101,12 @@ class Changes:
     def undecided(self) -> bool:
         """Whether at least one gate could not be judged or, if ``fails_if_inconclusive`` is set, was inconclusive."""
         return leaves_open((judged.passage for judged in self.gates), fails_if_inconclusive=self.fails_if_inconclusive)
+
+    @property
+    def lacks_common_name(self) -> bool:
+        """Whether the runs share no cell, although both measured commands. Their names may differ only by accident."""
+        unnamed = {alone.side for alone in self.not_compared if not alone.is_declared and alone.elsewhere is None}
+        return not self.cells and unnamed == {"base", "head"}
 
     @property
     def figures(self) -> list[str]:
@@ -198,6 +206,7 @@ def _change(base: Row, head: Row, name: str, comparisons: int) -> Change | None:
 def _alone(ours: dict[_Key, Row], theirs: dict[_Key, Row], side: Literal["base", "head"]) -> list[Alone]:
     """Return the cells that only one run has, grouped by target, workload and number of connections."""
     others = {row.target.id for row in theirs.values()}
+    declared = {row.target.id for row in ours.values() if row.target.is_declared}
     without_limits = {key[:-1] for key in theirs}
     limited = {row.target.id for key, row in ours.items() if key not in theirs and key[:-1] in without_limits}
     lacking = [row.summary for key, row in ours.items() if key not in theirs]
@@ -210,6 +219,7 @@ def _alone(ours: dict[_Key, Row], theirs: dict[_Key, Row], side: Literal["base",
             connections,
             loads,
             elsewhere=None if name not in others else "limits" if name in limited else "load",
+            is_declared=name in declared,
         )
         for (name, workload, connections), loads in alone.items()
     ]

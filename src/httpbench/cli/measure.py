@@ -16,6 +16,7 @@ from httpbench.cli.options.load_source import LoadSource
 from httpbench.cli.options.output import Exports, RecordOptions, StoreOptions
 from httpbench.cli.targets import prepare_engines
 from httpbench.cli.terminal import console
+from httpbench.cli.terminal.duration import announcement
 from httpbench.errors import UsageError
 from httpbench.model import Run, RunStatus, Target, Trial, VerdictKind, Workload
 from httpbench.report.terminal.run import render_terminal
@@ -104,6 +105,7 @@ def build_and_run(spec: RunSpec, options: StoreOptions, source: LoadSource = THI
                 observer.warning(f"httpbench-loadgen is missing: {listed(own.generators)} warms up, for the maximum time")
             say = console.warn if options.quiet else observer.warning  # even with --quiet, report that the run waits for cores
             with host.only_run_on(own.cpus, own.topology, waits=not options.no_wait, say=say):
+                observer.planned(announcement(own))
                 return make_run(own, store, observer)
 
 

@@ -1,13 +1,14 @@
 """The environment variables that programs inherit from the harness: only those that help to find toolchains and the user's files.
 
 Programs don't get any other variables, which may contain tokens, credentials or addresses of internal services. A target declares
-additional variables in ``env``, and ``httpbench run --env`` passes them to a command. docs/reliability.md lists the names.
+additional variables in ``env``, and ``httpbench run --env`` or ``--env-all`` passes them to a command. docs/reliability.md lists the names.
 """
 
 from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Collection
 from pathlib import Path
 
 PACKAGES = Path(__file__).resolve().parents[2]
@@ -36,6 +37,8 @@ CACHES = (
     *("NIMBLE_DIR", "NPM_CONFIG_CACHE", "NUGET_PACKAGES", "PIP_CACHE_DIR", "PUB_CACHE", "ZIG_GLOBAL_CACHE_DIR", "npm_config_cache"),
 )
 COMPILERS = ("CC", "CFLAGS", "CPATH", "CXX", "CXXFLAGS", "LDFLAGS", "LIBRARY_PATH", "PKG_CONFIG_PATH")
+OF_THE_SHELL = ("OLDPWD", "PWD", "SHLVL", "_")
+"""Variables that describe the user's shell. They would be wrong in another process."""
 BUILDS = (*PROXIES, *CERTIFICATES, *REGISTRIES, *CACHES, *COMPILERS)
 """Variables that configure package registries, caches and compilers for a build. The address of a registry may contain a password."""
 
@@ -54,6 +57,12 @@ def for_targets() -> dict[str, str]:
 def for_builds() -> dict[str, str]:
     """Return the variables that commands that build targets or print versions get from the harness."""
     return _those_set((*EVERYWHERE, *BUILDS))
+
+
+def withheld(given: Collection[str] = ()) -> dict[str, str]:
+    """Return the variables that a program doesn't get from the harness, except the names in ``given``."""
+    passed = {*EVERYWHERE, *OF_THE_SHELL, *given}
+    return {name: value for name, value in os.environ.items() if name not in passed}
 
 
 def _those_set(names: tuple[str, ...]) -> dict[str, str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from httpbench.isolate.container import Container
 from httpbench.isolate.launch import SCRATCH, Launch
-from httpbench.isolate.ports import accepts, ephemeral_ports, free_port, listeners, listening, require_free
+from httpbench.isolate.ports import accepts, ephemeral_ports, free_port, is_only_on_ipv6, listeners, listening, require_free
 from httpbench.isolate.tree import Command, Exit, ProcessTree, Stopped, tail
 
 __all__ = [
@@ -18,6 +18,7 @@ __all__ = [
     "accepts",
     "ephemeral_ports",
     "free_port",
+    "is_only_on_ipv6",
     "listeners",
     "listening",
     "require_free",

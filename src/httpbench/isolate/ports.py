@@ -82,15 +82,24 @@ def listening(parent: int) -> list[str]:
     return sorted(places)
 
 
+def is_only_on_ipv6(port: int) -> bool:
+    """Return whether a program listens on the port of ``::1``, and none on the port of 127.0.0.1.
+
+    The port is bound only if a program already listens on IPv6, so that this check can't take the port from a program that is starting.
+    """
+    return bool(_listening_in("/proc/net/tcp6", port)) and is_free(port) and not is_free(port, "::1")
+
+
 def listeners(port: int) -> int:
     """Return how many sockets listen on a TCP port of this machine, on any address."""
-    count = 0
-    for table in ("/proc/net/tcp", "/proc/net/tcp6"):
-        try:
-            lines = Path(table).read_text().splitlines()[1:]
-        except OSError:
-            continue
-        for line in lines:
-            _, local, _, state, *_ = line.split()
-            count += state == LISTEN and int(local.rpartition(":")[2], 16) == port
-    return count
+    return _listening_in("/proc/net/tcp", port) + _listening_in("/proc/net/tcp6", port)
+
+
+def _listening_in(table: str, port: int) -> int:
+    """Return how many sockets in one of the kernel's tables listen on a port."""
+    try:
+        lines = Path(table).read_text().splitlines()[1:]
+    except OSError:
+        return 0
+    words = [line.split() for line in lines]
+    return sum(state == LISTEN and int(local.rpartition(":")[2], 16) == port for _, local, _, state, *_ in words)

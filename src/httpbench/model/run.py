@@ -38,6 +38,11 @@ class Gate(Frozen):
     change: float = Field(gt=-1)
     """Bound on the relative change: −0.03 is −3%."""
 
+    @property
+    def is_breached_by_no_change(self) -> bool:
+        """Whether an unchanged result breaches the gate, as with ``rps<3%``, which probably lacks its sign."""
+        return self.change > 0 if self.side == "<" else self.change < 0
+
     def __str__(self) -> str:
         return f"{self.figure}{self.side}{self.change * 100:+g}%"
 

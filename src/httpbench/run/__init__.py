@@ -30,6 +30,7 @@ from httpbench.run.plan.slices import Interleave, with_slices
 from httpbench.run.plan.spec import RunSpec
 from httpbench.run.rounds.record import Outcome
 from httpbench.run.rounds.rounds import backend_of, make_run
+from httpbench.run.rounds.saturate import usual_search_s
 from httpbench.run.server.conformance import H2SPEC_INSTALL, h2spec
 from httpbench.run.server.verify import probe_target
 from httpbench.run.trial.start import StartContext, container_command
@@ -94,6 +95,7 @@ __all__ = [
     "toolchains",
     "undeclared",
     "up",
+    "usual_search_s",
     "with_database_cores",
     "with_slices",
     "with_warmup_of_its_own",

@@ -138,6 +138,15 @@ def estimate_s(trials: Sequence[TrialPlan], targets: Mapping[str, Target]) -> fl
     return sum(KINDS[targets[trial.target].kind].trial_s(trial) for trial in trials)
 
 
+def estimate_left_s(done: Sequence[TrialPlan], ahead: Sequence[TrialPlan], targets: Mapping[str, Target], spent_s: float) -> float:
+    """Estimate the rest of a run, in seconds, from the time that its finished trials took.
+
+    Long warm-ups and repeats of disturbed slices make trials slower than planned, usually in each round.
+    """
+    slowness = spent_s / estimate_s(done, targets) if done else 1.0
+    return slowness * estimate_s(ahead, targets)
+
+
 def longest_warmup_s(planned: TrialPlan) -> float:
     """Return the maximum time by which a warm-up until steady throughput can exceed the assumption of :func:`estimate_s`, in seconds."""
     load = planned.load

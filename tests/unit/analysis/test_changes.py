@@ -132,6 +132,16 @@ def test_only_matching_cells_are_compared() -> None:
     ]
 
 
+def test_commands_with_different_names_get_a_hint() -> None:
+    def of_command(name: str) -> tuple[Run, list[Trial]]:
+        return measured(make_rounds(name, (1000, 1010, 1020)), targets={name: make_target(name, category=None)})
+
+    hint = "To compare servers with different names, measure each with the same `--name`."
+    assert hint in shown(changes(of_command("command/old"), of_command("command/new")))
+    assert hint not in shown(changes(of_command("command/old"), of_command("command/old")))
+    assert hint not in shown(changes(measured(make_rounds("c/a", (1000, 1010, 1020))), of_command("command/new")))
+
+
 def test_a_target_that_only_head_has_is_listed_once() -> None:
     base = measured(make_rounds("c/a", (1000, 1010, 1020)))
     alone = [make_rounds("c/nginx", (1000,), plan={"load": Load(rate_rps=rate)}) for rate in range(1, 11)]

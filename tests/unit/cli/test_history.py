@@ -62,3 +62,11 @@ def test_an_ambiguous_part_of_an_id_is_refused_with_all_matches(tmp_path: Path) 
             )
     with pytest.raises(SelectionError, match=r"c/ matches several targets: c/one, c/two"):
         cli.main(["history", "c/", "--db", str(tmp_path / "results.db")], prog_name="httpbench", standalone_mode=False)
+
+
+def test_a_whole_part_of_an_id_comes_before_a_longer_one(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with Store(tmp_path / "results.db") as store:
+        for number, target in enumerate(("command/srv.py", "command/srv.py-new")):
+            trials = [trial.model_copy(update={"plan": trial.plan.model_copy(update={"target": target})}) for trial in rounds(1000)]
+            keep(store, number, trials)
+    assert shown(tmp_path / "results.db", capsys, "srv.py").startswith("command/srv.py, plaintext")

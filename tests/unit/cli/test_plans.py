@@ -133,8 +133,8 @@ def test_an_unknown_layout_gives_one_sentence(monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_a_plan_says_how_much_longer_warm_ups_may_take(monkeypatch: pytest.MonkeyPatch) -> None:
-    until_steady = planned(monkeypatch, "c/nginx", "--scaling", "single", "-d", "1s", "--rounds", "2")
-    assert "\nup to 15s more if every warm-up lasts its longest\n" in until_steady
+    until_steady = planned(monkeypatch, "c/nginx", "--scaling", "single", "-d", "5s", "--rounds", "2")
+    assert "\nup to 5s more if every warm-up lasts its longest\n" in until_steady
     assert "warm-up" not in planned(monkeypatch, "c/nginx", "--scaling", "single", "-d", "1s", "--rounds", "2", "--warmup", "1s")
 
 

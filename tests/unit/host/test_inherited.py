@@ -31,6 +31,14 @@ def test_only_builds_inherit_proxies_and_caches() -> None:
     assert not {"https_proxy", "GOMODCACHE"} & set(inherited.for_targets())
 
 
+@pytest.mark.usefixtures("of_a_ci_job")
+def test_withheld_variables_are_those_that_targets_do_not_get(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PWD", "/home/user")
+    withheld = inherited.withheld(["NPM_TOKEN"])
+    assert withheld["GITHUB_TOKEN"] == "value"
+    assert not {"NPM_TOKEN", "PATH", "LANG", "PWD"} & set(withheld)
+
+
 def test_unset_variables_are_not_passed_on(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("TZ", raising=False)
     assert "TZ" not in inherited.for_targets()

@@ -84,7 +84,7 @@ class LoadOptions(Options):
     warmup_max_s: float | None = option(
         "--warmup-max",
         type=DURATION,
-        default_text="10s without --warmup",
+        default_text="10s, or --duration if shorter",
         help="Maximum warm-up duration; the warm-up ends once throughput is steady.",
     )
     pipeline: int | None = option("-p", "--pipeline", type=COUNT, default_text="1", help="Requests in flight on each connection.")

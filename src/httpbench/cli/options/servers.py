@@ -35,6 +35,9 @@ class ServerOptions(Options):
         metavar="KEY[=VALUE]",
         help="Environment variable of every command; KEY alone passes on your own value. Values are not stored.",
     )
+    env_all: bool = option(
+        "--env-all", is_flag=True, help="Pass your whole environment to every command, instead of basic variables such as PATH and HOME."
+    )
     cwd: Path = option(
         "--cwd",
         type=click.Path(exists=True, file_okay=False, path_type=Path),
@@ -76,10 +79,16 @@ class ServerOptions(Options):
                 shell=self.shell,
                 port=self.port,
                 folder=self.cwd,
-                env=dict(_variable(text) for text in self.env),
+                env=self._environment(),
                 scaling=self.chosen_scaling,
             )
         )
+
+    def _environment(self) -> dict[str, str]:
+        """Return the variables that commands get in addition to the basic ones."""
+        from httpbench.host import inherited
+
+        return {**(inherited.withheld() if self.env_all else {}), **dict(_variable(text) for text in self.env)}
 
 
 class RequestOptions(Options):

@@ -10,6 +10,7 @@ import click
 
 from httpbench.cli.options.fields import Options, argument, option
 from httpbench.cli.options.params import CATEGORIES, DURATION, GATE, INTERLEAVES, KINDS
+from httpbench.cli.terminal import console
 from httpbench.errors import UsageError
 from httpbench.paths import foreign_catalogue, ids
 
@@ -75,10 +76,23 @@ class GateOptions(Options):
     )
     fail_if_inconclusive: bool = option("--fail-if-inconclusive", is_flag=True, help="Exit with code 1 if the rounds don't decide a gate.")
 
-    def check(self) -> None:
-        """Raise :class:`UsageError` if ``--fail-if-inconclusive`` is given without a gate."""
+    def check(self, rounds: int | None = None) -> None:
+        """Raise :class:`UsageError` if these options can't work, and warn about a gate that probably lacks its sign.
+
+        ``rounds`` is the number of rounds to measure, or ``None`` if they were measured earlier.
+        """
         if self.fail_if_inconclusive and not self.all:
             raise UsageError("--fail-if-inconclusive requires a gate", hint="add a gate, such as --fail-if 'rps<-3%'")
+        if not self.all:
+            return
+        from httpbench.stats.interval import ROUNDS_MIN
+
+        if rounds is not None and rounds < ROUNDS_MIN:
+            raise UsageError(f"--fail-if requires at least {ROUNDS_MIN} rounds, not {rounds}", hint=f"use --rounds {ROUNDS_MIN} or more")
+        for gate in self.all:
+            if gate.is_breached_by_no_change:
+                meant = gate.model_copy(update={"change": -gate.change})
+                console.warn(f"{gate} is breached if nothing changes; did you mean {meant}?")
 
 
 class Selection(Options):

@@ -9,12 +9,13 @@ from rich.console import Console
 
 from httpbench.cli.exit_codes import ExitCode
 from httpbench.cli.terminal import console
+from httpbench.cli.terminal.duration import longer_warmups, planned_time
 from httpbench.cli.terminal.progress import clock
 from httpbench.host import core_groups
 from httpbench.model import Kind, Load, Target, TrialPlan
 from httpbench.report.terminal.grid import Cells, column, names_column
 from httpbench.report.words.numbers import plural
-from httpbench.run import RunSpec, StartContext, TargetState, container_command, estimate_s, longest_warmup_s, states
+from httpbench.run import RunSpec, StartContext, TargetState, container_command, estimate_s, states
 
 
 def show(spec: RunSpec, output: Console, load_host: str | None = None) -> ExitCode:
@@ -26,12 +27,12 @@ def show(spec: RunSpec, output: Console, load_host: str | None = None) -> ExitCo
     ordered = sorted(cells.values(), key=lambda trial: (trial.target, trial.scaling, trial.load.connections, trial.load.rate_rps or 0))
     console.show(_columns(ordered, known, load_host), output)
     size = f"{plural(len(plan.trials), 'trial')}: {plural(len(cells), 'line')} × {plural(plan.rounds, 'round')}"
-    planned_s = estimate_s(plan.trials, targets)
-    output.print(f"\n{size}, about {clock(planned_s)}, without builds")
-    if longer_s := sum(longest_warmup_s(trial) for trial in plan.trials):
-        output.print(f"up to {clock(longer_s)} more if every warm-up lasts its longest")
+    output.print(f"\n{size}, {planned_time(spec)}, without builds")
+    if longer := longer_warmups(spec):
+        output.print(longer)
     if spec.retries and any(targets[name].kind is not Kind.CLIENT for name in names):
-        repeats = f"up to {clock(planned_s * spec.retries)} more if other programs disturb every trial (--retries {spec.retries})"
+        repeats_s = estimate_s(plan.trials, targets) * spec.retries
+        repeats = f"up to {clock(repeats_s)} more if other programs disturb every trial (--retries {spec.retries})"
         output.print(repeats)
     for command in _containers(ordered, targets, spec.port):
         output.print(f"\n{command}", soft_wrap=True)

@@ -40,8 +40,7 @@ class LiveArea(Lines):
     """A live display of the progress. Each refresh reads the current usage of the target. ``now`` returns the time in seconds."""
 
     def __init__(self, console: Console, now: Callable[[], float] = time.monotonic):
-        super().__init__(console)
-        self._now = now
+        super().__init__(console, now)
         self._lock = threading.Lock()  # builds report from their own threads
         self._building: tuple[str, ...] = ()
         self._last = ""
@@ -49,7 +48,6 @@ class LiveArea(Lines):
         self._done = 0
         self._total: int | None = None
         self._run_began: float | None = None
-        self._trial_began, self._left_s = 0.0, 0.0
         self._doing, self._since = "", 0.0
         self._seen: Progress | None = None
         self._rates: tuple[float, ...] = ()
@@ -68,9 +66,8 @@ class LiveArea(Lines):
 
     def trial_started(self, plan: TrialPlan, done: int, total: int | None, left_s: float) -> None:
         super().trial_started(plan, done, total, left_s)
-        self._plan, self._done, self._total, self._left_s = plan, done, total, left_s
-        self._trial_began = self._now()
-        self._run_began = self._trial_began if self._run_began is None else self._run_began
+        self._plan, self._done, self._total = plan, done, total
+        self._run_began = self._now() if self._run_began is None else self._run_began
         self.stage(Stage.START)
 
     def stage(self, stage: Stage) -> None:
@@ -116,9 +113,9 @@ class LiveArea(Lines):
         self._seen, self._rates, self._read = None, (), None
 
     def _overall(self, width: int) -> RenderableType:
-        left_s = max(self._left_s - (self._now() - self._trial_began), 0)
         if self._total is None:
             return _line(f"trial {self._done + 1}")
+        left_s = self._left_s
         words = f"{self._done}/{self._total} trials · {clock(left_s)} left"
         elapsed_s = self._now() - (self._run_began or 0)
         share = elapsed_s / (elapsed_s + left_s) if elapsed_s + left_s else 0.0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 
 from rich.console import Console
@@ -18,11 +19,23 @@ from httpbench.text import one_line
 
 
 class Lines:
-    """A progress display that prints a plain line for each build and each finished trial, for logs and pipes."""
+    """A progress display that prints a plain line for each build and each finished trial, for logs and pipes.
 
-    def __init__(self, console: Console):
+    ``now`` returns the time in seconds.
+    """
+
+    def __init__(self, console: Console, now: Callable[[], float] = time.monotonic):
         self._console = console
+        self._now = now
         self._places: dict[int, str] = {}
+        self._ends_s: float | None = None
+        """Estimated time at which the run ends, or ``None`` if unknown."""
+        self._is_last = False
+        """Whether no planned trial comes after those that have started."""
+
+    def planned(self, words: str) -> None:
+        """Print how many trials are planned, and how long they take."""
+        self._say(words)
 
     def build_started(self, target: Target) -> None:
         self._say(f"building {target.id} …")
@@ -35,6 +48,8 @@ class Lines:
     def trial_started(self, plan: TrialPlan, done: int, total: int | None, left_s: float) -> None:
         number = f"repeat {plan.attempt}" if plan.attempt else f"{done + 1}" if total is None else f"{done + 1}/{total}"
         self._places[plan.number] = f"[{number}] {plan.target} {load_of(plan)}, round {plan.round + 1}"
+        self._ends_s = None if total is None else self._now() + left_s
+        self._is_last = done + 1 == total
 
     def stage(self, stage: Stage) -> None:
         pass
@@ -46,7 +61,13 @@ class Lines:
         pass
 
     def trial_ended(self, trial: Trial) -> None:
-        self._say(f"{self._place(trial)}: {outcome(trial)}")
+        left = f" · {clock(self._left_s)} left" if self._left_s and not self._is_last else ""
+        self._say(f"{self._place(trial)}: {outcome(trial)}{left}")
+
+    @property
+    def _left_s(self) -> float:
+        """Estimated rest of the run, in seconds; 0 if unknown."""
+        return 0.0 if self._ends_s is None else max(self._ends_s - self._now(), 0.0)
 
     def _place(self, trial: Trial) -> str:
         """Return and delete the description of a trial that :meth:`trial_started` stored."""

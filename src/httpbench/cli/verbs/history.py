@@ -74,7 +74,7 @@ def _target(word: str, known: Sequence[str], db: Path) -> str:
     """Return the target id that ``word`` selects. Raise :class:`SelectionError` if no id matches, or more than one."""
     if word in known:
         return word
-    found = [name for name in known if word in name]
+    found = [name for name in known if word in name.split("/")] or [name for name in known if word in name]
     if len(found) == 1:
         return found[0]
     if not found:

@@ -44,7 +44,11 @@ class RunOptions(Options):
         "--image", multiple=True, metavar="IMAGE[:TAG]", help="Image with a command that serves HTTP; --port is the port inside."
     )
     names: tuple[str, ...] = option(
-        "--name", multiple=True, metavar="NAME", help="Name of a server: one per server, in the order commands, URLs, images."
+        "--name",
+        multiple=True,
+        metavar="NAME",
+        default_text="the program, with its folder and arguments",
+        help="Name of a server: one per server, in the order commands, URLs, images.",
     )
     baseline: str | None = option("--baseline", metavar="NAME", default_text="the first", help="Server to compare the others with.")
     isolation: IsolationOptions = group(IsolationOptions)
@@ -110,18 +114,19 @@ def _plan(targets: Sequence[Target], source: LoadSource, tools: Mapping[str, Too
     from httpbench.model import Table
     from httpbench.run import Interleave, Matrix, with_slices
 
-    options.gates.check()
+    precision = _precision(options)
+    rounds = precision.rounds_max if precision else options.rounds or ROUNDS
+    options.gates.check(rounds)
     if options.gates.all and len(targets) < 2:
         raise UsageError("--fail-if requires a second server", hint="name two servers, or use `httpbench compare --fail-if`")
     workload = options.request.as_workload(options.servers.urls)
-    precision = _precision(options)
     matrix = Matrix(
         targets=targets,
         scalings=[options.servers.chosen_scaling],
         workloads=[workload.name],
         loads=_loads(targets, source, options),
         load_generators=list(tools),
-        rounds=precision.rounds_max if precision else options.rounds or ROUNDS,
+        rounds=rounds,
         workers=options.servers.share.workers,
     )
     spec = make_spec(matrix, tools, targets, {workload.name: workload}, source=source, share=options.servers.share, seed=options.seed)

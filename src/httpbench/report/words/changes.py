@@ -186,7 +186,8 @@ def notes(found: Changes) -> Sequence[str]:
     if weak:
         lines.append(f"Limited by the load generator, so the target may be faster than measured: {', '.join(dict.fromkeys(weak))}")
     if not found.cells:
-        return [*lines, "The runs share no target with the same load."]
+        naming = "To compare servers with different names, measure each with the same `--name`." if found.lacks_common_name else ""
+        return [*lines, " ".join(filter(None, ("The runs share no target with the same load.", naming)))]
     family = f"; the intervals of a column hold jointly for all {len(found.cells)} rows" if len(found.cells) > 1 else ""
     return [
         *lines,

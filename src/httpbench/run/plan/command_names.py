@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import PurePath
 
 
@@ -17,7 +17,7 @@ class Named:
     folders: tuple[str, ...]
     """The folders in the program's path, as given in the command."""
     words: tuple[str, ...]
-    """All other words of the command, without placeholders."""
+    """All other words of the command, except those with the address or port."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,22 +54,34 @@ _INTERPRETERS = {
     "bash": _SHELL,
 }
 
+PROGRAM_SUFFIXES = (".bin", ".exe", ".out")
+"""Suffixes that a program's name omits."""
+
 _VERSION = re.compile(r"[\d.]+$")
 """The version at the end of a program's name, as in ``python3.11``."""
 _PLACEHOLDER = re.compile(r"\{[a-z]+\}")
+_OF_ADDRESS = re.compile(r"--?(p|port|h|host|b|bind|l|listen|addr|address)")
+"""Options that take an address or a port."""
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
 
 
 def named(command: str) -> Named:
     """Return the program that a command line runs, such as ``server`` for the shell command ``cd x && A=1 exec ./server``."""
-    words = _without_prefix(_words(re.split(r"&&|;", command.strip().rstrip(";&"))[-1]))
+    *before, last = map(_words, re.split(r"&&|;", command.strip().rstrip(";&")))
+    entered = [PurePath(words[1]) for words in before if words[:1] == ["cd"] and len(words) > 1]
+    found = _named(_without_prefix(last))
+    return replace(found, folders=(*(folder for path in entered for folder in path.parts), *found.folders))
+
+
+def _named(words: list[str]) -> Named:
     if not words:
         return Named("server", (), ())
     program = PurePath(words[0])
     interpreter = _INTERPRETERS.get(_VERSION.sub("", program.name))
     at = _script_at(interpreter, words) if interpreter else None
     if at is None:
-        return Named(program.stem, program.parent.parts, _others(words[1:]))
+        name = program.stem if program.suffix in PROGRAM_SUFFIXES else program.name
+        return Named(name, program.parent.parts, _others(words[1:]))
     script = PurePath(words[at])
     is_option = words[at - 1] in (interpreter.names.split() if interpreter else ())
     return Named(script.name, script.parent.parts, _others((*words[1 : at - is_option], *words[at + 1 :])))
@@ -107,4 +119,11 @@ def _without_prefix(words: list[str]) -> list[str]:
 
 
 def _others(words: tuple[str, ...] | list[str]) -> tuple[str, ...]:
-    return tuple(left for word in words if (left := _PLACEHOLDER.sub("", word)))
+    """Return the words without placeholders, and without the options whose values they are, as in ``--port {port}``."""
+    kept: list[str] = []
+    for word in words:
+        if not _PLACEHOLDER.search(word):
+            kept.append(word)
+        elif kept and _OF_ADDRESS.fullmatch(kept[-1]):
+            kept.pop()
+    return tuple(kept)

@@ -6,12 +6,13 @@ upstream and no build.
 
 from __future__ import annotations
 
+import hashlib
 import re
 import shlex
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
+from pathlib import Path, PurePath
 from urllib.parse import urlsplit
 
 from httpbench.errors import UsageError
@@ -24,6 +25,13 @@ LANGUAGE = "command"
 
 PLACEHOLDERS = ("host", "port", "workers", "scratch", "cert", "key")
 NAME_CHARACTERS_MAX = 40
+HASH_DIGITS = 6
+SECRET_CHARACTERS_MIN = 8
+"""Minimum length of a variable's value that names omit. A shorter value, such as ``1``, might occur in a name by chance."""
+ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
+SHELL_OPERATORS = ("&&", "||", "|", ";", "&", "<", ">", ">>", "2>", "2>&1", "&>")
+"""Words that only a shell understands, unless they are quoted."""
+SHELL_BUILTINS = ("cd", "exec", "export", "source", ".", "ulimit", "unset")
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,10 +105,10 @@ def path_of(urls: Sequence[str]) -> str | None:
 
 
 def names_of(servers: Servers) -> list[str]:
-    """Return a short, distinct name for each server: the given name, or a name derived from its command, URL or image.
+    """Return a distinct name for each server: the given name, or a name derived from its command, URL or image.
 
-    A command is named after its program or script. If two commands have the same program, their names also contain the folders and words
-    that differ. If two names are still equal, the second name ends with a number.
+    A command is named after its program or script, with its folder and arguments. The name therefore doesn't depend on the other servers of
+    the run, so that ``compare`` and ``history`` find the server again. Only if two names are equal, the second one ends with a number.
     """
     given = [_slug(name) for name in servers.names]
     if "" in given:
@@ -109,18 +117,25 @@ def names_of(servers: Servers) -> list[str]:
         raise UsageError(f"two servers have the name {Counter(given).most_common(1)[0][0]}", hint="give each its own --name")
     if given:
         return given
-    programs = [*map(named, servers.commands), *(Named(urlsplit(url).netloc, (), ()) for url in servers.urls)]
-    programs += [Named(image.rpartition("/")[2], (), ()) for image in servers.images]
-    slugs = [_slug(_told_apart(program, programs))[:NAME_CHARACTERS_MAX].rstrip("-._+") for program in programs]
-    return _numbered([slug or "server" for slug in slugs])
+    secrets = [value for value in servers.env.values() if len(value) >= SECRET_CHARACTERS_MIN]
+    names = [_full_name(named(command), secrets) for command in servers.commands]
+    names += [*(urlsplit(url).netloc for url in servers.urls), *(image.rpartition("/")[2] for image in servers.images)]
+    return _numbered([_shortened(_slug(name)) or "server" for name in names])
 
 
-def _told_apart(program: Named, programs: Sequence[Named]) -> str:
-    """Return the program's name, with the folders and words that another program of the same name lacks."""
-    alike = [other for other in programs if other.name == program.name]
-    folders = [folder for folder in program.folders if not all(folder in other.folders for other in alike)]
-    words = [word for word in program.words if not all(word in other.words for other in alike)]
-    return " ".join([*folders, program.name, *words])
+def _full_name(program: Named, secrets: Sequence[str]) -> str:
+    """Return the program's name with its folders and arguments, but without the user's home folder and without secrets."""
+    path, home = PurePath(*program.folders), Path.home()
+    folder = path.relative_to(home) if path.is_relative_to(home) else path
+    return " ".join([*folder.parts, program.name, *(word for word in program.words if not any(secret in word for secret in secrets))])
+
+
+def _shortened(slug: str) -> str:
+    """Return a name of limited length. If it is shortened, it ends with a hash, so that it stays distinct."""
+    if len(slug) <= NAME_CHARACTERS_MAX:
+        return slug
+    digest = hashlib.sha256(slug.encode()).hexdigest()[:HASH_DIGITS]
+    return f"{slug[: NAME_CHARACTERS_MAX - HASH_DIGITS - 1].rstrip('-._+')}-{digest}"
 
 
 def _numbered(names: Sequence[str]) -> list[str]:
@@ -138,6 +153,7 @@ def _slug(text: str) -> str:
 
 
 def _argv(command: str, servers: Servers) -> tuple[str, ...]:
+    words = _words(command, servers.shell)
     unknown = [name for name in re.findall(r"(?<!\$)\{([a-z_]+)\}", command) if name not in PLACEHOLDERS]
     if unknown and not servers.shell:
         raise UsageError(
@@ -149,13 +165,14 @@ def _argv(command: str, servers: Servers) -> tuple[str, ...]:
             f'"{command}" has no {{port}}',
             hint="write {port} where the port belongs, or give the port that it listens on with --port",
         )
-    return _words(command, servers.shell)
+    return words
 
 
 def _words(command: str, shell: bool) -> tuple[str, ...]:
     if shell:
         return ("/bin/sh", "-c", command)
     try:
+        _refuse_shell_syntax(command, shlex.split(command, posix=False))
         words = tuple(shlex.split(command))
     except ValueError as error:
         raise UsageError(
@@ -164,6 +181,19 @@ def _words(command: str, shell: bool) -> tuple[str, ...]:
     if not words:
         raise UsageError("a command is empty")
     return words
+
+
+def _refuse_shell_syntax(command: str, words: Sequence[str]) -> None:
+    """Raise :class:`UsageError` if a command only works in a shell. ``words`` still have their quotes.
+
+    The messages don't repeat values of variables, which may be secret.
+    """
+    if words and (assigned := ASSIGNMENT.match(words[0])):
+        raise UsageError(f"a command begins with {assigned[0]}…, which requires a shell", hint=f"use --env {assigned[0]}VALUE, or --shell")
+    used = next((word for word in words if word in SHELL_OPERATORS or word == words[0] in SHELL_BUILTINS), None)
+    if used is not None:
+        folder = ", or name the folder with --cwd" if used == "cd" else ""
+        raise UsageError(f'"{command}" uses {used}, which requires a shell', hint=f"run commands in a shell with --shell{folder}")
 
 
 def _origin(url: str) -> str:

@@ -7,10 +7,13 @@ from collections.abc import Collection, Mapping
 from typing import Any
 
 from httpbench.errors import UsageError
-from httpbench.model import Load
+from httpbench.model import STEADY_S_MIN, Load
 
 RATES = ("rate_rps", "rate_from_rps", "rate_step_rps")
 TIMES = ("duration_s", "warmup_s")
+SHORT_WARMUP_SHARE = 0.5
+"""Length of the warm-up relative to the measurement if the measurement is too short for a warm-up until throughput is steady."""
+
 STEP_GRAIN_S = 0.5
 """Granularity to which scaled steps are rounded up, in seconds. Each step then contains a whole number of the generator's intervals."""
 
@@ -25,12 +28,28 @@ def load_of(fields: Mapping[str, Any], *, scale: float = 1.0, cap_rps: float | N
     if cap_rps is not None and values.get("rate_rps", 0) > cap_rps:
         values = _capped(values, cap_rps)
     values |= {name: values[name] * scale for name in (*RATES, *TIMES) if name in values and name not in as_typed}
+    if "duration_s" in as_typed and "warmup_max_s" not in as_typed and "step_s" not in values:
+        values |= _warmup_for(values)
     if "step_s" in values:
         if scale != 1 and "step_s" not in as_typed:
             values["step_s"] = max(math.ceil(values["step_s"] * scale / STEP_GRAIN_S - 1e-9), 1) * STEP_GRAIN_S
         held_s = values.get("duration_s", Load.model_fields["duration_s"].default * scale)
         values["duration_s"] = _rising_s(values) + max(held_s, values["step_s"])
     return Load.model_validate(values)
+
+
+def _warmup_for(values: Mapping[str, Any]) -> dict[str, float | None]:
+    """Return the warm-up for a measurement whose length the user chose, so that it isn't much longer than the measurement.
+
+    A warm-up until throughput is steady takes at most as long as the measurement. If that is too short to detect a steady state, the
+    warm-up has a fixed length.
+    """
+    max_s, warmup_s, duration_s = values.get("warmup_max_s"), values.get("warmup_s", 0.0), values["duration_s"]
+    if max_s is None or duration_s >= max_s:
+        return {}
+    if duration_s >= warmup_s + STEADY_S_MIN:
+        return {"warmup_max_s": duration_s}
+    return {"warmup_s": min(warmup_s, SHORT_WARMUP_SHARE * duration_s), "warmup_max_s": None}
 
 
 def _capped(values: dict[str, Any], cap_rps: float) -> dict[str, Any]:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
+import difflib
+import os
 import shutil
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
@@ -14,6 +17,9 @@ from httpbench.run.builds.states import unmet
 from httpbench.run.kinds import KINDS
 from httpbench.run.plan.commands import LANGUAGE
 from httpbench.run.plan.spec import RunSpec
+
+SIMILARITY_MIN = 0.75
+"""Minimum similarity of a program's name to one that the user typed, from 0 to 1, to suggest it."""
 
 
 def refusals(spec: RunSpec) -> list[str]:
@@ -92,8 +98,28 @@ def _require_commands(targets: Iterable[Target]) -> None:
             continue
         program = target.run[0]
         if "{" not in program and shutil.which(str(Path(target.folder) / program) if "/" in program else program) is None:
-            hint = "build it, or name its folder with --cwd" if "/" in program else f"write ./{program} if it is in this folder"
-            raise UsageError(f"{program} is missing, or is not a program", hint=hint)
+            raise UsageError(f"{program} is missing, or is not a program", hint=_instead_of(program, Path(target.folder)))
+
+
+def _instead_of(program: str, folder: Path) -> str:
+    """Return what to try instead of a program that doesn't exist."""
+    place, slash, name = program.rpartition("/")
+    if not slash and shutil.which(str(folder / name)):
+        return f"did you mean ./{name}? A program in this folder requires ./ before its name"
+    folders = [folder / place] if slash else [Path(path) for path in os.get_exec_path()]
+    similar = difflib.get_close_matches(name, _programs_in(folders), n=1, cutoff=SIMILARITY_MIN)
+    if similar:
+        return f"did you mean {place}{slash}{similar[0]}?"
+    return "build it, or name its folder with --cwd" if slash else f"write ./{name} if it is in this folder"
+
+
+def _programs_in(folders: Iterable[Path]) -> list[str]:
+    """Return the names of all programs in folders, of which some may not exist."""
+    found: dict[str, None] = {}
+    for folder in folders:
+        with contextlib.suppress(OSError):
+            found |= dict.fromkeys(entry.name for entry in os.scandir(folder) if entry.is_file() and os.access(entry.path, os.X_OK))
+    return list(found)
 
 
 def with_warmup_of_its_own(spec: RunSpec) -> RunSpec:

@@ -34,6 +34,7 @@ HARMLESS_HEADERS = frozenset(
 PAIR_OPTIONS = {"--env": "=", "-H": ":", "--header": ":", "--headers": ":"}
 """Options of httpbench and of load generators that take a name and a value, each with the separator between name and value."""
 Value = TypeVar("Value")
+PLACEHOLDER = re.compile(r"\{[a-z_]+\}")
 USER_IN_URL = re.compile(r"(?<=://)[^/\s@'\"]+(?=@)")
 
 
@@ -46,7 +47,7 @@ class Secrets:
     @classmethod
     def of(cls, targets: Iterable[Target], workloads: Iterable[Workload]) -> Secrets:
         """Return the secrets from the command line that these targets and workloads contain."""
-        found = {value for target in targets if not target.is_declared for value in target.env.values() if "{" not in value}
+        found = {value for target in targets if not target.is_declared for value in target.env.values() if not PLACEHOLDER.search(value)}
         for request in (each.request for workload in workloads for each in (workload, *workload.each)):
             for name, value in request.headers.items():
                 if not _is_harmless(name):

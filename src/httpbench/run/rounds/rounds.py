@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
@@ -13,7 +14,7 @@ from httpbench.run.builds.prepare import Built, prepare
 from httpbench.run.clock import now
 from httpbench.run.database.choice import database_of, databases_of
 from httpbench.run.interrupt import interruptible
-from httpbench.run.kinds import KINDS, estimate_s
+from httpbench.run.kinds import KINDS, estimate_left_s
 from httpbench.run.load.place import BackendPlace
 from httpbench.run.observer import Observer
 from httpbench.run.plan.spec import RunSpec
@@ -94,9 +95,13 @@ class _Making:
         self._spec, self._built, self._record, self._observer = spec, built, record, observer
         self._begun = 0
         """Number of trials that have started, without repeats. If targets take turns, all their trials start before the first one ends."""
+        self._began_s = time.monotonic()
+        self._ends_s = self._began_s
+        """Estimated time at which the run ends, in seconds on the monotonic clock."""
 
     def make(self, group: Sequence[TrialPlan]) -> None:
         """Run and store each trial of a group. The trial of a target that couldn't be built fails."""
+        self._ends_s = self._estimated_end_s(group)
         ready = []
         for planned in group:
             if error := self._build_error(planned):
@@ -115,10 +120,16 @@ class _Making:
             ready = ready[made:]
 
     def _started(self, planned: TrialPlan) -> None:
-        trials, search = self._spec.plan.trials, self._spec.search
-        left_s = estimate_s(trials[self._begun :] or [planned], self._spec.targets)
-        self._observer.trial_started(planned, self._begun, None if search else len(trials), left_s)
+        total = None if self._spec.search else len(self._spec.plan.trials)
+        self._observer.trial_started(planned, self._begun, total, max(self._ends_s - time.monotonic(), 0.0))
         self._begun += planned.attempt == 0
+
+    def _estimated_end_s(self, group: Sequence[TrialPlan]) -> float:
+        """Estimate when the run ends, just before the trials of a group start."""
+        trials, now_s = self._spec.plan.trials, time.monotonic()
+        repeats = [planned for planned in group if planned.attempt]
+        ahead = [*repeats, *trials[self._begun :]]
+        return now_s + estimate_left_s(trials[: self._begun], ahead, self._spec.targets, now_s - self._began_s)
 
     def _keep(self, trial: Trial) -> None:
         self._observer.trial_ended(self._record.keep(trial))

@@ -3,14 +3,30 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from httpbench.model import Search, Trial, TrialPlan, VerdictKind
-from httpbench.stats.level import is_too_disturbed, upcoming_offer
-from httpbench.stats.search import Offer
+from httpbench.stats.level import is_too_disturbed, phases, rate_min_rps, upcoming_offer
+from httpbench.stats.search import Offer, RateObservation, next_offer
 
 FAILURES_MAX = 2
 """Number of failed trials in a row after which the search ends, because the target probably no longer starts."""
+
+USUAL_RPS, USUAL_HELD_SHARE = 50_000.0, 0.8
+"""A typical server's throughput in a closed loop, and the share of it that meets the service level, for :func:`usual_search_s`."""
+
+
+def usual_search_s(search: Search, first: TrialPlan, trial_s: Callable[[TrialPlan], float]) -> float:
+    """Estimate how long a search takes if its trials never disagree, in seconds. ``trial_s`` estimates the duration of one trial."""
+    seen: list[RateObservation] = []
+    total_s = trial_s(first)
+    while len(seen) + 1 < search.trials_max:
+        offer = next_offer(seen, phases(search), USUAL_RPS, rate_min_rps(search))
+        if offer is None:
+            break
+        total_s += trial_s(first.model_copy(update={"load": first.load.model_copy(update={"duration_s": offer.duration_s})}))
+        seen.append(RateObservation(offer.rate_rps, offer.duration_s, offer.rate_rps <= USUAL_RPS * USUAL_HELD_SHARE))
+    return total_s if search.time_max_s is None else min(total_s, search.time_max_s)
 
 
 def upcoming(search: Search, first: TrialPlan, made: Sequence[Trial]) -> Iterator[TrialPlan]:

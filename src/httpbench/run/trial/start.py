@@ -15,6 +15,7 @@ from urllib.parse import urlsplit
 from httpbench import http
 from httpbench.databases import HOST_NAME as DATABASE_HOST
 from httpbench.errors import HttpbenchError, StartError, TargetDiedError
+from httpbench.host import inherited
 from httpbench.host.certificates import CertificateFiles, write_certificate
 from httpbench.host.scratch import scratch_folder
 from httpbench.http.server import Server
@@ -28,6 +29,7 @@ from httpbench.isolate import (
     Stopped,
     accepts,
     free_port,
+    is_only_on_ipv6,
     listeners,
     listening,
     require_free,
@@ -52,6 +54,9 @@ from httpbench.run.load.place import Sampler, ServerThere
 from httpbench.sample import TreeSampler
 
 HOST = "127.0.0.1"
+LOOPBACK_IPV6 = "::1"
+LATE_S = 0.5
+"""Time for a target that listens on ``::1`` to listen on 127.0.0.1, too, in seconds."""
 DATABASE_URL = "DATABASE_URL"
 """Environment variable with the address of a target's database."""
 EVERY_ADDRESS = "0.0.0.0"  # address to listen on inside a container with its own network
@@ -224,7 +229,7 @@ def _certified(target: Target, place: StartContext) -> Iterator[StartContext]:
         yield place
         return
     with scratch_folder() as folder:
-        files = write_certificate(folder, (place.address,))
+        files = write_certificate(folder, tuple({place.address, LOOPBACK_IPV6}))
         own = trust if trust != Trust() else Trust(ca_file=str(files.cert))
         yield replace(place, certificate=files, transport=replace(place.transport, trust=own))
 
@@ -236,9 +241,9 @@ def _as_processes(target: Target, scaling: Scaling, workload: Workload, place: S
     log = place.scratch / "target.log"
     commands = commands_of(target, scaling, place, port)
     with explained_by(log), ProcessTree(commands, stdout=log, stderr=log) as tree:
-        response = _first_response(tree, port, workload, len(commands), place)
+        address, response = _first_response(tree, port, workload, len(commands), place, _hint_about(target))
         argv = tuple(commands[0].argv)
-        yield RunningTarget(tree, place.address, port, response, log, argv=argv, copies=len(commands), transport=place.transport)
+        yield RunningTarget(tree, address, port, response, log, argv=argv, copies=len(commands), transport=place.transport)
 
 
 @contextmanager
@@ -394,12 +399,26 @@ def fill(text: str, values: dict[str, str]) -> str:
     return re.sub(r"\{([a-z_]+)\}", lambda match: values.get(match[1], match[0]), text)
 
 
-def _first_response(tree: ProcessTree, port: int, workload: Workload, copies: int, place: StartContext) -> SampledResponse:
-    """Wait until every copy listens, because a late copy might get no connections. Return the first correct response."""
+def _first_response(
+    tree: ProcessTree, port: int, workload: Workload, copies: int, place: StartContext, hint: str | None
+) -> tuple[str, SampledResponse]:
+    """Wait until every copy listens, because a late copy might get no connections. Return the address and the first correct response.
+
+    The address is ``::1`` if the target doesn't listen on 127.0.0.1.
+
+    ``hint`` says what may help if a copy fails.
+    """
     address, limit_s = place.address, place.start_limit_s
     deadline = time.monotonic() + limit_s
+    ipv6 = _OnlyOnIpv6(port, address)
     try:
-        response = http.wait_until_correct(address, port, workload, limit_s, lambda: not tree.exits(), place.transport)
+        try:
+            response = http.wait_until_correct(address, port, workload, limit_s, lambda: not (tree.exits() or ipv6), place.transport)
+        except StartError:
+            if not ipv6 or tree.exits():
+                raise
+            address, left_s = LOOPBACK_IPV6, max(deadline - time.monotonic(), LATE_S)
+            response = http.wait_until_correct(address, port, workload, left_s, lambda: not tree.exits(), place.transport)
         if tree.exits():  # a daemon may respond after the command that started it has ended
             raise StartError("ended before it responded")
         while copies > 1 and listeners(port) < copies:
@@ -410,15 +429,41 @@ def _first_response(tree: ProcessTree, port: int, workload: Workload, copies: in
                 )
             time.sleep(0.005)
     except StartError as error:
-        raise _explained(error, tree, address, port) from None
-    return response
+        raise _explained(error, tree, address, port, hint) from None
+    return address, response
+
+
+class _OnlyOnIpv6:
+    """A condition that is true once a target has listened on ``::1``, but not on 127.0.0.1, for ``LATE_S``.
+
+    Some targets listen on both addresses, one after the other. If the target must listen on another address, the condition is always false.
+    """
+
+    def __init__(self, port: int, address: str):
+        self._port, self._is_asked = port, address == HOST
+        self._since_s: float | None = None
+
+    def __bool__(self) -> bool:
+        if not self._is_asked or not is_only_on_ipv6(self._port):
+            self._since_s = None
+            return False
+        now_s = time.monotonic()
+        self._since_s = self._since_s or now_s
+        return now_s - self._since_s >= LATE_S
 
 
 def _hint(end: Exit) -> str | None:
     return "a target must stay in the foreground" if end.code == 0 else None
 
 
-def _explained(error: StartError, tree: ProcessTree, address: str, port: int) -> StartError:
+def _hint_about(target: Target) -> str | None:
+    """Return why a user's command may fail although it works in the user's shell, or ``None`` if it gets the shell's whole environment."""
+    if target.is_declared or not inherited.withheld(target.env):
+        return None
+    return "a server gets only basic variables such as PATH; pass on others with --env NAME, or all with --env-all"
+
+
+def _explained(error: StartError, tree: ProcessTree, address: str, port: int, hint: str | None) -> StartError:
     """Return the error, with observations added that may explain why the target didn't respond."""
     exits = tree.exits()
     is_served = accepts(port, address)
@@ -426,7 +471,7 @@ def _explained(error: StartError, tree: ProcessTree, address: str, port: int) ->
     if exits and is_served and not any(place.endswith(f":{port}") for place in places):
         return StartError(f"{error.message} ({exits[0]}); another program took port {port} in the meantime", hint=error.hint)
     if exits:
-        return StartError(f"{error.message} ({exits[0]})", hint=error.hint or _hint(exits[0]))
+        return StartError(f"{error.message} ({exits[0]})", hint=error.hint or _hint(exits[0]) or hint)
     name = f"[{address}]" if ":" in address else address
     if places and f"{name}:{port}" not in places:
         return StartError(f"{error.message}; it listens on {', '.join(places)}", hint=f"it must listen on {name}, or on all addresses")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -14,7 +16,7 @@ from httpbench.run.plan.commands import Servers, names_of, path_of, targets_of
     ("commands", "names"),
     [
         (["./old --port {port}", "./new --port {port}"], ["old", "new"]),
-        (["/x/server {port} level", "/x/server {port} edge"], ["server-level", "server-edge"]),
+        (["/x/server {port} level", "/x/server {port} edge"], ["x-server-level", "x-server-edge"]),
         (["./app {port} -q", "./app {port}"], ["app-q", "app"]),
         (["./app {port}", "./app {port}", "./app {port}"], ["app", "app-2", "app-3"]),
         (["./My_Server.bin {port}"], ["my_server"]),
@@ -25,10 +27,28 @@ from httpbench.run.plan.commands import Servers, names_of, path_of, targets_of
             ["http.server", "http.server-protocol-http-1.1"],
         ),
         (["python3 a/app.py {port}", "python3 b/app.py {port}"], ["a-app.py", "b-app.py"]),
+        (["./server.old {port}", "./server.new {port}"], ["server.old", "server.new"]),
     ],
 )
 def test_names_are_short_and_distinct(commands: list[str], names: list[str]) -> None:
     assert names_of(Servers(commands=commands)) == names
+
+
+@pytest.mark.parametrize(
+    ("command", "name"),
+    [
+        ("python3 srv.py {port}", "srv.py"),
+        ("./server {port} --threads 4", "server-threads-4"),
+        ("cd old && ./server {port}", "old-server"),
+        (f"{Path.home()}/app/server {{port}}", "app-server"),
+        ("./server {port} --token=secret-value", "server"),
+        (f"./server {{port}} {'x' * 80}", "server-xxxxxxxxxxxxxxxxxxxxxxxxxx-4d353a"),
+    ],
+)
+def test_a_command_has_the_same_name_beside_any_other(command: str, name: str) -> None:
+    for others in ([], ["./other {port}"], ["python3 old/srv.py {port}", "python3 srv.py {port} new"]):
+        servers = Servers(commands=[*others, command], shell=True, env={"TOKEN": "secret-value"})
+        assert names_of(servers)[-1] == name
 
 
 def test_urls_are_named_after_their_host_and_port() -> None:
@@ -46,6 +66,32 @@ def test_words_are_split_as_in_a_shell_but_no_shell_runs() -> None:
     (target,) = targets_of(Servers(commands=["./server --name 'two words' --port {port}"]))
     assert target.run == ("./server", "--name", "two words", "--port", "{port}")
     assert not target.is_declared
+
+
+@pytest.mark.parametrize(
+    ("command", "message", "hint"),
+    [
+        ("TOKEN=secret ./server {port}", "a command begins with TOKEN=…, which requires a shell", "use --env TOKEN=VALUE, or --shell"),
+        (
+            "cd x && ./server {port}",
+            '"cd x && ./server {port}" uses cd, which requires a shell',
+            "with --shell, or name the folder with --cwd",
+        ),
+        ("./server {port} | tee log", '"./server {port} | tee log" uses |, which requires a shell', "run commands in a shell with --shell"),
+        ("./server {port} 2>&1", '"./server {port} 2>&1" uses 2>&1, which requires a shell', "run commands in a shell with --shell"),
+    ],
+)
+def test_a_command_for_a_shell_is_refused_without_one(command: str, message: str, hint: str) -> None:
+    with pytest.raises(UsageError) as raised:
+        targets_of(Servers(commands=(command,)))
+    assert raised.value.message == message
+    assert hint in str(raised.value.hint)
+    assert targets_of(Servers(commands=(command,), shell=True))
+
+
+@pytest.mark.parametrize("command", ["sh -c 'cd x && ./server {port}'", "./server {port} '|' a=1 --url=x?a=1&b=2"])
+def test_quoted_words_and_arguments_are_not_shell_syntax(command: str) -> None:
+    assert targets_of(Servers(commands=(command,)))
 
 
 def test_a_shell_gets_the_command_unchanged() -> None:

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from httpbench import catalog
@@ -32,6 +34,25 @@ def test_typed_values_are_not_scaled() -> None:
     load = load_of(RISING | {"warmup_s": 2, "step_s": 1}, scale=0.2, as_typed={"warmup_s", "step_s", "duration_s"})
     assert (load.rate_from_rps, load.rate_rps, load.step_s, load.warmup_s) == (2_000, 5_000, 1, 2)
     assert load.levels[-1].duration_s == 120
+
+
+@pytest.mark.parametrize(
+    ("duration_s", "warmup_s", "warmup_max_s"),
+    [(0.5, 0.25, None), (1, 0.5, None), (2.4, 1, None), (2.5, 1, 2.5), (5, 1, 5), (10, 1, 10), (60, 1, 10)],
+)
+def test_a_warm_up_is_not_longer_than_a_measurement_of_typed_length(duration_s: float, warmup_s: float, warmup_max_s: float | None) -> None:
+    load = load_of({"warmup_s": 1, "warmup_max_s": 10, "duration_s": duration_s}, as_typed={"duration_s"})
+    assert (load.warmup_s, load.warmup_max_s) == (warmup_s, warmup_max_s)
+
+
+@pytest.mark.parametrize(
+    ("changes", "as_typed"),
+    [({}, {"duration_s", "warmup_max_s"}), ({}, ()), (RISING | {"duration_s": 60, "step_s": 60}, {"duration_s"})],
+    ids=["typed", "of a suite", "rising"],
+)
+def test_other_warm_ups_keep_their_limit(changes: dict[str, Any], as_typed: set[str]) -> None:
+    load = load_of({"warmup_s": 1, "warmup_max_s": 10, "duration_s": 1} | changes, as_typed=as_typed)
+    assert (load.warmup_s, load.warmup_max_s) == (1, 10)
 
 
 def test_a_scaled_step_is_still_measurable() -> None:

@@ -72,10 +72,21 @@ def command(tmp_path: Path, text: str, **changes: Any) -> RunSpec:
         ("./nosuch {port}", "./nosuch", "--cwd"),
         ("nosuch-program {port}", "nosuch-program", "write ./nosuch-program"),
         ("./text {port}", "./text", "build it"),
+        ("./servre {port}", "./servre", "did you mean ./server?"),
+        ("bin/servre {port}", "bin/servre", "did you mean bin/server?"),
+        ("server {port}", "server", "did you mean ./server?"),
+        ("snehll x.py {port}", "snehll", "write ./snehll"),
+        ("pyhton-for-tests x.py {port}", "pyhton-for-tests", "did you mean python-for-tests?"),
     ],
 )
-def test_a_missing_command_is_reported_before_any_trial(tmp_path: Path, text: str, program: str, hint: str) -> None:
+def test_a_missing_command_is_reported_before_any_trial(
+    tmp_path: Path, text: str, program: str, hint: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (tmp_path / "text").write_text("not executable")
+    for name in ("server", "bin/server", "path/python-for-tests"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).touch(mode=0o755)
+    monkeypatch.setenv("PATH", f"/nowhere:{tmp_path / 'path'}")
     with pytest.raises(UsageError, match=f"^{re.escape(program)} is missing, or is not a program$") as raised:
         require_programs(command(tmp_path, text))
     assert hint in str(raised.value.hint)

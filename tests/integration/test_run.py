@@ -187,7 +187,7 @@ def test_gates_decide_the_exit_code(harness: Harness) -> None:
     assert "BREACHED rps>-99.9%: head against base" in breached.stdout
     unknown = run(harness, GOOD, GOOD, "--rounds", "2", "--fail-if", "rps<-99.9%")
     assert unknown.returncode == 1
-    assert "2 rounds are not enough; at least 3 with the figure of both targets are required" in unknown.stdout
+    assert "2 rounds, but at least 3 with the figure of both targets are required" in unknown.stdout
 
 
 # --- errors --------------------------------------------------------------------------------------------------------------------

@@ -62,3 +62,11 @@ def test_an_ambiguous_part_of_an_id_is_refused_with_all_matches(tmp_path: Path) 
             )
     with pytest.raises(SelectionError, match=r"c/ matches several targets: c/one, c/two"):
         cli.main(["history", "c/", "--db", str(tmp_path / "results.db")], prog_name="httpbench", standalone_mode=False)
+
+
+def test_without_a_target_the_measured_targets_are_listed(db: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert A in shown(db, capsys).splitlines()
+    with Store(tmp_path / "empty.db"):
+        pass
+    with pytest.raises(SelectionError, match="measured a target"):
+        shown(tmp_path / "empty.db", capsys)

@@ -9,7 +9,7 @@ use clap::{CommandFactory, Parser};
 use loadgen::cli::Args;
 use loadgen::figures::result::{self, RunResult};
 use loadgen::output::destinations::{Destinations, write_stdout};
-use loadgen::output::progress::ProgressOutput;
+use loadgen::output::progress::{Goal, ProgressOutput};
 use loadgen::output::stderr;
 use loadgen::run::plan::Plan;
 use loadgen::run::{self, open_files, signal};
@@ -39,7 +39,11 @@ fn main() -> ExitCode {
 fn measure(args: &Args, plan: &Plan) -> Result<RunResult> {
     signal::install().context("cannot listen for signals")?;
     open_files::ensure_room(plan.connections)?;
-    run::run(plan, &mut ProgressOutput::new(args.progress, plan.duration.as_secs_f64()))
+    let goal = match plan.requests_total {
+        Some(total) => Goal::Requests { total },
+        None => Goal::Duration { seconds: plan.duration.as_secs_f64() },
+    };
+    run::run(plan, &mut ProgressOutput::new(args.progress, goal))
 }
 
 /// Prints errors and breached gates, and returns the exit code. Must be called after the result has been written, because a write to stderr

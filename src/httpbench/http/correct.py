@@ -71,15 +71,17 @@ def wait_until_correct(
     attempt_s = ATTEMPT_S
     wrong_since: float | None = None
     problem = f"did not listen on port {port} within {timeout_s:g} s"
+    hint: str | None = None
     while time.monotonic() < deadline:
         if not alive():
             raise StartError("ended before it responded")
+        hint = None
         try:
             limit_s = max(min(attempt_s, deadline - time.monotonic()), 0.001)
             response, surplus = exchange(host, port, workload.request, limit_s, transport)
         except ssl.SSLCertVerificationError as error:
-            hint = "trust its authority with --cacert FILE, or accept any certificate with -k"
-            raise StartError(f"its certificate is not trusted: {error.verify_message}", hint=hint) from None
+            trust = "trust its authority with --cacert FILE, or accept any certificate with -k"
+            raise StartError(f"its certificate is not trusted: {error.verify_message}", hint=trust) from None
         except ssl.SSLError as error:
             problem = f"failed the TLS handshake: {one_line(OPENSSL_PLACES.sub('', str(error)).replace('_', ' ').lower())}"
         except OSError as error:
@@ -98,11 +100,12 @@ def wait_until_correct(
             if not wrong:
                 return sampled(response)
             problem = "responded incorrectly: " + "; ".join(wrong)
+            hint = _hint(response, workload.expect)
         wrong_since = wrong_since or time.monotonic()
         if time.monotonic() - wrong_since > WRONG_FOR_S:
             break
         time.sleep(RETRY_S)
-    raise StartError(problem)
+    raise StartError(problem, hint=hint)
 
 
 def sampled(response: Response) -> SampledResponse:
@@ -114,6 +117,25 @@ def sampled(response: Response) -> SampledResponse:
         body_sha256=hashlib.sha256(response.body).hexdigest(),
         size_bytes=response.size_bytes,
     )
+
+
+def _hint(response: Response, expect: Expectation) -> str | None:
+    """Return which options make the request or the expectation fit, or ``None`` if the request doesn't come from the command line.
+
+    Only a workload from the command line accepts any successful status.
+    """
+    status, location = response.status, response.header("location")
+    if expect.status is not None or 200 <= status < 300:
+        return None
+    if status in (401, 403):
+        fix = "send credentials with -H 'Authorization: …'"
+    elif 300 <= status < 400:
+        fix = f"request {one_line(location)[:SHOWN]} instead, with --path or --url" if location else "request another path with --path"
+    elif status >= 500:
+        fix = "look for the reason in the server's log"
+    else:
+        fix = "request another path with --path, or change the request with -X and -H"
+    return f"{fix}, or measure this response with --expect-status {status}"
 
 
 def _shown(data: bytes) -> str:

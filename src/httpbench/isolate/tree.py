@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import re
 import select
 import signal
 import subprocess
@@ -30,6 +31,7 @@ KERNEL_COUNTERS = Path("/proc/vmstat")
 GUARD = Path(__file__).with_name("guard.py")
 GUARD_GONE = "the guard of a process tree was killed before the processes that it guards: out of memory, or by another program"
 GUARD_START_LIMIT_S = 20.0  # an interpreter may start slowly on a busy machine
+SEPARATOR = re.compile(r"\s*([-=*_~#+.─━═])\1{2,}\s*")  # a line such as -----, which would push the lines that matter out of a tail
 LINE_MAX = 500  # maximum number of characters shown of a log line
 GUARD_END_LIMIT_S = 10.0  # longer than the guard itself waits for killed processes
 PORT_HELD_S_MAX = 0.5  # the kernel needs less time to close the sockets of a program that has ended
@@ -346,12 +348,13 @@ def out_of_memory_kills() -> int:
 
 
 def tail(log: Path, lines: int = 15, limit_bytes: int = 8192) -> str | None:
-    """Return the last lines of a log, each cut to a readable length, or ``None`` if the log is empty or missing."""
+    """Return the last lines of a log without separators, each cut to a readable length, or ``None`` if the log is empty or missing."""
     try:
         with log.open("rb") as file:
             file.seek(max(0, log.stat().st_size - limit_bytes))
             text = file.read().decode(errors="replace").strip()
     except OSError:
         return None
-    shown = [line if len(line) <= LINE_MAX else line[:LINE_MAX] + "…" for line in text.splitlines()[-lines:]]
+    said = [line for line in text.splitlines() if not SEPARATOR.fullmatch(line)]
+    shown = [line if len(line) <= LINE_MAX else line[:LINE_MAX] + "…" for line in said[-lines:]]
     return "\n".join(shown) or None

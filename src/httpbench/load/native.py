@@ -249,7 +249,7 @@ def _one_request(job: Job) -> list[str]:
 def _mixed_requests(job: Job) -> list[str]:
     """Write all requests of the mix to a file, with their weights and correct responses. Return the options that name this file."""
     requests = [_stated(part) for part in job.workload.parts]
-    return ["--requests", str(job.write("requests.json", json.dumps(requests)))]
+    return ["--mix", str(job.write("requests.json", json.dumps(requests)))]
 
 
 def _stated(part: MixPart) -> dict[str, object]:

@@ -70,3 +70,11 @@ def test_a_whole_part_of_an_id_comes_before_a_longer_one(tmp_path: Path, capsys:
             trials = [trial.model_copy(update={"plan": trial.plan.model_copy(update={"target": target})}) for trial in rounds(1000)]
             keep(store, number, trials)
     assert shown(tmp_path / "results.db", capsys, "srv.py").startswith("command/srv.py, plaintext")
+
+
+def test_without_a_target_the_measured_targets_are_listed(db: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert A in shown(db, capsys).splitlines()
+    with Store(tmp_path / "empty.db"):
+        pass
+    with pytest.raises(SelectionError, match="measured a target"):
+        shown(tmp_path / "empty.db", capsys)

@@ -158,7 +158,7 @@ def mixed() -> Workload:
 
 def test_a_mix_is_a_file_of_requests_each_with_its_correct_response(native: Native, tmp_path: Path) -> None:
     options = native.argv(Job("http://127.0.0.1:1/", mixed(), Load(), (), tmp_path), warmup=False)
-    stated = json.loads(Path(options[options.index("--requests") + 1]).read_text())
+    stated = json.loads(Path(options[options.index("--mix") + 1]).read_text())
     assert stated == [
         {"name": "json", "weight": 3, "method": "GET", "path": "/", "headers": [], "expect_status": 200, "expect_body": "{}"},
         {"name": "db", "weight": 1, "method": "GET", "path": "/db", "headers": ["Accept: x"], "expect_status": 200},

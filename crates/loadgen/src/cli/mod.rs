@@ -1,5 +1,6 @@
 //! The command-line options, and checks that involve more than one option.
 
+mod foreign;
 mod message;
 mod rate;
 mod request_file;
@@ -24,20 +25,22 @@ use crate::run::plan::Plan;
 use crate::time::arrivals::{Arrivals, Schedule};
 use crate::time::part::{Part, parse_part};
 use crate::worker::{Load, OpenLoop};
+use foreign::Foreign;
 use rate::{RateRange, Step, parse_rate, parse_step};
-use units::{parse_count, parse_duration, parse_positive_duration, parse_share};
+use units::{parse_count, parse_duration, parse_positive_duration, parse_requests, parse_share};
 
 const EXAMPLES: &str = "\
 Examples:
   httpbench-loadgen -c 64 -d 10s http://127.0.0.1:8080/
   httpbench-loadgen -c 64 -t 2 --warmup 2s --expect-body 'Hello, World!' --json result.json http://127.0.0.1:8080/
+  httpbench-loadgen -n 100k -c 64 http://127.0.0.1:8080/
   httpbench-loadgen -c 256 --pipeline 16 -H 'Accept: text/plain' http://127.0.0.1:8080/
   httpbench-loadgen --rate 25k --max-p99 5ms --max-errors 0.1% http://127.0.0.1:8080/
   httpbench-loadgen --rate 10k..25k --step 1k/10s -d 160s --arrivals poisson http://127.0.0.1:8080/
   httpbench-loadgen -X POST --body @order.json -H 'Content-Type: application/json' http://127.0.0.1:8080/orders
 ";
 
-/// Options that conflict with `--requests`.
+/// Options that conflict with `--mix`.
 const REQUEST_OPTIONS: [&str; 8] =
     ["weights", "method", "headers", "body", "raw_request", "expect_status", "expect_body", "expect_body_sha256"];
 
@@ -52,7 +55,7 @@ pub struct Args {
     #[arg(long, value_delimiter = ',', value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub weights: Vec<u32>,
     /// Open loop: requests per second; 10k..25k rises linearly [default: closed loop]
-    #[arg(short = 'r', long, value_parser = parse_rate, conflicts_with = "think_time")]
+    #[arg(short = 'r', long, short_alias = 'R', value_parser = parse_rate, conflicts_with = "think_time")]
     pub rate: Option<RateRange>,
     /// Open loop: change the rate of --rate 10k..25k in steps, such as 1k/10s.
     #[arg(long, value_parser = parse_step, requires = "rate")]
@@ -84,8 +87,12 @@ pub struct Args {
     #[arg(short = 't', long, default_value = "1", value_parser = parse_count)]
     pub threads: u32,
     /// Duration of the measured window.
-    #[arg(short = 'd', long, default_value = "10s", value_parser = parse_positive_duration)]
+    #[arg(short = 'd', long, short_alias = 'z', default_value = "10s", value_parser = parse_positive_duration)]
     pub duration: Duration,
+    /// Send this number of requests, however long it takes. The measured window ends with the last response.
+    #[arg(short = 'n', long, value_name = "N", value_parser = parse_requests)]
+    #[arg(conflicts_with_all = ["duration", "warmup", "step", "part", "slices_on_stdin"])]
+    pub requests: Option<u64>,
     /// Duration of the warm-up before the measured window. It uses the same connections.
     #[arg(long, default_value = "0s", value_parser = parse_duration)]
     pub warmup: Duration,
@@ -105,7 +112,7 @@ pub struct Args {
     #[arg(long, default_value = "0s", value_parser = parse_duration)]
     pub think_time: Duration,
     /// Request method.
-    #[arg(short = 'X', long, default_value = "GET")]
+    #[arg(short = 'X', long, short_alias = 'm', default_value = "GET")]
     pub method: String,
     /// Header field, as 'Name: value'; can be repeated. A Host field replaces the default one.
     #[arg(short = 'H', long = "header")]
@@ -118,7 +125,7 @@ pub struct Args {
     pub raw_request: Option<String>,
     /// JSON file of several requests with weights and correct responses. Only the scheme, host and port of the URL are used.
     #[arg(long, value_name = "FILE", conflicts_with_all = REQUEST_OPTIONS)]
-    pub requests: Option<PathBuf>,
+    pub mix: Option<PathBuf>,
     /// Use HTTP/2: with prior knowledge over http, with ALPN over https.
     #[arg(long, conflicts_with_all = ["raw_request", "no_keepalive", "proxy"])]
     pub http2: bool,
@@ -143,7 +150,7 @@ pub struct Args {
     /// TCP congestion control of the connections [default: the system's, but Reno instead of BBR]
     #[arg(long, value_name = "NAME", conflicts_with = "unix_socket")]
     pub congestion_control: Option<String>,
-    /// Expected status [default: any from 200 to 399]
+    /// Expected status [default: any from 200 to 299]
     #[arg(long, value_parser = clap::value_parser!(u16).range(200..=999))]
     pub expect_status: Option<u16>,
     /// Expected body, or @FILE [default: any]
@@ -185,6 +192,8 @@ pub struct Args {
     /// Progress on stderr.
     #[arg(long, value_enum, default_value_t = ProgressChoice::Auto)]
     pub progress: ProgressChoice,
+    #[command(flatten)]
+    foreign: Foreign,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -210,6 +219,7 @@ fn parse_sampling(text: &str) -> Result<Duration, String> {
 impl Args {
     /// Validates the arguments, resolves the host, and returns the plan for the run.
     pub fn plan(&self) -> Result<Plan> {
+        self.foreign.check()?;
         let urls = self.urls.iter().map(|url| Url::parse(url)).collect::<Result<Vec<_>>>()?;
         let url = urls[0].clone();
         if let Some(other) = urls.iter().find(|other| (other.scheme, &other.host, other.port) != (url.scheme, &url.host, url.port)) {
@@ -223,6 +233,9 @@ impl Args {
         }
         if self.slices_on_stdin && self.rate.is_some_and(|rate| rate.from_rps != rate.to_rps) {
             bail!("--slices-on-stdin requires a constant --rate, because each slice starts at the beginning of the schedule");
+        }
+        if self.requests.is_some() && self.rate.is_some_and(|rate| rate.from_rps != rate.to_rps) {
+            bail!("--requests requires a constant --rate, because a change of the rate requires a duration; hint: use -d");
         }
         if self.part.threads(self.threads).is_none() {
             bail!("{} threads in each of {} parts are too many", self.threads, self.part.count());
@@ -240,7 +253,8 @@ impl Args {
             threads: self.threads,
             cpus: self.cpus.clone(),
             engine: self.engine,
-            duration: self.duration,
+            duration: if self.requests.is_some() { LONGEST } else { self.duration },
+            requests_total: self.requests,
             warmup: self.warmup,
             timeout: self.timeout,
             interval: self.interval,
@@ -302,7 +316,7 @@ impl Args {
     fn load(&self) -> Result<Load> {
         let Some(range) = self.rate else { return Ok(Load::Closed { think_ns: self.think_time.as_nanos() as u64 }) };
         let profile = rate::profile(range, self.step, self.duration)?.after_warmup(self.warmup);
-        let schedule = Schedule::new(profile, self.arrivals, 0, 1, self.seed);
+        let schedule = Schedule::new(profile, self.arrivals, 0, 1, self.seed).limited_to(self.requests);
         Ok(Load::Open(OpenLoop { schedule, deadline_ns: self.deadline.map(|deadline| deadline.as_nanos() as u64) }))
     }
 
@@ -316,6 +330,7 @@ impl Args {
             threads: self.threads,
             pipeline: self.pipeline,
             duration_s: if self.slices_on_stdin { 0.0 } else { self.duration.as_secs_f64() },
+            requests: self.requests,
             warmup_s: self.warmup.as_secs_f64(),
             timeout_s: self.timeout.as_secs_f64(),
             interval_s: if self.slices_on_stdin { 0.0 } else { self.interval.as_secs_f64() },

@@ -1,4 +1,4 @@
-//! The `--requests` file: several requests, each with its weight and its correct response.
+//! The `--mix` file: several requests, each with its weight and its correct response.
 
 use std::path::Path;
 

@@ -21,8 +21,8 @@ impl Args {
         if !(self.weights.is_empty() || self.weights.len() == urls.len()) {
             bail!("{} weights for {} URLs; specify one per URL", self.weights.len(), urls.len());
         }
-        let kinds = match &self.requests {
-            Some(_) if urls.len() > 1 => bail!("--requests takes only one URL, but {} were given", urls.len()),
+        let kinds = match &self.mix {
+            Some(_) if urls.len() > 1 => bail!("--mix takes only one URL, but {} were given", urls.len()),
             Some(path) => request_file::read(path)?.iter().map(|stated| self.stated_kind(&urls[0], stated)).collect::<Result<Vec<_>>>()?,
             None => self.kinds_of_urls(urls)?,
         };

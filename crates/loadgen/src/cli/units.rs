@@ -52,6 +52,15 @@ pub fn parse_count(text: &str) -> Result<u32, String> {
     Ok(value as u32)
 }
 
+/// Parses the number of requests of a run.
+pub fn parse_requests(text: &str) -> Result<u64, String> {
+    match parse_count(text) {
+        Ok(count) => Ok(u64::from(count)),
+        Err(problem) if text.contains(['.', '/']) => Err(format!("{problem}; a file of requests is --mix FILE")),
+        Err(problem) => Err(problem),
+    }
+}
+
 /// Parses `0.1%` or `0.001`.
 pub fn parse_share(text: &str) -> Result<f64, String> {
     let (number, scale) = text.strip_suffix('%').map_or((text, 1.0), |number| (number, 100.0));

@@ -14,6 +14,7 @@ use rustix::event::epoll::{self, CreateFlags, EventData, EventFlags};
 use socket2::Socket;
 
 use super::polling::{Looked, Polling};
+use super::shared_cpu::SharedCpu;
 use super::socket::{Peer, close, connect_error_kind, stream_to};
 use super::{Engine, SLEEP_NS_MAX, Setup};
 use crate::protocol::Protocol;
@@ -43,6 +44,7 @@ pub struct Epoll {
     /// Whether waits are limited to whole milliseconds, because `epoll_pwait2` is not available.
     coarse: bool,
     polling: Polling,
+    shared_cpu: SharedCpu,
 }
 
 #[derive(Default)]
@@ -93,6 +95,7 @@ impl Engine for Epoll {
             unread: Vec::new(),
             coarse: false,
             polling: Polling::default(),
+            shared_cpu: SharedCpu::default(),
         })
     }
 
@@ -284,6 +287,12 @@ impl Epoll {
             return self.read_nothing(worker, index, count, now);
         }
         let count = count as usize;
+        if self.shared_cpu.is_due(now)
+            && let Some(socket) = &self.links[index as usize].socket
+            && let Some(is_shared) = self.shared_cpu.check(socket, now)
+        {
+            worker.note_shared_cpu(is_shared);
+        }
         let next = if drop { worker.skipped(index, count, now) } else { worker.received(index, &self.buffer[..count], now) };
         if next == Next::Close {
             self.close(index);

@@ -2,6 +2,7 @@
 
 mod epoll;
 mod polling;
+mod shared_cpu;
 mod socket;
 mod uring;
 

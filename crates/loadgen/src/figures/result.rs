@@ -65,7 +65,7 @@ pub struct RunResult {
     pub stalls: Option<Stalls>,
     /// Connections that the server closed while no request was in flight on them, in windows and between slices. These are not errors.
     pub idle_closed: u64,
-    /// Results per kind of request, if the load mixes several (several URLs, or `--requests`); otherwise empty.
+    /// Results per kind of request, if the load mixes several (several URLs, or `--mix`); otherwise empty.
     pub parts: Vec<Part>,
     /// Complete responses kept during the window (`--sample-bodies`).
     pub samples: Vec<Sample>,
@@ -96,8 +96,10 @@ pub struct Config {
     pub threads: u32,
     /// Maximum number of requests in flight per connection.
     pub pipeline: u16,
-    /// Requested length of the measured window, in seconds; with slices, the total length of the windows.
+    /// Requested length of the measured window, in seconds; with slices or a number of requests, the total length.
     pub duration_s: f64,
+    /// Number of requests after which the run ends (`--requests`); null if it ends after a duration.
+    pub requests: Option<u64>,
     /// Length of the warm-up before the window, in seconds.
     pub warmup_s: f64,
     /// Request timeout, in seconds.
@@ -191,7 +193,7 @@ pub struct Interval {
 /// Results of one kind of request in a mix. Requests that were never sent or were unfinished at the end count only in the totals.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Part {
-    /// Name of the request in the `--requests` file, or its URL.
+    /// Name of the request in the `--mix` file, or its URL.
     pub name: String,
     /// Weight of the request in the mix.
     pub weight: u32,
@@ -260,6 +262,9 @@ pub struct Generator {
     /// Share of the window in which a thread was ready to run but had no CPU, 0 to 1, for the thread with the largest share. Null if the
     /// kernel doesn't report it.
     pub waiting: Option<f64>,
+    /// Share of the measured window in which the server ran on the CPU of a thread, 0 to 1, for the thread with the largest share. Null if
+    /// it is unknown, as for a server on another machine.
+    pub shared_cpu: Option<f64>,
     /// Time lost to pauses of 10 ms or more, in microseconds, for the thread that lost the most. The times of requests in flight include
     /// the pauses.
     pub stalled_us: f64,
@@ -280,6 +285,9 @@ pub struct Thread {
     pub busy: f64,
     /// Share of the window in which the thread was ready to run but had no CPU, 0 to 1. Null if the kernel doesn't report it.
     pub waiting: Option<f64>,
+    /// Share of the measured window in which the server ran on the thread's CPU, estimated from the CPU that sent each of several
+    /// responses, 0 to 1. Null if it is unknown.
+    pub shared_cpu: Option<f64>,
     /// Time lost to pauses of 10 ms or more, in microseconds.
     pub stalled_us: f64,
     /// Connections of the thread.

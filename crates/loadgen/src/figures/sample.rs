@@ -9,7 +9,7 @@ pub const SAMPLE_BYTES_MAX: usize = 64 * 1024;
 /// One response kept during the measured window.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Sample {
-    /// Index of the request among the URLs or in the `--requests` file, from 0.
+    /// Index of the request among the URLs or in the `--mix` file, from 0.
     pub request: u16,
     /// Status code.
     pub status: u16,

@@ -23,19 +23,26 @@ pub enum ProgressChoice {
     None,
 }
 
+/// What ends the run.
+#[derive(Clone, Copy, Debug)]
+pub enum Goal {
+    Duration { seconds: f64 },
+    Requests { total: u64 },
+}
+
 #[derive(Debug)]
 pub enum ProgressOutput {
     None,
-    Line { duration_s: f64 },
+    Line { goal: Goal },
     Json,
 }
 
 impl ProgressOutput {
-    pub fn new(choice: ProgressChoice, duration_s: f64) -> Self {
+    pub fn new(choice: ProgressChoice, goal: Goal) -> Self {
         match choice {
             ProgressChoice::Json => Self::Json,
-            ProgressChoice::Line => Self::Line { duration_s },
-            ProgressChoice::Auto if std::io::stderr().is_terminal() => Self::Line { duration_s },
+            ProgressChoice::Line => Self::Line { goal },
+            ProgressChoice::Auto if std::io::stderr().is_terminal() => Self::Line { goal },
             ProgressChoice::Auto | ProgressChoice::None => Self::None,
         }
     }
@@ -159,8 +166,14 @@ impl Observer for ProgressOutput {
             Self::Json => {
                 Event { event: "progress", phase: name(phase), elapsed_s, completed, errors, throughput_rps, p50_us, p99_us }.print()
             }
-            Self::Line { duration_s } => {
-                let of = if phase == Phase::Measure { format!("{elapsed_s:.0}/{duration_s:.0} s") } else { format!("{elapsed_s:.1} s") };
+            Self::Line { goal } => {
+                let of = match goal {
+                    Goal::Duration { seconds } if phase == Phase::Measure => format!("{elapsed_s:.0}/{seconds:.0} s"),
+                    Goal::Requests { total } if phase == Phase::Measure => {
+                        format!("{}/{} requests", format_count(completed as f64), format_count(*total as f64))
+                    }
+                    Goal::Duration { .. } | Goal::Requests { .. } => format!("{elapsed_s:.1} s"),
+                };
                 let rate = format_count(throughput_rps);
                 let (p50, p99) = (format_us(p50_us), format_us(p99_us));
                 let phase = name(phase);

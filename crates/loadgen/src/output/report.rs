@@ -12,6 +12,9 @@ const BUSY: f64 = 0.95;
 /// window.
 const HELD_BACK: f64 = 0.05;
 
+/// The server and the load generator count as sharing a CPU if the server ran on the generator's CPU for at least this share of the window.
+const SHARED: f64 = 0.25;
+
 /// Maximum length of a line, unless a single item is longer.
 const WIDTH: usize = 79;
 
@@ -42,8 +45,8 @@ fn print_config(result: &RunResult, out: &mut (impl Write + ?Sized)) -> io::Resu
     writeln!(out, "{} {}, {} loop", config.method, config.urls.join("\n    "), config.r#loop)?;
     writeln!(
         out,
-        "  {:.2} s, {}, {}, pipeline {}, {}",
-        result.duration_s,
+        "  {}, {}, {}, pipeline {}, {}",
+        format_duration(result.duration_s),
         counted(config.connections, "connection"),
         counted(config.threads, "thread"),
         config.pipeline,
@@ -124,6 +127,9 @@ fn print_counts(result: &RunResult, out: &mut (impl Write + ?Sized)) -> io::Resu
         .map(|(name, count)| format!("{count} {}", name.replace('_', " ")))
         .collect();
     print_list("errors", if named.is_empty() { vec!["none".to_owned()] } else { named }, out)?;
+    if result.errors.unexpected_status > 0 {
+        writeln!(out, "  hint: show the response with `curl -i URL`, or set --expect-status")?;
+    }
     match &result.connect_failure {
         Some(reason) => writeln!(out, "  last failure to connect: {reason}"),
         None => Ok(()),
@@ -154,6 +160,8 @@ fn limit(result: &RunResult) -> String {
         "no response".to_owned()
     } else if stalled_s >= HELD_BACK * result.duration_s {
         format!("generator-bound: it was stopped for {stalled_s:.2} s; hint: check for throttling")
+    } else if let Some(share) = generator.shared_cpu.filter(|share| *share >= SHARED) {
+        format!("generator and server shared a CPU {:.0}% of the time; hint: pin both (--cpus)", share * 100.0)
     } else if waiting >= HELD_BACK {
         format!("generator-bound: no CPU for {:.0}% of the time; hint: reserve a CPU (--cpus)", waiting * 100.0)
     } else if generator.busy + waiting >= BUSY {
@@ -175,6 +183,11 @@ pub fn format_us(value_us: Option<f64>) -> String {
         Some(us) if us < 99_995_000.0 => format!("{:.2}s", us / 1e6),
         Some(us) => format!("{:.0}s", us / 1e6),
     }
+}
+
+/// Formats the length of the window. Only a run with a number of requests is shorter than 0.1 s.
+fn format_duration(duration_s: f64) -> String {
+    if duration_s < 0.1 { format!("{:.2} ms", duration_s * 1e3) } else { format!("{duration_s:.2} s") }
 }
 
 /// Formats a number as an integer with thousands separators, such as `1,234,567`.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 /// The properties of a correct response.
 #[derive(Clone, Debug, Default)]
 pub struct Expectation {
-    /// The expected status. If `None`, any status from 200 to 399 is correct.
+    /// The expected status. If `None`, any status from 200 to 299 is correct.
     pub status: Option<u16>,
     pub body: BodyExpectation,
 }
@@ -20,7 +20,7 @@ pub enum BodyExpectation {
 
 impl Expectation {
     pub fn status_is_correct(&self, status: u16) -> bool {
-        self.status.map_or((200..400).contains(&status), |expected| expected == status)
+        self.status.map_or((200..300).contains(&status), |expected| expected == status)
     }
 
     pub fn checks_body(&self) -> bool {

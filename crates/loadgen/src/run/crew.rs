@@ -132,6 +132,7 @@ fn limits(plan: &Plan) -> Limits {
         depth: plan.pipeline,
         requests_per_connection: plan.requests_per_connection.unwrap_or(u64::MAX),
         timeout_ns: plan.timeout.as_nanos() as u64,
+        ends_with_requests: plan.requests_total.is_some(),
         sample_every_ns: plan.sample_every.map_or(u64::MAX, |every| every.as_nanos() as u64),
     }
 }

@@ -8,6 +8,7 @@ use super::measured::{Measured, offered, rate};
 use super::observer::{Observer, Progress};
 use super::plan::Plan;
 use crate::figures::encoding::Encoder;
+use crate::figures::errors::ErrorKind;
 use crate::figures::percentiles::percentile_us;
 use crate::figures::pool::Pool;
 use crate::figures::recorder::Recorder;
@@ -31,6 +32,9 @@ pub struct Gather<'a> {
     /// Spans that only some threads have reported so far, by start time. Each entry contains the number of threads that have reported the
     /// span, and their merged measurements.
     pending: BTreeMap<u64, (Span, u32, Recorder)>,
+    /// Start of the last span of each thread that is done. If the run ends after a number of requests, the threads may end in different
+    /// spans.
+    done: Vec<u64>,
     pool: &'a Pool,
     pauses: Pauses,
     total: Recorder,
@@ -77,6 +81,7 @@ impl<'a> Gather<'a> {
             announced: None,
             announced_end: false,
             pending: BTreeMap::new(),
+            done: Vec::with_capacity(plan.threads as usize),
             pool,
             pauses,
             total: Recorder::new(open_loop, plan.requests.parts()),
@@ -124,6 +129,7 @@ impl<'a> Gather<'a> {
                 self.unfinished.merge(&ages, self.pauses);
             }
             self.finals[report.thread as usize] = last;
+            self.done.push(report.span.start_ns);
         }
         let aside = match report.span.phase {
             Phase::Connect | Phase::Wait => Some(&mut self.before),
@@ -136,22 +142,27 @@ impl<'a> Gather<'a> {
             return;
         }
         let start_ns = report.span.start_ns;
-        let count = match self.pending.get_mut(&start_ns) {
+        match self.pending.get_mut(&start_ns) {
             Some((span, count, recorder)) => {
                 recorder.merge(&report.recorder, self.pauses);
                 span.end_ns = span.end_ns.max(report.span.end_ns);
                 *count += 1;
                 self.pool.give_back(report.recorder);
-                *count
             }
             None => {
                 self.pending.insert(start_ns, (report.span, 1, report.recorder));
-                1
             }
-        };
-        if count == self.plan.threads {
+        }
+        while let Some(start_ns) = self.first_complete() {
             self.complete(start_ns, observer);
         }
+    }
+
+    /// Returns the start of the first pending span if all threads that were running at its start have reported it.
+    fn first_complete(&self) -> Option<u64> {
+        let (start_ns, (_, count, _)) = self.pending.first_key_value()?;
+        let gone = self.done.iter().filter(|last_ns| *last_ns < start_ns).count();
+        (*count as usize + gone >= self.plan.threads as usize).then_some(*start_ns)
     }
 
     fn complete(&mut self, start_ns: u64, observer: &mut impl Observer) {
@@ -244,10 +255,20 @@ impl<'a> Gather<'a> {
         self.announce_end(observer);
         self.before.tls_handshakes = TlsHandshakes::sum(self.before.tls_handshakes, self.late.tls_handshakes);
         let duration_ns = self.end_ns - self.window.measure_start_ns;
+        let offered = match self.plan.requests_total {
+            None => self.offered(0.0, seconds(duration_ns)),
+            // A schedule with a number of requests has no integral to compare with. Requests that are sent again were due only once.
+            Some(_) if self.plan.load.is_open() => {
+                let unsent: u64 = self.finals.iter().map(|last| last.unsent).sum();
+                let due = self.total.sent - self.total.unprocessed + self.total.errors.get(ErrorKind::NotSent) + unsent;
+                Some(due as f64)
+            }
+            Some(_) => None,
+        };
         let measured = Measured {
             start_ns: self.window.warmup_start_ns,
             duration_ns,
-            offered: self.offered(0.0, seconds(duration_ns)),
+            offered,
             total: self.total,
             before: self.before,
             late_ok: self.late.ok,

@@ -5,6 +5,9 @@ use crate::figures::result::{Generator, Thread};
 use crate::time::clock::seconds;
 use crate::worker::Final;
 
+/// Minimum number of checks for an estimate of how long the server ran on a thread's CPU.
+const CHECKS_MIN: u32 = 10;
+
 /// Returns the resources that all threads used within the measured window.
 pub fn generator(plan: &Plan, engine: &'static str, finals: &[Final], duration_s: f64) -> Generator {
     let threads: Vec<_> = finals.iter().enumerate().map(|(number, last)| thread(plan, number as u32, last, duration_s)).collect();
@@ -15,6 +18,7 @@ pub fn generator(plan: &Plan, engine: &'static str, finals: &[Final], duration_s
         cpu_s: threads.iter().map(|thread| thread.cpu_s).sum(),
         busy: largest(|thread| thread.busy),
         waiting: threads.iter().filter_map(|thread| thread.waiting).reduce(f64::max),
+        shared_cpu: threads.iter().filter_map(|thread| thread.shared_cpu).reduce(f64::max),
         stalled_us: largest(|thread| thread.stalled_us),
         threads,
         rss_bytes_peak: rss_bytes_peak(),
@@ -30,10 +34,16 @@ fn thread(plan: &Plan, number: u32, last: &Final, duration_s: f64) -> Thread {
         polled_s: seconds(cost.polled_ns),
         busy: share(seconds(cost.cpu_ns.saturating_sub(cost.polled_ns))),
         waiting: cost.waited_ns.map(|waited_ns| share(seconds(waited_ns))),
+        shared_cpu: shared_cpu(last.shared_cpu),
         stalled_us: cost.stalled_ns as f64 / 1e3,
         connections: plan.connections_of(number),
         completed: last.completed,
     }
+}
+
+/// Returns the share of checks in which the server ran on the thread's CPU, or `None` if there were too few checks.
+fn shared_cpu((shared, checks): (u32, u32)) -> Option<f64> {
+    (checks >= CHECKS_MIN).then(|| f64::from(shared) / f64::from(checks))
 }
 
 fn rss_bytes_peak() -> u64 {

@@ -111,7 +111,8 @@ fn stalls(finals: &[Final]) -> Option<Stalls> {
 pub fn offered(plan: &Plan, from_s: f64, to_s: f64) -> Option<f64> {
     let Load::Open(open) = &plan.load else { return None };
     let profile = open.schedule.profile();
-    Some(profile.requests_until(to_s) - profile.requests_until(from_s))
+    let due = |seconds| plan.requests_total.map_or(f64::INFINITY, |total| total as f64).min(profile.requests_until(seconds));
+    Some(due(to_s) - due(from_s))
 }
 
 pub fn rate(count: u64, duration_s: f64) -> f64 {

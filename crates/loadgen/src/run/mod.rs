@@ -95,7 +95,7 @@ pub fn run(plan: &Plan, observer: &mut impl Observer) -> Result<RunResult> {
     panics::keep();
     let starter = Starter::new(plan.start_on_stdin)?;
     let commands = plan.slices_on_stdin.then(Commands::listen).transpose()?;
-    let shared = Arc::new(Shared::new(plan.slices_on_stdin));
+    let shared = Arc::new(Shared::new(plan.slices_on_stdin, plan.requests_total.filter(|_| !plan.load.is_open())));
     let failure = Arc::new(Failure::default());
     let (engine, engine_fallback) = choose_engine(plan.engine);
     let threads = plan.threads as usize;
@@ -169,7 +169,14 @@ impl Team<'_> {
         for report in reports.try_iter() {
             gather.take(report, observer);
         }
-        Ok(Some(gather.finish(engine, observer)))
+        let mut result = gather.finish(engine, observer);
+        if let Some(total) = plan.requests_total {
+            result.config.duration_s = result.duration_s;
+            if shared.unreachable.load(Ordering::Relaxed) {
+                failure.note_reason(&unreachable(plan, &result, total));
+            }
+        }
+        Ok(Some(result))
     }
 
     /// Measures slices on command. Returns `None` if no slice was kept.
@@ -254,6 +261,13 @@ fn warn_of_missing(plan: &Plan, shared: &Shared, observer: &mut impl Observer) {
             plan.connections
         ));
     }
+}
+
+/// Returns why a run ended before it had sent all its requests.
+fn unreachable(plan: &Plan, result: &RunResult, total: u64) -> String {
+    let (authority, timeout_s) = (plan.url.authority(), plan.timeout.as_secs_f64());
+    let left = total.saturating_sub(result.requests.sent - result.requests.unprocessed + result.errors.not_sent);
+    format!("no connection to {authority} for longer than the timeout of {timeout_s} s; {left} of {total} requests were not sent")
 }
 
 fn last_failure(shared: &Shared) -> Option<Fault> {

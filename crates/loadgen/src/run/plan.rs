@@ -32,6 +32,8 @@ pub struct Plan {
     pub cpus: Vec<usize>,
     pub engine: EngineChoice,
     pub duration: Duration,
+    /// Number of requests after which the run ends; `None` if it ends after `duration`.
+    pub requests_total: Option<u64>,
     pub warmup: Duration,
     pub timeout: Duration,
     pub interval: Duration,

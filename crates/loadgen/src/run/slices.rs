@@ -334,6 +334,7 @@ mod tests {
             cpus: Vec::new(),
             engine: EngineChoice::Auto,
             duration: Duration::ZERO,
+            requests_total: None,
             warmup: Duration::ZERO,
             timeout: Duration::from_secs(1),
             interval: Duration::ZERO,

@@ -34,6 +34,8 @@ pub struct Schedule {
     threads: f64,
     thread: f64,
     count: u64,
+    /// Number of arrivals of this thread; `u64::MAX` if unlimited.
+    limit: u64,
     /// Sum of the exponential gaps so far. The unit is the mean gap between two requests of all threads together.
     poisson_sum: f64,
     random: Random,
@@ -54,6 +56,7 @@ impl Schedule {
             threads: f64::from(threads),
             thread: f64::from(thread),
             count: 0,
+            limit: u64::MAX,
             poisson_sum: 0.0,
             seeds: random.clone(),
             random,
@@ -62,9 +65,18 @@ impl Schedule {
         }
     }
 
+    /// Returns the schedule with only its first `total` arrivals, or the schedule itself if `total` is `None`.
+    pub fn limited_to(self, total: Option<u64>) -> Self {
+        Self { limit: total.unwrap_or(u64::MAX), ..self }
+    }
+
     /// Returns one thread's share of the schedule, starting at its beginning.
     pub fn of_thread(self, thread: u32, threads: u32, seed: u64) -> Self {
-        Self::new(self.profile, self.arrivals, thread, threads, seed)
+        let limit = match self.limit {
+            u64::MAX => u64::MAX,
+            total => total / u64::from(threads) + u64::from(u64::from(thread) < total % u64::from(threads)),
+        };
+        Self { limit, ..Self::new(self.profile, self.arrivals, thread, threads, seed) }
     }
 
     /// Restarts the schedule. If it has been used before, it gets new Poisson arrivals, which depend only on the seed and the number of
@@ -80,8 +92,12 @@ impl Schedule {
         &self.profile
     }
 
-    /// Returns the time of the next arrival, in nanoseconds since the start of the schedule. The returned times never decrease.
+    /// Returns the time of the next arrival, in nanoseconds since the start of the schedule, or `u64::MAX` after the last arrival. The
+    /// returned times never decrease.
     pub fn next_ns(&mut self) -> u64 {
+        if self.count == self.limit {
+            return u64::MAX;
+        }
         let arrival = match self.arrivals {
             Arrivals::Constant => self.count as f64 * self.threads + self.thread,
             Arrivals::Poisson => {
@@ -135,6 +151,19 @@ mod tests {
         let mut joined = [times(0, 3), times(1, 3), times(2, 3)].concat();
         joined.sort_by(f64::total_cmp);
         assert_eq!(joined, times(0, 1));
+    }
+
+    #[test]
+    fn threads_share_a_limited_number_of_arrivals() {
+        for arrivals in [Arrivals::Constant, Arrivals::Poisson] {
+            let whole = Schedule::new(Profile::constant(100.0), arrivals, 0, 1, 0).limited_to(Some(8));
+            let times = |thread| arrivals_s(&mut whole.clone().of_thread(thread, 3, 0), 1e9);
+            assert_eq!([times(0).len(), times(1).len(), times(2).len()], [3, 3, 2]);
+            let mut restarted = whole.clone();
+            let first = arrivals_s(&mut restarted, 1e9).len();
+            restarted.restart();
+            assert_eq!((first, arrivals_s(&mut restarted, 1e9).len()), (8, 8));
+        }
     }
 
     #[test]

@@ -142,6 +142,9 @@ impl<P: Protocol> Worker<P> {
             }
             self.silence.note(now_ns, own_ns);
         }
+        if let Some(tickets) = self.shared.tickets.as_ref().filter(|_| unprocessed > 0) {
+            tickets.give_back(unprocessed);
+        }
         if unprocessed > 0 || matches!(flow, Ok(Flow::Drain | Flow::Close)) {
             self.connections[index as usize].refuse();
         }
@@ -178,18 +181,19 @@ impl<P: Protocol> Worker<P> {
         if !self.running() {
             // Data may also arrive while no requests are sent: responses during a drain, and HTTP/2 settings or TLS session tickets before
             // the load.
-            self.note_drained();
         } else if self.pacing.is_immediate() {
             self.fill(index, now_ns);
         } else {
             self.free(index, done, now_ns);
         }
+        self.note_drained();
         Next::Keep
     }
 
-    /// During a drain, makes the worker check soon whether the last response has arrived.
+    /// During a drain, and after the last request of the run, makes the worker check soon whether the last response has arrived.
+    #[inline]
     fn note_drained(&mut self) {
-        if self.span.phase == Phase::Drain {
+        if self.span.phase == Phase::Drain || self.has_sent_all() {
             self.wake_ns = 0;
         }
     }
@@ -267,6 +271,7 @@ impl<P: Protocol> Worker<P> {
         connection.state = State::Open;
         self.recorder.connected(now_ns - since_ns);
         self.shared.connected.fetch_add(1, Ordering::Relaxed);
+        self.last_open_ns = now_ns;
         self.note_attempt(index);
         self.put_to_work(index, now_ns);
         Next::Keep

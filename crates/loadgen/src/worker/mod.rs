@@ -14,6 +14,7 @@ mod phases;
 mod sending;
 mod shortest;
 mod silence;
+mod tickets;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
@@ -36,6 +37,7 @@ pub use pacing::{Load, OpenLoop};
 use shortest::Shortest;
 use silence::Silence;
 pub use silence::Stalls;
+use tickets::Tickets;
 
 /// State shared by the threads of a run.
 #[derive(Debug, Default)]
@@ -47,14 +49,20 @@ pub struct Shared {
     pub window: Windows,
     /// Whether there may be more than one window. If so, the workers wait for all responses after each window.
     pub in_slices: bool,
+    /// Requests that may still be sent; `None` unless a closed loop ends after a number of requests. The schedule of an open loop ends by
+    /// itself.
+    tickets: Option<Tickets>,
+    /// Whether a thread stopped the run because it couldn't connect any more.
+    pub unreachable: AtomicBool,
     stop: AtomicBool,
     /// The last failure to set up a connection.
     pub connect_failure: std::sync::Mutex<Option<Fault>>,
 }
 
 impl Shared {
-    pub fn new(in_slices: bool) -> Self {
-        Self { in_slices, ..Self::default() }
+    /// `requests` is the number of requests after which a closed loop ends.
+    pub fn new(in_slices: bool, requests: Option<u64>) -> Self {
+        Self { in_slices, tickets: requests.map(Tickets::new), ..Self::default() }
     }
 
     /// Tells the workers to stop. Workers that generate load notice this within 20 ms; sleeping workers wake up at once.
@@ -92,6 +100,8 @@ pub struct Final {
     /// in flight is silent too, so stalls can't be detected.
     pub stalls: Option<Stalls>,
     pub parser: ParserCounts,
+    /// Number of checks in which the server ran on the thread's CPU, and number of checks.
+    pub shared_cpu: (u32, u32),
     /// Responses that were kept as samples.
     pub samples: Vec<Sample>,
 }
@@ -107,6 +117,7 @@ impl Final {
         self.stalls = self.stalls.into_iter().chain(other.stalls).reduce(Stalls::and);
         self.parser.fast += other.parser.fast;
         self.parser.full += other.parser.full;
+        self.shared_cpu = (self.shared_cpu.0 + other.shared_cpu.0, self.shared_cpu.1 + other.shared_cpu.1);
         self.samples.extend(other.samples);
     }
 }
@@ -117,6 +128,8 @@ pub struct Limits {
     pub depth: u16,
     pub requests_per_connection: u64,
     pub timeout_ns: u64,
+    /// Whether the run ends after a number of requests. It then ends early if the server can't be reached any more.
+    pub ends_with_requests: bool,
     /// Minimum time between two samples; `u64::MAX` if there are none.
     pub sample_every_ns: u64,
 }
@@ -166,6 +179,10 @@ pub struct Worker<P: Protocol> {
     completed: u64,
     /// The results at the end of the window, and the time at which it ended. `None` unless the worker is waiting for the last responses.
     ended: Option<(Final, u64)>,
+    /// The last time at which a connection was known to be open.
+    last_open_ns: u64,
+    /// Number of checks in which the server ran on this thread's CPU, and number of checks.
+    shared_cpu: (u32, u32),
     handshakes_reported: TlsHandshakes,
     done: bool,
 }
@@ -212,6 +229,8 @@ impl<P: Protocol> Worker<P> {
             parser_at_measure: ParserCounts::default(),
             completed: 0,
             ended: None,
+            last_open_ns: 0,
+            shared_cpu: (0, 0),
             handshakes_reported: TlsHandshakes::default(),
             done: false,
         }
@@ -248,6 +267,14 @@ impl<P: Protocol> Worker<P> {
     #[inline]
     pub fn shortest_service_ns(&self) -> u64 {
         self.shortest.ns()
+    }
+
+    /// Records whether the server ran on this thread's CPU when it sent a response.
+    pub fn note_shared_cpu(&mut self, is_shared: bool) {
+        if self.span.phase == Phase::Measure {
+            self.shared_cpu.0 += u32::from(is_shared);
+            self.shared_cpu.1 += 1;
+        }
     }
 
     pub fn stable_output(&self) -> bool {

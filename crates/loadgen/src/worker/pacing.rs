@@ -50,7 +50,7 @@ pub struct Pacing {
     /// closed loop, places are sorted by the end of their think time.
     waiting: VecDeque<(u64, Place)>,
     start_ns: u64,
-    /// Time at which the next request of the schedule is due.
+    /// Time at which the next request of the schedule is due; `u64::MAX` at its end.
     next_due_ns: u64,
     /// Intended send times of requests that the server didn't process. These requests are sent again, before the rest of the schedule.
     returned: BinaryHeap<Reverse<u64>>,
@@ -79,7 +79,7 @@ impl Pacing {
             return;
         }
         if let Load::Open(open) = &mut self.load {
-            self.next_due_ns = self.start_ns + open.schedule.next_ns();
+            self.next_due_ns = self.start_ns.saturating_add(open.schedule.next_ns());
         }
     }
 
@@ -131,7 +131,7 @@ impl Pacing {
         };
         let later = schedule.into_iter().flat_map(|mut schedule| std::iter::from_fn(move || Some(schedule.next_ns())));
         let start_ns = self.start_ns;
-        let due = std::iter::once(self.next_due_ns).chain(later.map(move |ns| start_ns + ns));
+        let due = std::iter::once(self.next_due_ns).chain(later.map(move |ns| start_ns.saturating_add(ns)));
         let returned = self.returned.iter().map(|Reverse(due_ns)| *due_ns).filter(move |due_ns| *due_ns < end_ns);
         returned.chain(due.take_while(move |due_ns| *due_ns < end_ns))
     }

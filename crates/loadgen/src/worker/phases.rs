@@ -18,6 +18,8 @@ use crate::time::window::{Phase, Span, Window};
 const SWEEP_NS: u64 = 20_000_000;
 /// Interval between sweeps while no requests are being sent: before the load starts and during a drain.
 const SWEEP_EARLY_NS: u64 = 1_000_000;
+/// Time beyond the timeout after which a server that accepts no connection counts as unreachable.
+const UNREACHABLE_SLACK_NS: u64 = 1_000_000_000;
 /// Maximum time by which a drain may exceed the request timeout.
 const DRAIN_SLACK_NS: u64 = 1_000_000_000;
 
@@ -50,6 +52,10 @@ impl<P: Protocol> Worker<P> {
         }
         if self.running() {
             self.dispatch(now_ns);
+            if self.has_sent_all() && self.requests_in_flight().next().is_none() {
+                self.finish(now_ns, false);
+                return;
+            }
         }
         let next_send_ns = if self.running() { self.pacing.wake_ns() } else { u64::MAX };
         self.wake_ns = self.span.end_ns.min(self.next_sweep_ns).min(next_send_ns);
@@ -66,8 +72,21 @@ impl<P: Protocol> Worker<P> {
         }
         match self.span.phase {
             Phase::Connect => self.note_ready(now_ns),
-            Phase::Measure => self.sample_if_due(now_ns),
+            Phase::Measure => {
+                self.sample_if_due(now_ns);
+                self.give_up_if_unreachable(now_ns);
+            }
             Phase::Warmup | Phase::Drain | Phase::Wait => {}
+        }
+    }
+
+    /// Stops a run that would otherwise never send all its requests, because the server doesn't accept connections any more.
+    fn give_up_if_unreachable(&mut self, now_ns: u64) {
+        if !self.limits.ends_with_requests || self.connections.iter().any(|connection| connection.state == State::Open) {
+            self.last_open_ns = now_ns;
+        } else if now_ns - self.last_open_ns > self.limits.timeout_ns.saturating_add(UNREACHABLE_SLACK_NS) {
+            self.shared.unreachable.store(true, Ordering::Relaxed);
+            self.shared.stop();
         }
     }
 
@@ -113,6 +132,7 @@ impl<P: Protocol> Worker<P> {
         self.hand_over(None);
         self.next_sweep_ns = 0; // sweep at once; with 0, the time asleep doesn't count as a stall
         self.window = window;
+        self.last_open_ns = now_ns;
         self.enter(window.first());
         self.pacing.start(window.warmup_start_ns);
         self.cut_spans(now_ns); // the thread may have woken up late
@@ -215,6 +235,7 @@ impl<P: Protocol> Worker<P> {
                     fast: parser.fast - self.parser_at_measure.fast,
                     full: parser.full - self.parser_at_measure.full,
                 },
+                shared_cpu: std::mem::take(&mut self.shared_cpu),
                 samples: self.protocol.take_samples(),
                 ..Final::default()
             };

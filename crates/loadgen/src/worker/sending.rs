@@ -3,6 +3,7 @@
 use super::Worker;
 use super::connection::State;
 use super::pacing::{Load, Place};
+use super::tickets::Tickets;
 use crate::figures::recorder::Sent;
 use crate::protocol::Protocol;
 
@@ -38,7 +39,7 @@ impl<P: Protocol> Worker<P> {
 
     #[inline]
     pub(super) fn fill(&mut self, index: u32, now_ns: u64) {
-        while self.connections[index as usize].has_room() {
+        while self.connections[index as usize].has_room() && self.may_send() {
             self.start_request(index, Sent { intended_ns: now_ns, actual_ns: now_ns, kind: 0 }, now_ns);
         }
     }
@@ -66,9 +67,27 @@ impl<P: Protocol> Worker<P> {
                 connection.held_back += 1;
                 continue;
             }
+            if !self.may_send() {
+                continue;
+            }
             self.start_request(place.index, Sent { intended_ns, actual_ns: now_ns, kind: 0 }, free_ns);
             self.to_flush.push(place.index);
             self.pacing.advance();
+        }
+    }
+
+    /// Takes one of the requests that are left. Returns false if the run has sent all its requests.
+    #[inline]
+    fn may_send(&self) -> bool {
+        self.shared.tickets.as_ref().is_none_or(Tickets::take)
+    }
+
+    /// Returns whether this thread has no more requests to send. This is never the case if the run ends after a duration.
+    #[inline]
+    pub(super) fn has_sent_all(&self) -> bool {
+        match &self.pacing.load {
+            Load::Closed { .. } => self.shared.tickets.as_ref().is_some_and(Tickets::are_gone),
+            Load::Open(_) => self.running() && self.pacing.next_due_ns() == u64::MAX,
         }
     }
 

@@ -3,7 +3,7 @@
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Command, Output, Stdio};
 
-use crate::common::{serve, serve_bytes, url};
+use crate::common::{ENGINES, allowed_cpus, pin, serve, serve_bytes, url};
 use serde_json::Value;
 
 const HELLO: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello";
@@ -151,7 +151,7 @@ fn templates_expand_placeholders() {
 #[test]
 fn no_response_breaches_every_gate() {
     let silent = url(serve(|mut stream| while crate::common::read_request(&mut stream) {}));
-    for engine in crate::common::ENGINES {
+    for engine in ENGINES {
         for load in [&["-c", "2"][..], &["-c", "2", "--rate", "1k"]] {
             for gate in [["--max-errors", "0.1%"], ["--max-errors", "100%"], ["--max-p99", "24h"]] {
                 let output = run(&[&["-d", "200ms", "--engine", engine, &silent], load, &gate].concat());
@@ -170,7 +170,7 @@ fn no_response_breaches_every_gate() {
 /// be sent.
 #[test]
 fn unsent_requests_count_as_failed() {
-    for engine in crate::common::ENGINES {
+    for engine in ENGINES {
         let first = std::sync::atomic::AtomicBool::new(true);
         let target = url(serve(move |mut stream| {
             while crate::common::read_request(&mut stream) {
@@ -197,4 +197,37 @@ fn the_report_fits_a_terminal() {
         assert!(report.contains("correct") && !report.contains("right"), "{report}");
         assert!(report.contains(&format!("to {}", target.trim_start_matches("http://").trim_end_matches('/'))), "{report}");
     }
+}
+
+/// A server on the generator's CPU limits the throughput of both, although neither of them is busy all the time.
+#[test]
+fn a_cpu_shared_with_the_server_is_reported() {
+    let cpus = allowed_cpus();
+    let Some((own, other)) = cpus.first().zip(cpus.get(1)) else { return };
+    for engine in ENGINES {
+        for (server_cpu, is_shared) in [(own, true), (other, false)] {
+            let cpu = *server_cpu;
+            let starting = std::thread::spawn(move || {
+                pin(cpu); // the threads of the server inherit this CPU
+                serve_bytes(HELLO)
+            });
+            let target = url(starting.join().expect("the server starts"));
+            let args = ["-d", "600ms", "-c", "4", "--engine", engine, "--cpus", &own.to_string(), &target];
+            let result: Value = serde_json::from_slice(&run(&[&args[..], &["--json", "-"]].concat()).stdout).expect("JSON");
+            let share = result["generator"]["shared_cpu"].as_f64().expect("the server is on this machine");
+            assert!(if is_shared { share > 0.9 } else { share < 0.1 }, "{engine}, shared: {is_shared}: {share}");
+            let report = String::from_utf8_lossy(&run(&args).stdout).into_owned();
+            assert_eq!(report.contains("generator and server shared a CPU"), is_shared, "{engine}: {report}");
+        }
+    }
+}
+
+/// Redirects are incorrect by default, as in `httpbench run`.
+#[test]
+fn a_redirect_is_incorrect_and_the_report_names_the_option() {
+    let target = url(serve_bytes(b"HTTP/1.1 302 Found\r\nLocation: /login\r\nContent-Length: 0\r\n\r\n"));
+    let report = |more: &[&str]| String::from_utf8_lossy(&run(&[&["-n", "20", "-c", "2", &target], more].concat()).stdout).into_owned();
+    let wrong = report(&[]);
+    assert!(wrong.contains("errors: 20 unexpected status") && wrong.contains("set --expect-status"), "{wrong}");
+    assert!(report(&["--expect-status", "302"]).contains("errors: none"));
 }

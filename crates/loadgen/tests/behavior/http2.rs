@@ -86,7 +86,7 @@ fn each_stream_of_a_mix_is_checked_against_its_own_request() {
     let path = path.to_str().expect("the temporary path is UTF-8");
     for engine in ENGINES {
         let address = url(serve_so_many(10_000_000, false));
-        let more = ["-c", "2", "--pipeline", "5", "-d", "300ms", "--requests", path, "--engine", engine, &address];
+        let more = ["-c", "2", "--pipeline", "5", "-d", "300ms", "--mix", path, "--engine", engine, &address];
         let result = load(&[&["--http2"][..], &more].concat()).expect("the run succeeds");
         let [right, wrong] = &result.parts[..] else { panic!("{engine}: {:?}", result.parts) };
         assert!(right.ok > 0 && right.errors == 0, "{engine}: {right:?}");

@@ -17,6 +17,7 @@ mod laws;
 mod mixes;
 mod protocols;
 mod reconnects;
+mod requests;
 mod samples;
 mod slices;
 mod tls_ends;

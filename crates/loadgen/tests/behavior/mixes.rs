@@ -45,7 +45,7 @@ const MIX: &str = r#"[
 fn mixed(name: &str, text: &str, more: &[&str]) -> RunResult {
     let path = file(name, text);
     let path = path.to_str().expect("the temporary path is UTF-8");
-    load(&[&["-d", "150ms", "--requests", path, &url(serve_paths())], more].concat()).expect("the run succeeds")
+    load(&[&["-d", "150ms", "--mix", path, &url(serve_paths())], more].concat()).expect("the run succeeds")
 }
 
 /// Checks that there are three `json` requests for each `db` request. Each thread may stop in the middle of a group of four requests, so
@@ -117,12 +117,12 @@ fn errors_in_a_file_are_reported() {
     ];
     for (at, (text, expected)) in cases.into_iter().enumerate() {
         let path = file(&format!("bad{at}"), text);
-        let error = load(&["--requests", path.to_str().expect("text"), "http://127.0.0.1:1/"]).expect_err(text);
+        let error = load(&["--mix", path.to_str().expect("text"), "http://127.0.0.1:1/"]).expect_err(text);
         assert!(format!("{error:#}").contains(expected), "{text}: {error:#}");
     }
-    let error = load(&["--requests", "/nowhere.json", "http://127.0.0.1:1/"]).expect_err("no file");
+    let error = load(&["--mix", "/nowhere.json", "http://127.0.0.1:1/"]).expect_err("no file");
     assert!(format!("{error:#}").contains("cannot read `/nowhere.json`"), "{error:#}");
-    assert!(load(&["--requests", "x", "-X", "POST", "http://127.0.0.1:1/"]).is_err(), "the file defines the method");
+    assert!(load(&["--mix", "x", "-X", "POST", "http://127.0.0.1:1/"]).is_err(), "the file defines the method");
 }
 
 #[test]
@@ -137,7 +137,7 @@ fn a_timed_out_request_is_an_error_of_its_part() {
     });
     let path = file("silent", MIX);
     let path = path.to_str().expect("the temporary path is UTF-8");
-    let result = load(&["-c", "4", "-d", "500ms", "--timeout", "100ms", "--requests", path, &url(address)]).expect("the run succeeds");
+    let result = load(&["-c", "4", "-d", "500ms", "--timeout", "100ms", "--mix", path, &url(address)]).expect("the run succeeds");
     let [json, db] = &result.parts[..] else { panic!("{:?}", result.parts) };
     assert!(json.ok > 0 && json.errors == 0, "{json:?}");
     assert!(db.ok == 0 && db.errors > 0 && db.errors == db.time_us.count, "{db:?}");

@@ -1,6 +1,6 @@
 //! Runs the program with `--slices-on-stdin` and reads its reports.
 
-use std::io::{BufRead, BufReader, Lines, Read, Write};
+use std::io::{BufRead, BufReader, Lines, Write};
 use std::process::{Child, ChildStderr, ChildStdin, Command, Stdio};
 
 use serde_json::Value;
@@ -83,9 +83,11 @@ impl Commanded {
 
     /// Waits until the program exits. Doesn't close its stdin.
     pub fn ended(mut self) -> Ended {
+        // Read both streams at the same time, because the result of many slices doesn't fit into a pipe.
+        let mut stdout = self.child.stdout.take().expect("the stream is piped");
+        let reader = std::thread::spawn(move || std::io::read_to_string(&mut stdout).expect("the output is text"));
         let stderr = self.stderr.map_while(Result::ok).collect::<Vec<_>>().join("\n");
-        let mut text = String::new();
-        self.child.stdout.take().expect("the stream is piped").read_to_string(&mut text).expect("the output is text");
+        let text = reader.join().expect("the reader ends");
         Ended {
             code: self.child.wait().expect("the program exits").code(),
             result: serde_json::from_str(&text).unwrap_or_default(),

@@ -91,8 +91,14 @@ fn threads_wake_up_within_a_millisecond() {
 #[test]
 fn a_worker_sleeps_until_a_slice_and_ends_it_with_the_last_response() {
     let kind = RequestKind::fixed(b"GET / HTTP/1.1\r\n\r\n".to_vec(), MethodKind::Other, Expectation::default());
-    let limits = Limits { depth: 1, requests_per_connection: u64::MAX, timeout_ns: 2_000 * MS, sample_every_ns: u64::MAX };
-    let (shared, pool) = (Arc::new(Shared::new(true)), Arc::new(Pool::new(false, 0, 1, Pauses::NONE)));
+    let limits = Limits {
+        depth: 1,
+        requests_per_connection: u64::MAX,
+        timeout_ns: 2_000 * MS,
+        ends_with_requests: false,
+        sample_every_ns: u64::MAX,
+    };
+    let (shared, pool) = (Arc::new(Shared::new(true, None)), Arc::new(Pool::new(false, 0, 1, Pauses::NONE)));
     let (reports, received) = sync_channel(16);
     let protocol = Http1::new(Requests::new(vec![kind], &[1], 1));
     let mut worker = Worker::new(protocol, 1, limits, Load::Closed { think_ns: 0 }, Arc::clone(&shared), reports, pool);

@@ -25,7 +25,13 @@ const RESPONSE: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n";
 fn started(load: Load) -> (Worker<Http1>, Receiver<Report>) {
     let expectation = Expectation { status: None, body: BodyExpectation::Any };
     let kind = RequestKind::fixed(b"GET / HTTP/1.1\r\n\r\n".to_vec(), MethodKind::Other, expectation);
-    let limits = Limits { depth: 1, requests_per_connection: u64::MAX, timeout_ns: 2_000 * MS, sample_every_ns: u64::MAX };
+    let limits = Limits {
+        depth: 1,
+        requests_per_connection: u64::MAX,
+        timeout_ns: 2_000 * MS,
+        ends_with_requests: false,
+        sample_every_ns: u64::MAX,
+    };
     let shared = Arc::new(Shared::default());
     let (reports, received) = sync_channel(8);
     let pool = Arc::new(Pool::new(matches!(load, Load::Open(_)), 0, 1, Pauses::default()));

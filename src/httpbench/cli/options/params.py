@@ -127,10 +127,15 @@ def request_path(text: str) -> str:
 
 
 def percentage(text: str) -> float:
-    """Parse a percentage above zero, such as ``2%`` or ``0.5%``, as a fraction."""
-    match = re.fullmatch(r"(\d+(?:\.\d+)?) ?%", text)
+    """Parse a percentage above zero, such as ``2%`` or ``0.5%``, as a fraction.
+
+    The percent sign may be missing, except where the number might be a fraction: ``2`` is 2%, but ``0.02`` could be 2% or 0.02%.
+    """
+    match = re.fullmatch(r"(\d+(?:\.\d+)?) ?(%?)", text)
     if not match or float(match[1]) == 0:
         raise ValueError(f'"{text}" is not a percentage above zero; write it as 2% or 0.5%')
+    if not match[2] and float(match[1]) < 1:
+        raise ValueError(f'"{text}" could be a fraction or a percentage; write it as {float(match[1]) * 100:g}% or {match[1]}%')
     return float(match[1]) / 100
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from rich.console import Console
@@ -11,27 +12,41 @@ from httpbench.cli.exit_codes import ExitCode
 from httpbench.cli.terminal import console
 from httpbench.cli.terminal.duration import longer_warmups, planned_time
 from httpbench.cli.terminal.progress import clock
+from httpbench.errors import SelectionError
 from httpbench.host import core_groups
 from httpbench.model import Kind, Load, Target, TrialPlan
 from httpbench.report.terminal.grid import Cells, column, names_column
 from httpbench.report.words.numbers import plural
-from httpbench.run import RunSpec, StartContext, TargetState, container_command, estimate_s, states
+from httpbench.run import RunSpec, StartContext, State, TargetState, container_command, estimate_s, states
 
 
 def show(spec: RunSpec, output: Console, load_host: str | None = None) -> ExitCode:
-    """Print the cells of the plan, their cores, and the estimated duration."""
+    """Print the cells of the plan, their cores, and the estimated duration.
+
+    Raises :class:`SelectionError` if every target is refused.
+    """
     plan, targets = spec.plan, spec.targets
-    cells = {trial.cell: trial for trial in plan.trials}
-    names = list(dict.fromkeys(trial.target for trial in cells.values()))
+    names = list(dict.fromkeys(trial.target for trial in plan.trials))
     known = dict(zip(names, states([targets[name] for name in names]), strict=True))
+    refused = [name for name in names if known[name].state is State.REFUSED]
+    for name in refused:
+        console.echo(f"refused: {name}: {known[name].reason}", err=True)
+    if refused == names:
+        raise SelectionError(
+            "no targets left to measure: all of them were refused", hint="choose others; `httpbench list` shows their states"
+        )
+    trials = [trial for trial in plan.trials if trial.target not in refused]
+    names = [name for name in names if name not in refused]
+    cells = {trial.cell: trial for trial in trials}
     ordered = sorted(cells.values(), key=lambda trial: (trial.target, trial.scaling, trial.load.connections, trial.load.rate_rps or 0))
     console.show(_columns(ordered, known, load_host), output)
-    size = f"{plural(len(plan.trials), 'trial')}: {plural(len(cells), 'line')} × {plural(plan.rounds, 'round')}"
+    size = f"{plural(len(trials), 'trial')}: {plural(len(cells), 'line')} × {plural(plan.rounds, 'round')}"
+    spec = replace(spec, plan=replace(plan, trials=tuple(trials)))
     output.print(f"\n{size}, {planned_time(spec)}, without builds")
     if longer := longer_warmups(spec):
         output.print(longer)
     if spec.retries and any(targets[name].kind is not Kind.CLIENT for name in names):
-        repeats_s = estimate_s(plan.trials, targets) * spec.retries
+        repeats_s = estimate_s(trials, targets) * spec.retries
         repeats = f"up to {clock(repeats_s)} more if other programs disturb every trial (--retries {spec.retries})"
         output.print(repeats)
     for command in _containers(ordered, targets, spec.port):

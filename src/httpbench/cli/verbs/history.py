@@ -23,7 +23,7 @@ NAMED_MAX = 10
 
 
 class HistoryOptions(Options):
-    target: str = argument(shell_complete=complete_target)
+    target: str | None = argument(required=False, shell_complete=complete_target)
     figure: str | None = option(
         "--figure",
         type=click.Choice(HISTORY),
@@ -40,11 +40,12 @@ class HistoryOptions(Options):
 def history(options: HistoryOptions) -> None:
     """Show a target's results over many runs, and when they changed.
 
-    TARGET is an id, or a part of one. Each load has a table, newest run first. Runs are in one table only if their environments match.
-    A change is shown if it is significant at the 2% level and lasts for at least 3 runs. Its 95% interval and the commits in between are
-    shown too.
+    TARGET is an id, or a part of one. Without it, the verb lists the targets of all runs. Each load has a table, newest run first. Runs
+    are in one table only if their environments match. A change is shown if it is significant at the 2% level and lasts for at least 3 runs.
+    Its 95% interval and the commits in between are shown too.
 
     \b
+    httpbench history                          the measured targets
     httpbench history c/nginx                  requests/s of the newest 20 runs
     httpbench history c/nginx --figure p99     p99
     httpbench history c/nginx --charts charts  charts
@@ -55,7 +56,14 @@ def history(options: HistoryOptions) -> None:
     from httpbench.store import Store, browse
 
     with Store(options.db, reading=True) as store:
-        target = _target(options.target, browse.target_ids(store), options.db)
+        known = browse.target_ids(store)
+        if options.target is None:
+            if not known:
+                raise SelectionError(f"no run in {options.db} measured a target", hint="`httpbench run` measures commands")
+            for name in known:
+                console.echo(name)
+            return
+        target = _target(options.target, known, options.db)
         found = _chosen(histories(store, target, host.commits_between), options.figure)
     if not found:
         what = f"{options.figure} of {target}" if options.figure else target

@@ -14,7 +14,7 @@ from httpbench.analysis.rows import Group
 from httpbench.model import Run
 from httpbench.report.charts.drawing import WIDTH, Drawing, data, folded, label
 from httpbench.report.words.loads import title
-from httpbench.report.words.numbers import figure_text
+from httpbench.report.words.numbers import figure_text, plural
 
 BOX = "#3a8fd0"
 """Color of the boxes. It is visible on white and on black."""
@@ -28,7 +28,7 @@ def of_group(run: Run, group: Group) -> Iterator[tuple[str, Drawing]]:
     if not clients:
         return
     times = [{"command": name, "time_ms": time_s * 1000} for name, client in clients.items() for time_s in client.times_s]
-    how = f"{group.rounds} rounds, each a dot · box: quartiles and median, whiskers: all · timed by {group.load_generator}"
+    how = f"{plural(group.rounds, 'round')}, each a dot · box: quartiles and median, whiskers: all · timed by {group.load_generator}"
     place = f"{run.environment.cpu_model}, kernel {run.environment.kernel} · run {run.id}"
     base = alt.Chart(data(times)).encode(
         x=alt.X("time_ms:Q", title="time of the whole process (ms)", scale=alt.Scale(zero=True), axis=alt.Axis(tickCount=8)),

@@ -53,7 +53,7 @@ def render_terminal(run: Run, trials: Sequence[Trial], *, width: int, view: View
         return _search(run, run.search, trials, width, view)
     found = groups(run, trials)
     explains = view.explain or not any(row.counts for group in found for row in group.rows)
-    parts: list[RenderableType] = [] if explains else [_line(heading(run)), Text()]
+    parts: list[RenderableType] = [] if view.explain else [_line(heading(run)), Text()]
     shown: set[notes.RowNote] = set()
     for group in found:
         parts += [*_table(group, chosen(found, group, run.table, view), width), *_overhead(group, run, width, view)]
@@ -65,7 +65,8 @@ def render_terminal(run: Run, trials: Sequence[Trial], *, width: int, view: View
     parts += [*_claims(precision(run, trials)), Text()] if run.precision else []
     if explains:
         parts += [_paragraph(Text(line, style="dim")) for line in notes.legend(found, run.table)]
-        parts += [Text(line, style="dim") for line in origin(run, trials)]
+        below = origin(run, trials) if view.explain else origin(run, trials)[1:]  # the heading has the run's id
+        parts += [Text(line, style="dim") for line in below]
     else:
         parts += [_line(text) for text in notes.brief_notes(run, trials, found)]
     return Stack(*parts)

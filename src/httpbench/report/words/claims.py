@@ -258,7 +258,7 @@ def _unranked(group: Group) -> Iterator[str]:
             yield f"({sentence(lost)}): {label(row.target)}"
     yield from (f"({UNEXPLAINED}): {label(row.target)}" for row in unexplained(group))
     for row in flaky(group):
-        yield f"({row.summary.rounds_counting} of {group.rounds} rounds are valid): {label(row.target)}"
+        yield f"({row.summary.rounds_counting} of {plural(group.rounds, 'round')} valid): {label(row.target)}"
 
 
 def _ranks(group: Group) -> Iterator[str]:

@@ -13,7 +13,7 @@ from httpbench.analysis.compared import is_undecided, ranking
 from httpbench.analysis.evidence import memory_is_proportional
 from httpbench.analysis.rows import Group, Row
 from httpbench.model import Load, Table
-from httpbench.report.words.numbers import figure_name, four_digits, rank_text
+from httpbench.report.words.numbers import figure_name, four_digits, half_width_text, rank_text
 from httpbench.report.words.targets import short_name
 from httpbench.stats.clients import ClientSummary, Relative, relative
 from httpbench.stats.summary import Estimate
@@ -124,7 +124,7 @@ def _http_servers(found: Sequence[Group]) -> list[Column]:
 
 
 def _commands(found: Sequence[Group]) -> list[Column]:
-    return [Column("target", "Server", "", lambda row: row.target.title, ALWAYS, is_number=False), *_figures(found)]
+    return [Column("target", "Target", "", lambda row: row.target.title, ALWAYS, is_number=False), *_figures(found)]
 
 
 def _figures(found: Sequence[Group]) -> list[Column]:
@@ -244,7 +244,7 @@ def _label(row: Row) -> str:
 
 def half_width(estimate: Estimate | None) -> str:
     """Format half the width of the 95% interval in percent. The text is empty for fewer than three rounds."""
-    return "" if estimate is None or estimate.interval is None else f"{estimate.interval.half_width * 100:.1f}"
+    return "" if estimate is None or estimate.interval is None else half_width_text(estimate.interval.half_width)
 
 
 def _spread(estimate: Estimate | None) -> str:

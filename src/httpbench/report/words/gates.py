@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from httpbench.analysis.changes import ChangeGate, Changes
 from httpbench.analysis.gates import Obstacle, RunGate
 from httpbench.report.words.loads import place, title
+from httpbench.report.words.numbers import plural
 from httpbench.report.words.reasons import sentence
 from httpbench.report.words.targets import label
 from httpbench.stats.gates import Passage
@@ -19,7 +20,7 @@ OBSTACLES = {
     Obstacle.FIXED_BY_RATE: "`--rate` fixes throughput, so there is nothing to compare",
     Obstacle.LOST_ROUNDS: "{lost}",
     Obstacle.NO_ROUNDS: "a run has no valid round with this figure",
-    Obstacle.TOO_FEW_ROUNDS: f"{{judged.rounds}} rounds are not enough; at least {ROUNDS_MIN} {{where}} are required",
+    Obstacle.TOO_FEW_ROUNDS: f"{{rounds}}, but at least {ROUNDS_MIN} {{where}} are required",
 }
 
 
@@ -48,9 +49,10 @@ def gate_reason(judged: RunGate | ChangeGate) -> str | None:
     if judged.obstacle is None:
         return None
     lost = sentence(judged.lost) if judged.lost else ""
+    rounds = plural(judged.rounds, "round")
     if isinstance(judged, ChangeGate):
-        return OBSTACLES[judged.obstacle].format(judged=judged, lost=f"in head {lost}", where="in each run")
-    return OBSTACLES[judged.obstacle].format(judged=judged, lost=lost, where="with the figure of both targets")
+        return OBSTACLES[judged.obstacle].format(judged=judged, rounds=rounds, lost=f"in head {lost}", where="in each run")
+    return OBSTACLES[judged.obstacle].format(judged=judged, rounds=rounds, lost=lost, where="with the figure of both targets")
 
 
 def gate_sentence(judged: RunGate | ChangeGate) -> str:

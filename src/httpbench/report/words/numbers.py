@@ -11,6 +11,9 @@ DIGITS = 4
 
 COMMIT_DIGITS = 12
 
+WIDEST = 1.0
+"""Half width above which an interval includes zero. How wide it is says nothing more about the value."""
+
 
 def percentage(share: float) -> str:
     """Format a share: ``1.8%``, ``25%``, ``0.04%``."""
@@ -24,8 +27,13 @@ def rank_text(rank: RankRange) -> str:
 
 
 def plus_minus(half_width: float) -> str:
-    """Format half the width of a relative interval: ``± 1.8%``."""
-    return f"± {percentage(half_width)}"
+    """Format half the width of a relative interval: ``± 1.8%``, or ``± more than 100%``."""
+    return "± more than 100%" if half_width > WIDEST else f"± {percentage(half_width)}"
+
+
+def half_width_text(half_width: float) -> str:
+    """Format half the width of a relative interval in percent, without the unit: ``1.8``, or ``>100``."""
+    return f">{WIDEST * 100:.0f}" if half_width > WIDEST else f"{half_width * 100:.1f}"
 
 
 def three_digits(value: float) -> str:

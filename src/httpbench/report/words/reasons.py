@@ -179,7 +179,7 @@ def _merged(reasons: Iterable[Reason]) -> str:
 
 
 def _repeated(data: Data) -> str:
-    return _merged(_each(data)) + (f", in {data['rounds']} rounds" if "rounds" in data else "")
+    return _merged(_each(data)) + (f", in {plural(data['rounds'], 'round')}" if "rounds" in data else "")
 
 
 def _steadiness(how: str) -> Callable[[Data], str]:
@@ -280,18 +280,18 @@ SENTENCES: dict[ReasonKind, Sentence] = {
     ReasonKind.TOO_FEW_RESPONSES: lambda data: f"too few responses for {figure_name(data['figure'])}",
     ReasonKind.LATENCY_MISSED: _latency_missed,
     ReasonKind.REPEATED: _repeated,
-    ReasonKind.WORST_ROUND: lambda data: f"{_inner(data)} (worst of {data['found']} in {data['rounds']} rounds)",
+    ReasonKind.WORST_ROUND: lambda data: f"{_inner(data)} (worst of {data['found']} in {plural(data['rounds'], 'round')})",
     ReasonKind.ROUNDS_DIFFER: lambda data: (
         "rounds differ: " + ", ".join(f"{count} {verdict}" for verdict, count in data["verdicts"].items())
     ),
     ReasonKind.LOST_ROUNDS: lambda data: (
-        f"{data['found']} of {data['rounds']} rounds failed or are invalid" + (f": {_inner(data)}" if "reason" in data else "")
+        f"{data['found']} of {plural(data['rounds'], 'round')} failed or are invalid" + (f": {_inner(data)}" if "reason" in data else "")
     ),
     ReasonKind.NOT_STEADY: _steadiness("not steady"),
     ReasonKind.NOT_SHOWN_STEADY: _steadiness("not shown to be steady"),
-    ReasonKind.ROUNDS_INVALID: lambda data: f"{data['found']} of {data['rounds']} rounds not valid: {joined(_each(data))}",
+    ReasonKind.ROUNDS_INVALID: lambda data: f"{data['found']} of {plural(data['rounds'], 'round')} not valid: {joined(_each(data))}",
     ReasonKind.ROUNDS_DISTURBED: lambda data: (
-        f"{data['found']} of {data['rounds']} rounds disturbed: {_inner(data) if 'reason' in data else 'by other programs'}"
+        f"{data['found']} of {plural(data['rounds'], 'round')} disturbed: {_inner(data) if 'reason' in data else 'by other programs'}"
     ),
     ReasonKind.HOPELESS: _hopeless,
 }

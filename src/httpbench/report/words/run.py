@@ -71,7 +71,7 @@ def noise(run: Run, trials: Sequence[Trial]) -> Iterator[str]:
     throughput, p99 = (floor(run.noise, figure.name, rounds) for figure in (THROUGHPUT, P99))
     if throughput is not None:
         also = f", p99 {percentage(p99)}" if p99 is not None else ""
-        made = f"A/A of {run.noise.made_at[:10]}, {run.noise.rounds} pairs of {run.noise.duration_s:g} s"
+        made = f"A/A of {run.noise.made_at[:10]}, {plural(run.noise.rounds, 'pair')} of {run.noise.duration_s:g} s"
         made += "" if len(alike) == len(measured) else ", for tables under its load only"
         yield f"noise floor with {plural(rounds, 'round')}: throughput {percentage(throughput)}{also} ({made})"
 
@@ -85,10 +85,14 @@ def precision(run: Run, trials: Sequence[Trial]) -> list[str]:
     if width is None:
         return [f"{plus_minus(asked.half_width)} was not reached: too few valid rounds"]
     if width.half_width <= asked.half_width:
-        return [f"{plus_minus(width.half_width)} after {width.rounds} rounds, within the requested {plus_minus(asked.half_width)}"]
+        return [
+            f"{plus_minus(width.half_width)} after {plural(width.rounds, 'round')}, within the requested {plus_minus(asked.half_width)}"
+        ]
     needed = width.rounds_for(asked.half_width)
     outlook = f"about {needed:,} would be enough" if needed else "more rounds than practical would be required"
-    return [f"{plus_minus(asked.half_width)} was not reached in {width.rounds} rounds ({plus_minus(width.half_width)}): {outlook}"]
+    return [
+        f"{plus_minus(asked.half_width)} was not reached in {plural(width.rounds, 'round')} ({plus_minus(width.half_width)}): {outlook}"
+    ]
 
 
 def machine(run: Run) -> Iterator[tuple[str, str]]:

@@ -10,7 +10,7 @@ from httpbench.analysis.compared import differences
 from httpbench.analysis.rows import Group, Row
 from httpbench.model import PartMeasurement
 from httpbench.report.words.columns import ALWAYS, LOWER_BOUND, UPPER_BOUND, Column, latency_title
-from httpbench.report.words.numbers import figure_name, four_digits, percentage, three_digits
+from httpbench.report.words.numbers import figure_name, four_digits, half_width_text, percentage, three_digits
 from httpbench.report.words.targets import short_name
 from httpbench.stats.composite import WEIGHTS, Composite
 from httpbench.stats.figures import THROUGHPUT
@@ -132,7 +132,7 @@ def _throughput_share(row: Row, theirs: Row) -> str:
     if found is None:
         return ""
     ratio, reach = found
-    return f"{_bound(row, theirs)}{ratio * 100:.1f}" + (f" ± {reach * 100:.1f}" if reach is not None else "") + " %"
+    return f"{_bound(row, theirs)}{ratio * 100:.1f}" + (f" ± {half_width_text(reach)}" if reach is not None else "") + " %"
 
 
 # --- composite score ------------------------------------------------------------------------------------------------------------

@@ -100,6 +100,13 @@ def test_without_results_everything_is_explained() -> None:
     assert "│ second" in text
 
 
+def test_a_run_without_results_begins_with_its_id_and_names_it_once() -> None:
+    run = make_run([make_failed(make_plan("a/a"), "ended")])
+    lines = shown(run, [make_failed(make_plan("a/a"), "ended")], view=None).splitlines()
+    assert lines[0].startswith(f"run {run.id} · ")
+    assert sum(run.id in line for line in lines) == 1
+
+
 def test_a_failed_row_shows_the_last_line_of_its_log() -> None:
     trials = [*make_rounds("a/a", (1000, 1010, 1020)), make_failed(make_plan("b/b"), "ended", log_tail="first\nsecond")]
     assert "b/b failed: ended · log: second" in shown(make_run(trials), trials, view=None)

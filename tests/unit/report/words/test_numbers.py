@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from httpbench.report.words.numbers import four_digits
+from httpbench.report.words.numbers import four_digits, half_width_text, plus_minus
 
 
 @pytest.mark.parametrize(
@@ -33,3 +33,8 @@ def test_rounding_error_is_at_most_one_unit_of_the_last_digit(value: float, deci
     shown = float(four_digits(value, decimals).replace(",", ""))
     assert abs(shown - value) <= max(0.000501 * value, 0.501 * 10**-decimals)
     assert len(four_digits(value, decimals).replace(",", "").replace(".", "").strip("0")) <= 4
+
+
+def test_the_width_of_an_interval_that_includes_zero_is_not_exact() -> None:
+    assert (half_width_text(0.018), half_width_text(1.0), half_width_text(32.17)) == ("1.8", "100.0", ">100")
+    assert (plus_minus(0.018), plus_minus(32.17)) == ("± 1.8%", "± more than 100%")

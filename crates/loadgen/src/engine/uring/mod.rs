@@ -20,6 +20,7 @@ use io_uring::cqueue;
 use socket2::Socket;
 
 use super::polling::{Looked, Polling, spacing_ns};
+use super::shared_cpu::SharedCpu;
 use super::socket::{Peer, close, connect_error_kind, stream_to};
 use super::{Engine, SLEEP_NS_MAX, Setup};
 use crate::protocol::Protocol;
@@ -49,6 +50,7 @@ pub struct Uring {
     /// Connections whose receive ended because no buffer was free.
     starved: Vec<u32>,
     polling: Polling,
+    shared_cpu: SharedCpu,
     /// Whether sends produce completions only if they fail.
     untracked: bool,
 }
@@ -86,6 +88,7 @@ impl Engine for Uring {
             retired: Vec::new(),
             starved: Vec::new(),
             polling: Polling::default(),
+            shared_cpu: SharedCpu::default(),
             untracked: false,
         };
         uring.watch_alarm()?;
@@ -287,6 +290,12 @@ impl Uring {
         let mut next = Next::Keep;
         if let Some(buffer) = cqueue::buffer_select(flags) {
             if current && result > 0 {
+                if self.shared_cpu.is_due(now)
+                    && let Some(socket) = &self.links[index as usize].socket
+                    && let Some(is_shared) = self.shared_cpu.check(socket, now)
+                {
+                    worker.note_shared_cpu(is_shared);
+                }
                 // SAFETY: the kernel filled `result` bytes of this buffer, and the buffer is put back only after the last use of `bytes`.
                 let bytes = unsafe { self.ring.buffers.bytes(buffer, result as usize) };
                 next = worker.received(index, bytes, now);

@@ -77,7 +77,7 @@ fn a_response_without_a_body_may_have_a_content_length() {
     client.receive(frame::HEADERS, ALL, 3, &[&[0x8b][..], &length].concat()).unwrap();
     client.receive(frame::HEADERS, frame::END_HEADERS, 5, OK).unwrap();
     client.receive(frame::DATA, frame::END_STREAM, 5, b"x").unwrap();
-    assert_eq!(client.take_outcomes(), [(0, Outcome::Ok), (1, Outcome::Ok), (2, INVALID)]);
+    assert_eq!(client.take_outcomes(), [(0, Outcome::Ok), (1, Outcome::UnexpectedStatus), (2, INVALID)]);
 }
 
 #[test]

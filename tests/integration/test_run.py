@@ -210,7 +210,7 @@ Server(("::1", int(sys.argv[1])), Handler).serve_forever()
 @pytest.mark.parametrize("others", [(), (GOOD,)], ids=["alone", "in slices"])
 def test_a_server_that_listens_on_ipv6_only_is_measured(harness: Harness, tmp_path: Path, others: tuple[str, ...]) -> None:
     (tmp_path / "ipv6.py").write_text(IPV6)
-    words = (f"{PYTHON} {tmp_path}/ipv6.py {{port}}", *others, "--rounds", "1", "--retries", "0", "--start-timeout", "10s")
+    words = (f"{PYTHON} ipv6.py {{port}}", *others, "--cwd", str(tmp_path), "--rounds", "1", "--retries", "0", "--start-timeout", "10s")
     found = document(run(harness, *words, "--export-json", "-"))
     (result,) = (result for result in found["results"] if result["target"] == "command/ipv6.py")
     (trial,) = result["rounds"]
@@ -231,7 +231,7 @@ def test_a_server_that_listens_on_ipv6_only_is_measured(harness: Harness, tmp_pa
         (("./server {port}", "--name", "a", "--name", "b"), "2 --name for 1 servers"),
         (("a {port}", "b {port}", "--name", "x", "--name", "X"), "two servers have the name x"),
         (("a {port}", "--baseline", "b"), "no server is called b"),
-        (("a {port}", "--url", "https://127.0.0.1/"), "is not an http URL"),
+        (("a {port}", "--url", "ftp://127.0.0.1/"), "is not an http or https URL"),
         (("--url", "http://127.0.0.1/a", "--url", "http://127.0.0.1/b"), "the URLs have different paths"),
         (("a {port}", "--rounds", "3", "--precision", "2%"), "cannot be used with --precision"),
         (("a {port}", "--min-rounds", "9", "--max-rounds", "3"), "--min-rounds 9 is more than --max-rounds 3"),

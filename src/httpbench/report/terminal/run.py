@@ -67,7 +67,7 @@ def render_terminal(run: Run, trials: Sequence[Trial], *, width: int, view: View
         parts += [_paragraph(Text(line, style="dim")) for line in notes.legend(found, run.table)]
         parts += [Text(line, style="dim") for line in origin(run, trials)]
     else:
-        parts += [_line(text) for text in notes.brief_notes(run, trials, found)]
+        parts += [_line(text) for text in notes.brief_notes(run, trials, found, view.source)]
     return Stack(*parts)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -216,6 +217,45 @@ def test_a_server_that_listens_on_ipv6_only_is_measured(harness: Harness, tmp_pa
     (trial,) = result["rounds"]
     assert trial["measurement"]["requests"]["ok"] > 0
     assert trial["commands"]["load"][-1].startswith("http://[::1]:")
+
+
+# A server on a Unix socket.
+UNIX = """
+import http.server, socketserver, sys
+class Server(socketserver.ThreadingMixIn, socketserver.UnixStreamServer):
+    request_queue_size = 64
+    daemon_threads = True
+class Handler(http.server.BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    def do_GET(self):
+        self.send_response(200)
+        self.send_header("Content-Length", "0")
+        self.end_headers()
+    def address_string(self):
+        return "unix"
+    def log_message(self, *words):
+        pass
+Server(sys.argv[1], Handler).serve_forever()
+"""
+
+
+def test_a_running_server_on_a_unix_socket_is_measured(harness: Harness, tmp_path: Path) -> None:
+    path = tmp_path / "app.sock"
+    with subprocess.Popen([sys.executable, "-c", UNIX, str(path)]) as server:
+        try:
+            done = run(harness, "--url", f"unix:{path}", "--path", "/x", "--rounds", "1", "--retries", "0", "--export-json", "-")
+            refused = run(harness, "--url", f"unix:{path}", "--load-generator", "wrk")
+        finally:
+            server.terminate()
+    (result,) = document(done)["results"]
+    assert result["rounds"][0]["measurement"]["requests"]["ok"] > 0, done.stderr
+    assert "wrk cannot connect to Unix sockets here" in refused.stderr
+
+
+def test_a_url_without_a_scheme_is_http(harness: Harness) -> None:
+    with Server(Mode.OK) as server:
+        done = run(harness, "--url", f"127.0.0.1:{server.port}", "--rounds", "1", "--retries", "0", "--export-json", "-")
+    assert document(done)["targets"][f"command/127.0.0.1-{server.port}"]["url"] == f"http://127.0.0.1:{server.port}"
 
 
 # --- errors --------------------------------------------------------------------------------------------------------------------

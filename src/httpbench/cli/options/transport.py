@@ -34,7 +34,9 @@ class TransportOptions(Options):
 
     def load_fields(self, urls: Sequence[str]) -> dict[str, Any]:
         """Return the options as fields of :class:`~httpbench.model.Load`. Raise :class:`UsageError` if they contradict the URLs."""
-        schemes = {urlsplit(url).scheme for url in urls}
+        from httpbench.model import UNIX
+
+        schemes = {"http" if url.startswith(UNIX) else urlsplit(url).scheme for url in urls}
         if len(schemes) > 1 or (self.tls and "http" in schemes):
             raise UsageError("some servers speak HTTPS and others HTTP", hint="measure them in two runs, and use `httpbench compare`")
         tls = self.tls or "https" in schemes

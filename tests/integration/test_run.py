@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -210,12 +211,51 @@ Server(("::1", int(sys.argv[1])), Handler).serve_forever()
 @pytest.mark.parametrize("others", [(), (GOOD,)], ids=["alone", "in slices"])
 def test_a_server_that_listens_on_ipv6_only_is_measured(harness: Harness, tmp_path: Path, others: tuple[str, ...]) -> None:
     (tmp_path / "ipv6.py").write_text(IPV6)
-    words = (f"{PYTHON} {tmp_path}/ipv6.py {{port}}", *others, "--rounds", "1", "--retries", "0", "--start-timeout", "10s")
+    words = (f"{PYTHON} ipv6.py {{port}}", *others, "--cwd", str(tmp_path), "--rounds", "1", "--retries", "0", "--start-timeout", "10s")
     found = document(run(harness, *words, "--export-json", "-"))
     (result,) = (result for result in found["results"] if result["target"] == "command/ipv6.py")
     (trial,) = result["rounds"]
     assert trial["measurement"]["requests"]["ok"] > 0
     assert trial["commands"]["load"][-1].startswith("http://[::1]:")
+
+
+# A server on a Unix socket.
+UNIX = """
+import http.server, socketserver, sys
+class Server(socketserver.ThreadingMixIn, socketserver.UnixStreamServer):
+    request_queue_size = 64
+    daemon_threads = True
+class Handler(http.server.BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    def do_GET(self):
+        self.send_response(200)
+        self.send_header("Content-Length", "0")
+        self.end_headers()
+    def address_string(self):
+        return "unix"
+    def log_message(self, *words):
+        pass
+Server(sys.argv[1], Handler).serve_forever()
+"""
+
+
+def test_a_running_server_on_a_unix_socket_is_measured(harness: Harness, tmp_path: Path) -> None:
+    path = tmp_path / "app.sock"
+    with subprocess.Popen([sys.executable, "-c", UNIX, str(path)]) as server:
+        try:
+            done = run(harness, "--url", f"unix:{path}", "--path", "/x", "--rounds", "1", "--retries", "0", "--export-json", "-")
+            refused = run(harness, "--url", f"unix:{path}", "--load-generator", "wrk")
+        finally:
+            server.terminate()
+    (result,) = document(done)["results"]
+    assert result["rounds"][0]["measurement"]["requests"]["ok"] > 0, done.stderr
+    assert "wrk cannot connect to Unix sockets here" in refused.stderr
+
+
+def test_a_url_without_a_scheme_is_http(harness: Harness) -> None:
+    with Server(Mode.OK) as server:
+        done = run(harness, "--url", f"127.0.0.1:{server.port}", "--rounds", "1", "--retries", "0", "--export-json", "-")
+    assert document(done)["targets"][f"command/127.0.0.1-{server.port}"]["url"] == f"http://127.0.0.1:{server.port}"
 
 
 # --- errors --------------------------------------------------------------------------------------------------------------------
@@ -231,7 +271,7 @@ def test_a_server_that_listens_on_ipv6_only_is_measured(harness: Harness, tmp_pa
         (("./server {port}", "--name", "a", "--name", "b"), "2 --name for 1 servers"),
         (("a {port}", "b {port}", "--name", "x", "--name", "X"), "two servers have the name x"),
         (("a {port}", "--baseline", "b"), "no server is called b"),
-        (("a {port}", "--url", "https://127.0.0.1/"), "is not an http URL"),
+        (("a {port}", "--url", "ftp://127.0.0.1/"), "is not an http or https URL"),
         (("--url", "http://127.0.0.1/a", "--url", "http://127.0.0.1/b"), "the URLs have different paths"),
         (("a {port}", "--rounds", "3", "--precision", "2%"), "cannot be used with --precision"),
         (("a {port}", "--min-rounds", "9", "--max-rounds", "3"), "--min-rounds 9 is more than --max-rounds 3"),

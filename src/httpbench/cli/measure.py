@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import sys
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,7 +14,7 @@ from httpbench.analysis.gates import gated
 from httpbench.cli.exit_codes import ExitCode
 from httpbench.cli.options.load import ShareOptions
 from httpbench.cli.options.load_source import LoadSource
-from httpbench.cli.options.output import Exports, RecordOptions, StoreOptions
+from httpbench.cli.options.output import Exports, RecordOptions, StoreOptions, source_of
 from httpbench.cli.targets import prepare_engines
 from httpbench.cli.terminal import console
 from httpbench.cli.terminal.duration import announcement
@@ -24,6 +25,7 @@ from httpbench.report.words.columns import View
 from httpbench.report.words.columns import names as column_names
 from httpbench.report.words.curves import NAMES as SEARCH_COLUMNS
 from httpbench.report.words.gates import gate_sentence
+from httpbench.report.words.notes import explaining
 from httpbench.run import RunSpec, estimate_s, make_plan, make_run, refusals, require_programs, with_database_cores, with_warmup_of_its_own
 from httpbench.stats.gates import Passage, leaves_open
 from httpbench.stats.level import saturation
@@ -124,10 +126,10 @@ def report(outcome: Outcome, db: Path, files: Exports, view: View | None = None)
     """
     run, trials = outcome.run, outcome.trials
     interrupted = run.status is RunStatus.INTERRUPTED
-    output = files.tables
+    output, source = files.tables, source_of(run.id, db)
     if trials:
         try:
-            output.print(render_terminal(run, trials, width=output.width, view=view))
+            output.print(render_terminal(run, trials, width=output.width, view=replace(view or View(), source=source)))
         finally:  # export even if printing failed because the terminal was closed
             files.write(run, trials)
     if interrupted:
@@ -135,7 +137,7 @@ def report(outcome: Outcome, db: Path, files: Exports, view: View | None = None)
         made = sum(trial.plan.attempt == 0 for trial in trials)
         console.echo(f"interrupted after {made}{planned} trials", err=True)
     if trials and outcome.store_error is None:
-        console.echo(f"stored in {db} as {run.id}; all notes: httpbench report --explain", err=True)
+        console.echo(f"stored in {db} as {run.id}; all notes: {explaining(source)}", err=True)
     if outcome.store_error is not None and not interrupted:
         raise outcome.store_error
 

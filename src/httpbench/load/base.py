@@ -37,6 +37,8 @@ class Job:
 
     trust: Trust = field(default_factory=Trust)
     """The certificates to accept from the server if the URL's scheme is ``https``."""
+    unix_socket: str | None = None
+    """Path of the Unix socket to connect to instead of the URL's host, or ``None``."""
 
     @property
     def threads(self) -> int:
@@ -149,6 +151,8 @@ class LoadGenerator(Tool):
     """Whether the generator's count of received bytes includes headers."""
     speaks_tls_and_http2: bool = False
     """Whether the adapter supports HTTPS and HTTP/2."""
+    connects_to_unix_sockets: bool = False
+    """Whether the adapter supports servers on Unix sockets."""
     mixes: bool = False
     """Whether the generator can send several kinds of requests in one load."""
     latency_meaning: str

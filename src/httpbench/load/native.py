@@ -138,6 +138,7 @@ class Native(LoadGenerator):
     requirement = Requirement(program=PROGRAM, install="cargo build --release --package httpbench-loadgen")
     warms_up_itself = True
     speaks_tls_and_http2 = True
+    connects_to_unix_sockets = True
     mixes = True
     latency_meaning = (
         "Service time of correct responses, from the actual send to the last byte. A timed-out request counts as the time waited, "
@@ -173,6 +174,8 @@ class Native(LoadGenerator):
             options.append("--http2")
         if load.tls:
             options += _tls(job)
+        if job.unix_socket is not None:
+            options += ["--unix-socket", job.unix_socket]
         if load.requests_per_connection is not None:
             options += ["--requests-per-connection", str(load.requests_per_connection)]
         if job.cpus:

@@ -48,6 +48,7 @@ from httpbench.model.search import Bound, Figure, Search, ServiceLevel
 from httpbench.model.suite import Suite, SuiteLoad, Table
 from httpbench.model.target import (
     PLACEHOLDERS,
+    UNIX,
     Build,
     Category,
     Http2,

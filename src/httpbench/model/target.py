@@ -21,6 +21,10 @@ Package = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9+.-]*[a-z0-
 with ``-``, because apt-get would remove the package."""
 
 
+UNIX = "unix:"
+"""Start of the address of a server on a Unix socket."""
+
+
 class Kind(StrEnum):
     SERVER = "server"
     CLIENT = "client"
@@ -288,8 +292,8 @@ class Target(Frozen):
     run: tuple[str, ...]
     """Command line. Empty: the target has a ``url``, or runs the default command of its image."""
     url: str | None = None
-    """Address ``http://HOST:PORT`` or ``https://HOST:PORT`` of a server that is already running. httpbench doesn't start or stop this
-    server, and can't measure its CPU time. Null: the harness starts the target."""
+    """Address ``http://HOST:PORT``, ``https://HOST:PORT`` or ``unix:PATH`` of a server that is already running. httpbench doesn't start or
+    stop this server, and can't measure its CPU time. Null: the harness starts the target."""
     trust: Trust = Trust()
     """The certificates to accept from the target if a load uses TLS."""
     prepare: tuple[str, ...] = ()
@@ -324,6 +328,11 @@ class Target(Frozen):
     def is_declared(self) -> bool:
         """Whether the target comes from a ``target.toml`` or a catalog, rather than from the command line."""
         return self.category is not None or self.entry is not None
+
+    @property
+    def unix_socket(self) -> str | None:
+        """Path of the Unix socket on which the server is already running, or ``None``."""
+        return self.url.removeprefix(UNIX) if self.url is not None and self.url.startswith(UNIX) else None
 
     def at(self, path: str | None) -> Target:
         """Return the target without its declared paths if the user specified a path, else unchanged."""

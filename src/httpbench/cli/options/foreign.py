@@ -19,6 +19,7 @@ OURS = {
     "-n": ("--duration", "-d DURATION sets how long a trial measures, such as `-d 10s`; there is no fixed number of requests"),
     "-z": ("--duration", "-d DURATION sets how long a trial measures, such as `-d 10s`"),
     "-R": ("--rate", "--rate RATE sends an open loop at this rate, in requests per second"),
+    "--unix-socket": ("--url", "--url unix:PATH measures a server on a Unix socket; --path sets the request path"),
     "-p": ("--duration", "this verb keeps one request in flight on each connection; `bench` and `run` have -p, --pipeline"),
 }
 """Hint for each foreign option, and the option of httpbench that a verb must have for the hint to apply."""

@@ -294,9 +294,11 @@ def _check_reachable(targets: Sequence[Target], load_host: str) -> None:
     from httpbench.model import NetworkMode
 
     for target in targets:
-        if target.url is not None and is_loopback(target.url):
+        if target.url is not None and target.unix_socket is None and is_loopback(target.url):
             hint = "use an address that load hosts reach"
             raise UsageError(f"load host {load_host} cannot reach {target.url}, which is a loopback address", hint=hint)
+        if target.unix_socket is not None:
+            raise UsageError(f"load host {load_host} cannot reach {target.unix_socket}, which is a Unix socket of this machine")
         if target.isolation is not None and target.isolation.network is NetworkMode.BRIDGE:
             hint = "use --network host"
             raise UsageError(f"load host {load_host} cannot reach {target.id}, which is in a bridge network", hint=hint)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -58,6 +59,11 @@ def run_named(store: Store, word: str) -> tuple[Run, list[Trial]]:
     from httpbench.report.data.read_json import read_export
 
     return read_export(Path(word)) if Path(word).is_file() else store.run(word)
+
+
+def source_of(run: str, db: Path) -> str:
+    """Return the words that name a run, or the file of an export, on the command line of ``report``."""
+    return shlex.join([run] if db == default_database() or Path(run).is_file() else [run, "--db", str(db)])
 
 
 class TableOptions(Options):

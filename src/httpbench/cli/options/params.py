@@ -200,6 +200,11 @@ def step(text: str) -> tuple[int | None, float]:
     return count(rise) if slash else None, duration_s(each, shortest_s=0.1)
 
 
+def server_url(text: str) -> str:
+    """Add the scheme ``http`` to an address without a scheme, such as ``localhost:8080``."""
+    return text if re.match(r"[A-Za-z][A-Za-z0-9+.-]*://|unix:", text) else f"http://{text}"
+
+
 DURATION = Parsed("duration", duration_s)
 DURATION_OR_NONE = Parsed("duration", partial(duration_s, shortest_s=0))
 COUNT = Parsed("count", count)
@@ -209,6 +214,7 @@ PLACE_LIST = Parsed("place[,place…]", partial(words, noun="place", allowed=PLA
 NETWORK_LIST = Parsed("network[,network…]", partial(words, noun="network", allowed=NETWORKS))
 COLUMNS = Parsed("name[,name…]", columns)
 PUBLISHED = Parsed("layout:file", published)
+SERVER_URL = Parsed("url", server_url)
 REQUEST_PATH = Parsed("path", request_path)
 PERCENTAGE = Parsed("percent", percentage)
 LATENCY_BOUND = Parsed("figure<duration", latency_bound)

@@ -12,7 +12,7 @@ import click
 
 from httpbench.cli.options.fields import Options, group, option
 from httpbench.cli.options.load import ShareOptions
-from httpbench.cli.options.params import REQUEST_PATH
+from httpbench.cli.options.params import REQUEST_PATH, SERVER_URL
 from httpbench.cli.options.shared import port_option, scaling_option, start_timeout_option
 from httpbench.errors import SelectionError, UsageError
 
@@ -25,7 +25,9 @@ if TYPE_CHECKING:
 class ServerOptions(Options):
     """Options for the URLs of running servers, and for starting servers from commands."""
 
-    urls: tuple[str, ...] = option("--url", multiple=True, metavar="URL", help="URL of a running server, which is never restarted.")
+    urls: tuple[str, ...] = option(
+        "--url", type=SERVER_URL, multiple=True, metavar="URL", help="URL of a running server, or unix:PATH. It is never restarted."
+    )
     prepare: tuple[str, ...] = option(
         "--prepare", multiple=True, metavar="CMD", help="Command to run before each trial: one for all servers, or one per server."
     )

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import click
 
 from httpbench.cli.options.fields import Options, argument, command, group, option
-from httpbench.cli.options.output import ClientExportOptions, TableOptions, charts_option, db_option, run_named
+from httpbench.cli.options.output import ClientExportOptions, TableOptions, charts_option, db_option, run_named, source_of
 from httpbench.cli.options.params import FORMATS
 from httpbench.cli.terminal import console
 from httpbench.errors import SelectionError
@@ -53,6 +54,7 @@ def report(options: ReportOptions) -> None:
     if not trials:
         raise SelectionError(f"run {run.id} has no finished trial", hint="`httpbench runs` lists the others")
     view = options.tables.view(SEARCH_COLUMNS if run.search else column_names(run.table))
+    view = replace(view, source=source_of(options.run if Path(options.run).is_file() else run.id, options.db))
     output = files.tables
     if options.evidence:
         output.print(render_evidence(run, trials, width=output.width))

@@ -68,7 +68,7 @@ def render_terminal(run: Run, trials: Sequence[Trial], *, width: int, view: View
         below = origin(run, trials) if view.explain else origin(run, trials)[1:]  # the heading has the run's id
         parts += [Text(line, style="dim") for line in below]
     else:
-        parts += [_line(text) for text in notes.brief_notes(run, trials, found)]
+        parts += [_line(text) for text in notes.brief_notes(run, trials, found, view.source)]
     return Stack(*parts)
 
 

@@ -333,6 +333,8 @@ class View:
     """Names of the columns to show. If empty, the default columns are shown."""
     explain: bool = False
     """Whether to show every note."""
+    source: str = ""
+    """Words that name the run on a command line, such as ``RUN --db FILE``. Empty: the run's id."""
 
 
 def names(table: Table) -> list[str]:

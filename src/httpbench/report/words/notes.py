@@ -202,13 +202,21 @@ def _repeated_once(lines: Sequence[str]) -> list[str]:
 # --- in brief -------------------------------------------------------------------------------------------------------------------
 
 
-def brief_notes(run: Run, trials: Sequence[Trial], found: Sequence[Group]) -> list[str]:
-    """Return at most three lines about missing trials, disturbances, stalls, rows without results, and canned targets."""
+def explaining(source: str) -> str:
+    """Return the command that shows every note of a run. ``source`` contains the words that name the run."""
+    return f"httpbench report {source} --explain"
+
+
+def brief_notes(run: Run, trials: Sequence[Trial], found: Sequence[Group], source: str = "") -> list[str]:
+    """Return at most three lines about missing trials, disturbances, stalls, rows without results, and canned targets.
+
+    ``source`` contains the words that name the run on the command line. If it is empty, the run's id names it.
+    """
     rows = [row for group in found for row in group.rows]
     lines = [*status(run, trials), *filter(None, [disturbed_note(rows)]), *_stalls(found), *_without_results(found), *_warnings(found)]
     if len(lines) <= BRIEF_LINES_MAX:
         return lines
-    return [*lines[: BRIEF_LINES_MAX - 1], f"{len(lines) - BRIEF_LINES_MAX + 1} more notes: httpbench report {run.id} --explain"]
+    return [*lines[: BRIEF_LINES_MAX - 1], f"{len(lines) - BRIEF_LINES_MAX + 1} more notes: {explaining(source or run.id)}"]
 
 
 def _without_results(found: Sequence[Group]) -> Iterator[str]:

@@ -16,7 +16,7 @@ from pathlib import Path, PurePath
 from urllib.parse import urlsplit
 
 from httpbench.errors import UsageError
-from httpbench.model import Build, Isolation, Kind, Scaling, Target, Tuning
+from httpbench.model import UNIX, Build, Isolation, Kind, Scaling, Target, Tuning
 from httpbench.run.plan.command_names import Named, named
 from httpbench.run.plan.isolated import isolated
 
@@ -98,7 +98,8 @@ def path_of(urls: Sequence[str]) -> str | None:
 
     Raises :class:`UsageError` if the paths differ, because a workload has only one path.
     """
-    paths = {parts.path + (f"?{parts.query}" if parts.query else "") for parts in map(urlsplit, urls)} - {"", "/"}
+    found = [urlsplit(url) for url in urls if not url.startswith(UNIX)]
+    paths = {parts.path + (f"?{parts.query}" if parts.query else "") for parts in found} - {"", "/"}
     if len(paths) > 1:
         raise UsageError(f"the URLs have different paths: {', '.join(sorted(paths))}", hint="set one path with --path")
     return paths.pop() if paths else None
@@ -119,7 +120,7 @@ def names_of(servers: Servers) -> list[str]:
         return given
     secrets = [value for value in servers.env.values() if len(value) >= SECRET_CHARACTERS_MIN]
     names = [_full_name(named(command), secrets) for command in servers.commands]
-    names += [*(urlsplit(url).netloc for url in servers.urls), *(image.rpartition("/")[2] for image in servers.images)]
+    names += [*(urlsplit(url).netloc or url for url in servers.urls), *(image.rpartition("/")[2] for image in servers.images)]
     return _numbered([_shortened(_slug(name)) or "server" for name in names])
 
 
@@ -197,13 +198,23 @@ def _refuse_shell_syntax(command: str, words: Sequence[str]) -> None:
 
 
 def _origin(url: str) -> str:
-    """Return the scheme, host and port of a URL. Raises :class:`UsageError` if it isn't an ``http`` or ``https`` URL."""
+    """Return the scheme, host and port of a URL, or the absolute path of a Unix socket as ``unix:PATH``.
+
+    Raises :class:`UsageError` if it isn't an ``http`` or ``https`` URL or the path of a Unix socket.
+    """
+    if url.startswith(UNIX):
+        path = url.removeprefix(UNIX).removeprefix("//")
+        if not path:
+            raise UsageError(f"--url {url} has no path", hint="its form is unix:PATH; --path sets the request path")
+        return f"{UNIX}{Path(path).absolute()}"
     parts = urlsplit(url)
     try:
         port = parts.port or (443 if parts.scheme == "https" else 80)
     except ValueError:
         raise UsageError(f"--url {url}: the port is not a number from 1 to 65535") from None
     if parts.scheme not in ("http", "https") or not parts.hostname:
-        raise UsageError(f"--url {url} is not an http or https URL", hint="its form is http://HOST:PORT/PATH")
+        raise UsageError(
+            f"--url {url} is not an http or https URL", hint="its form is http://HOST:PORT/PATH, or unix:PATH for a Unix socket"
+        )
     name = f"[{parts.hostname}]" if ":" in parts.hostname else parts.hostname
     return f"{parts.scheme}://{name}:{port}"

@@ -37,6 +37,7 @@ from httpbench.isolate import (
 )
 from httpbench.isolate.image import exposed_port
 from httpbench.model import (
+    UNIX,
     USUAL_CAPABILITIES,
     ContainerRun,
     Isolation,
@@ -301,11 +302,13 @@ def filled(target: Target, place: StartContext, inside: Inside) -> tuple[tuple[s
 
 def transport_of(target: Target, load: Load) -> http.Transport:
     """Return how the requests of a load reach a target."""
-    return http.Transport(target.trust if load.tls else None, load.http2)
+    return http.Transport(target.trust if load.tls else None, load.http2, target.unix_socket)
 
 
 def host_and_port(url: str) -> tuple[str, int]:
-    """Return the host and port of a URL; the default port is that of the scheme."""
+    """Return the host and port of a URL; the default port is that of the scheme. For a Unix socket, they only appear in requests."""
+    if url.startswith(UNIX):
+        return "localhost", 80
     parts = urlsplit(url)
     return parts.hostname or HOST, parts.port or (443 if parts.scheme == "https" else 80)
 

@@ -64,7 +64,16 @@ def prepared(inputs: TrialInputs, running: RunningTarget, scratch: Path, *, in_s
     workload, learned = _expected(inputs, running)
     inputs = replace(inputs, workload=workload)
     url, load, cpus = running.url(workload.request.path), inputs.plan.load, inputs.generator_cpus
-    job = Job(url, workload, load, cpus, scratch, in_slices=in_slices, trust=running.transport.trust or Trust())
+    job = Job(
+        url,
+        workload,
+        load,
+        cpus,
+        scratch,
+        in_slices=in_slices,
+        trust=running.transport.trust or Trust(),
+        unix_socket=inputs.target.unix_socket,
+    )
     return Ready(inputs, running, job, learned, polling_threads(running), begin_s)
 
 

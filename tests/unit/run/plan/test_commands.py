@@ -117,6 +117,16 @@ def test_urls_other_than_http_and_https_are_refused(url: str) -> None:
         targets_of(Servers(urls=[url]))
 
 
+def test_a_unix_socket_becomes_a_target_with_an_absolute_path() -> None:
+    for url in ("unix:/run/app.sock", "unix:///run/app.sock"):
+        (target,) = targets_of(Servers(urls=[url]))
+        assert (target.id, target.url, target.unix_socket) == ("command/unix-run-app.sock", "unix:/run/app.sock", "/run/app.sock")
+    (relative,) = targets_of(Servers(urls=["unix:app.sock"]))
+    assert relative.unix_socket == str(Path.cwd() / "app.sock")
+    with pytest.raises(UsageError, match="--url unix: has no path"):
+        targets_of(Servers(urls=["unix:"]))
+
+
 def test_an_ipv6_address_keeps_its_brackets() -> None:
     (target,) = targets_of(Servers(urls=["http://[::1]:8080/"]))
     assert target.url == "http://[::1]:8080"
@@ -131,6 +141,7 @@ def test_a_preparation_applies_to_all_servers_or_to_one_each() -> None:
 
 
 def test_the_path_comes_from_the_urls() -> None:
+    assert path_of(["unix:/run/app.sock"]) is None
     assert path_of(["http://a/", "http://b/x?y=1"]) == "/x?y=1"
     assert path_of(["http://a", "http://b/"]) is None
     with pytest.raises(UsageError, match="different paths"):

@@ -39,6 +39,14 @@ def no_native(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(type(load.get("native")), "locate", lambda _: None)
 
 
+@pytest.mark.parametrize(
+    ("name", "reasons"), [("native", []), ("wrk", ["wrk cannot connect to Unix sockets here; `--load-generator native` can"])]
+)
+def test_only_some_load_generators_connect_to_unix_sockets(name: str, reasons: list[str]) -> None:
+    (target,) = targets_of(Servers(urls=("unix:/run/app.sock",)))
+    assert refusals(spec_of([make_plan(target.id, load_generator=name)], load.get(name), [target])) == reasons
+
+
 @pytest.mark.usefixtures("no_native")
 def test_without_the_native_generator_a_warm_up_lasts_as_long_as_allowed() -> None:
     spec = spec_of([make_plan(load=UNTIL_STEADY)], load.get("wrk"), [make_target()])

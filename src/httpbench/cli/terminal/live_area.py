@@ -19,7 +19,7 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
-from httpbench.cli.terminal.progress import Lines, clock, load_of, outcome
+from httpbench.cli.terminal.progress import Lines, clock, load_of, number_text, outcome
 from httpbench.errors import HttpbenchError
 from httpbench.load import Phase, Progress, SliceReport
 from httpbench.model import Target, Trial, TrialPlan
@@ -114,7 +114,7 @@ class LiveArea(Lines):
 
     def _overall(self, width: int) -> RenderableType:
         if self._total is None:
-            return _line(f"trial {self._done + 1}")
+            return _line(" · ".join(filter(None, (f"trial {number_text(self._done, self._trials_max)}", self._search))))
         left_s = self._left_s
         words = f"{self._done}/{self._total} trials · {clock(left_s)} left"
         elapsed_s = self._now() - (self._run_began or 0)

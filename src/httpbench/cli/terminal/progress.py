@@ -14,6 +14,7 @@ from httpbench.report.words.numbers import three_digits
 from httpbench.report.words.reasons import joined, sentence
 from httpbench.run import Stage
 from httpbench.sample import Current
+from httpbench.stats.search import Bounds
 from httpbench.stats.steady import not_shown_steady, unsteady
 from httpbench.text import one_line
 
@@ -32,6 +33,8 @@ class Lines:
         """Estimated time at which the run ends, or ``None`` if unknown."""
         self._is_last = False
         """Whether no planned trial comes after those that have started."""
+        self._search = ""
+        self._trials_max: int | None = None
 
     def planned(self, words: str) -> None:
         """Print how many trials are planned, and how long they take."""
@@ -46,10 +49,15 @@ class Lines:
         )
 
     def trial_started(self, plan: TrialPlan, done: int, total: int | None, left_s: float) -> None:
-        number = f"repeat {plan.attempt}" if plan.attempt else f"{done + 1}" if total is None else f"{done + 1}/{total}"
+        number = (
+            f"repeat {plan.attempt}" if plan.attempt else number_text(done, self._trials_max) if total is None else f"{done + 1}/{total}"
+        )
         self._places[plan.number] = f"[{number}] {plan.target} {load_of(plan)}, round {plan.round + 1}"
         self._ends_s = None if total is None else self._now() + left_s
         self._is_last = done + 1 == total
+
+    def searching(self, known: Bounds, trials_max: int, left_s: float | None) -> None:
+        self._search, self._trials_max = search_text(known, left_s), trials_max
 
     def stage(self, stage: Stage) -> None:
         pass
@@ -61,8 +69,9 @@ class Lines:
         pass
 
     def trial_ended(self, trial: Trial) -> None:
+        before = f" ({self._search})" if self._search else ""
         left = f" · {clock(self._left_s)} left" if self._left_s and not self._is_last else ""
-        self._say(f"{self._place(trial)}: {outcome(trial)}{left}")
+        self._say(f"{self._place(trial)}{before}: {outcome(trial)}{left}")
 
     @property
     def _left_s(self) -> float:
@@ -89,6 +98,19 @@ def load_of(plan: TrialPlan, elapsed_s: float | None = None) -> str:
         return plan.workload
     rate = f", {_offered(plan.load, elapsed_s)} requests/s offered" if plan.load.rate_rps else ""
     return f"{plan.scaling}, {plan.load.connections} connections{rate}"
+
+
+def number_text(done: int, trials_max: int | None) -> str:
+    """Return the number of a trial in a run whose number of trials is unknown: ``7 of at most 200``."""
+    return f"{done + 1}" if trials_max is None else f"{done + 1} of at most {trials_max:,}"
+
+
+def search_text(known: Bounds, left_s: float | None) -> str:
+    """Describe a running search: ``holds at 9,000, fails at 9,500, at most 2m 10s left``."""
+    parts = [f"holds at {known.lower:,g}"] if known.lower is not None else []
+    parts += [f"fails at {known.upper:,g}"] if known.upper is not None else []
+    parts += [f"at most {clock(left_s)} left"] if left_s is not None else []
+    return ", ".join(parts)
 
 
 def _offered(load: Load, elapsed_s: float | None) -> str:

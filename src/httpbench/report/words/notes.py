@@ -18,6 +18,7 @@ from httpbench.report.words.once import once
 from httpbench.report.words.reasons import sentences
 from httpbench.report.words.run import status
 from httpbench.report.words.targets import LIMITS, label, probe_legend, probe_warnings
+from httpbench.stats.delayed_acks import waiting_us
 from httpbench.stats.disturbance import disturbers
 from httpbench.stats.next_step import NextStep, StepKind, next_step
 from httpbench.stats.stalls import hidden_stalls
@@ -59,6 +60,7 @@ def legend(found: Sequence[Group], table: Table) -> list[str]:
         *_meanings(found, table, rows),
         *_marks(rows),
         *_stalls(found),
+        *_delayed_acks(found),
         *disturbed_notes(rows),
         *probe_legend(rows),
         *container_notes(rows),
@@ -135,6 +137,11 @@ def _marks(rows: Sequence[Row]) -> Iterator[str]:
         yield f"{marks} {limits} {was} the limit: the target may be faster than measured."
     if any(row.counts_partly for row in rows):
         yield f"{PARTLY} Some rounds are not valid; results come from the other rounds."
+    yield from _parentheses(rows)
+
+
+def _parentheses(rows: Sequence[Row]) -> Iterator[str]:
+    """Explain results in parentheses."""
     if any(row.measured and (row.measured.throughput_rps or row.measured.client) for row in rows):
         without = {row.summary.verdict.kind for row in rows if row.measured}
         kind = " or ".join(kind for kind in (VerdictKind.INVALID, VerdictKind.DISTURBED) if kind in without) or "invalid"
@@ -147,6 +154,14 @@ def _stalls(found: Sequence[Group]) -> Iterator[str]:
     if hidden:
         named = "; ".join(f"{label(row.target)} {stood_still(stalls)}" for row, stalls in hidden.values())
         yield f"p99 hides stalls, which `--rate` shows: {named}."
+
+
+def _delayed_acks(found: Sequence[Group]) -> Iterator[str]:
+    """Name the targets whose responses wait for delayed acknowledgments."""
+    waiting = {row.target.id: (row, time_us) for group in found for row in group.rows if (time_us := waiting_us(row.trials)) is not None}
+    if waiting:
+        named = ", ".join(f"{label(row.target)} ({time_us / 1000:.0f} ms)" for row, time_us in waiting.values())
+        yield f"Probably waiting for delayed ACKs (Nagle's algorithm): {named}. Write head and body at once, or set TCP_NODELAY."
 
 
 def _limits(rows: Sequence[Row]) -> Iterator[str]:
@@ -211,9 +226,20 @@ def brief_notes(run: Run, trials: Sequence[Trial], found: Sequence[Group], sourc
     """Return at most three lines about missing trials, disturbances, stalls, rows without results, and canned targets.
 
     ``source`` contains the words that name the run on the command line. If it is empty, the run's id names it.
+
+    If there is room, results in parentheses are explained, too.
     """
     rows = [row for group in found for row in group.rows]
-    lines = [*status(run, trials), *filter(None, [disturbed_note(rows)]), *_stalls(found), *_without_results(found), *_warnings(found)]
+    lines = [
+        *status(run, trials),
+        *filter(None, [disturbed_note(rows)]),
+        *_delayed_acks(found),
+        *_stalls(found),
+        *_without_results(found),
+        *_warnings(found),
+    ]
+    if len(lines) < BRIEF_LINES_MAX:
+        lines += _parentheses(rows)
     if len(lines) <= BRIEF_LINES_MAX:
         return lines
     return [*lines[: BRIEF_LINES_MAX - 1], f"{len(lines) - BRIEF_LINES_MAX + 1} more notes: {explaining(source or run.id)}"]

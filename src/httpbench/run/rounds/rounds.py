@@ -27,7 +27,11 @@ from httpbench.run.slices.round import make_round
 from httpbench.run.trial.frame import failed
 from httpbench.run.trial.inputs import TrialInputs, Upstream
 from httpbench.stats.hopeless import common_failure
+from httpbench.stats.level import bracket
 from httpbench.store import Store
+
+REFERENCE_REPEATS = 2
+"""Maximum number of repeats of the closed-loop trial with which a search begins."""
 
 
 def make_run(spec: RunSpec, store: Store, observer: Observer) -> Outcome:
@@ -120,7 +124,12 @@ class _Making:
             ready = ready[made:]
 
     def _started(self, planned: TrialPlan) -> None:
-        total = None if self._spec.search else len(self._spec.plan.trials)
+        search = self._spec.search
+        if search:
+            spent_s = time.monotonic() - self._began_s
+            most_s = max(search.time_max_s - spent_s, 0.0) if search.time_max_s is not None else None
+            self._observer.searching(bracket(search, self._record.trials), search.trials_max, most_s)
+        total = None if search else len(self._spec.plan.trials)
         self._observer.trial_started(planned, self._begun, total, max(self._ends_s - time.monotonic(), 0.0))
         self._begun += planned.attempt == 0
 
@@ -178,11 +187,13 @@ def _is_hopeless(spec: RunSpec, planned: TrialPlan, made: Sequence[Trial], obser
 def _upcoming(spec: RunSpec, made: Sequence[Trial]) -> Iterator[list[TrialPlan]]:
     """Yield the trials of the plan with repeats. The trials of a table in slices are yielded together, all other trials one by one.
 
-    In a search, the results so far determine the next trial.
+    In a search, the results so far determine the next trial. Only its closed-loop trial is repeated if it is disturbed, because the search
+    starts from its result.
     """
-    yield from with_repeats(spec.plan.trials, made, 0 if spec.search else spec.retries)
+    began_s = time.monotonic()
+    yield from with_repeats(spec.plan.trials, made, REFERENCE_REPEATS if spec.search else spec.retries)
     if spec.search:
-        for planned in upcoming(spec.search, spec.plan.trials[0], made):
+        for planned in upcoming(spec.search, spec.plan.trials[0], made, began_s):
             yield [planned]
 
 

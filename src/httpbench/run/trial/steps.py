@@ -64,16 +64,8 @@ def prepared(inputs: TrialInputs, running: RunningTarget, scratch: Path, *, in_s
     workload, learned = _expected(inputs, running)
     inputs = replace(inputs, workload=workload)
     url, load, cpus = running.url(workload.request.path), inputs.plan.load, inputs.generator_cpus
-    job = Job(
-        url,
-        workload,
-        load,
-        cpus,
-        scratch,
-        in_slices=in_slices,
-        trust=running.transport.trust or Trust(),
-        unix_socket=inputs.target.unix_socket,
-    )
+    trust, unix_socket = running.transport.trust or Trust(), running.transport.unix_socket
+    job = Job(url, workload, load, cpus, scratch, in_slices=in_slices, trust=trust, unix_socket=unix_socket)
     return Ready(inputs, running, job, learned, polling_threads(running), begin_s)
 
 

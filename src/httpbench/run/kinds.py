@@ -44,6 +44,7 @@ WARMUP_UNTIL_STEADY = {"warmup_s": 1.0, "warmup_max_s": 10.0}
 
 TRIAL_OVERHEAD_S = 0.6  # time to start, wait for, probe and stop a typical server
 SLICE_OVERHEAD_S = 0.06  # time for the lead-in, reading meters, thawing and freezing
+FIRST_TRIAL_S = 1.0  # additional time of a server's first trial, for the probe and for loading libraries
 CLIENT_TRIAL_S = HELD_S * HELD_REQUESTS + 0.8  # includes starting and stopping two servers and three clients, and a typical client's work
 
 
@@ -99,7 +100,7 @@ KINDS: Mapping[Kind, OfKind] = {
         trial=measure_server,
         refuses=server_refusal,
         require_programs=lambda generator: generator.program(),
-        trial_s=_server_trial_s,
+        trial_s=lambda planned: _server_trial_s(planned) + (FIRST_TRIAL_S if planned.round == 0 and planned.attempt == 0 else 0.0),
         verify=verify,
         sample=sample,
         probes=True,

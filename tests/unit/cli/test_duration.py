@@ -31,16 +31,16 @@ def spec_of(load: Load, slices: int | None = 4, **changes: Any) -> RunSpec:
 @pytest.mark.parametrize(
     ("spec", "words"),
     [
-        (spec_of(FIXED), "10 trials, about 23s"),
-        (spec_of(FIXED, retries=2), "10 trials, about 23s; longer if other programs disturb it"),
-        (spec_of(UNTIL_STEADY, slices=40), "10 trials, about 2m 25s, up to 1m 15s more if every warm-up lasts its longest"),
+        (spec_of(FIXED), "10 trials, about 25s"),
+        (spec_of(FIXED, retries=2), "10 trials, about 25s; longer if other programs disturb it"),
+        (spec_of(UNTIL_STEADY, slices=40), "10 trials, about 2m 27s, up to 1m 15s more if every warm-up lasts its longest"),
         (
             spec_of(FIXED, precision=Precision(rounds_min=5, rounds_max=30, half_width=0.02)),
-            "5 to 30 rounds until intervals are within ± 2.0%, at most 10 trials, about 23s",
+            "5 to 30 rounds until intervals are within ± 2.0%, at most 10 trials, about 25s",
         ),
         (
             spec_of(FIXED, slices=None, search=SEARCH),
-            "a search, about 1m 06s, at most 3m 00s (--max-time); longer if other programs disturb it",
+            "a search, about 1m 07s, at most 3m 00s (--max-time); longer if other programs disturb it",
         ),
     ],
     ids=["fixed", "repeats", "until steady", "precision", "search"],

@@ -24,7 +24,8 @@ def usual_search_s(search: Search, first: TrialPlan, trial_s: Callable[[TrialPla
         offer = next_offer(seen, phases(search), USUAL_RPS, rate_min_rps(search))
         if offer is None:
             break
-        total_s += trial_s(first.model_copy(update={"load": first.load.model_copy(update={"duration_s": offer.duration_s})}))
+        load = first.load.model_copy(update={"duration_s": offer.duration_s})
+        total_s += trial_s(first.model_copy(update={"load": load, "round": 1}))
         seen.append(RateObservation(offer.rate_rps, offer.duration_s, offer.rate_rps <= USUAL_RPS * USUAL_HELD_SHARE))
     return total_s if search.time_max_s is None else min(total_s, search.time_max_s)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from httpbench.catalog.catalog import Catalog, load, load_valid
+from httpbench.catalog.catalog import Catalog, load, load_named, load_valid
 from httpbench.catalog.files import sentences
 from httpbench.catalog.proofs import read_proofs, record_proofs
 from httpbench.catalog.select import kind_of, matching, select
@@ -13,6 +13,7 @@ __all__ = [
     "Catalog",
     "kind_of",
     "load",
+    "load_named",
     "load_valid",
     "matching",
     "read_proofs",

@@ -54,19 +54,43 @@ def load(extra_targets: Sequence[Path] = ()) -> Catalog:
 
 def load_valid(extra_targets: Sequence[Path] = ()) -> tuple[Catalog, list[str]]:
     """Read all targets, workloads and suites from valid files, and return them with the problems of the invalid files."""
+    found, broken, problems = _read(extra_targets)
+    return found, broken + problems
+
+
+def load_named(extra_targets: Sequence[Path], choose: Callable[[Catalog], object]) -> tuple[Catalog, list[str]]:
+    """Read what ``choose`` needs, and return it with the problems of broken ``target.toml`` files, which don't concern the named targets.
+
+    ``choose`` raises :class:`SelectionError` if a name matches no valid target. In this case, and for problems other than broken files,
+    raises :class:`CatalogError` with all problems.
+    """
+    found, broken, problems = _read(extra_targets)
+    if problems:
+        raise CatalogError(broken + problems)
+    if broken:
+        try:
+            choose(found)
+        except SelectionError:
+            raise CatalogError(broken) from None
+    return found, broken
+
+
+def _read(extra_targets: Sequence[Path]) -> tuple[Catalog, list[str], list[str]]:
+    """Read the catalog. Return it with the problems of broken ``target.toml`` files, and with all other problems."""
     folder = root()
+    broken: list[str] = []
     problems: list[str] = []
     others = [foreign for extra in extra_targets if (foreign := foreign_catalogue(extra))]
     mine = [extra for extra in extra_targets if foreign_catalogue(extra) is None]
     built_in = [] if others else manifests(folder / "targets")
     paths = built_in + [path for extra in mine for path in _of_user(extra, problems)]
-    found = _read_all(dict.fromkeys(paths), _targets, problems)
+    found = _read_all(dict.fromkeys(paths), _targets, broken)
     found += _read_all(others, _of_other_project, problems)
     targets = _unique(((target.id, target, target.folder) for variants in found for target in variants), problems)
     workloads = _unique(_named(folder / "workloads", Workload, problems), problems)
     suites = _unique(_named(folder / "suites", Suite, problems), problems)
     problems += _unknown_workloads(suites.values(), workloads)
-    return Catalog(targets, workloads, suites), problems
+    return Catalog(targets, workloads, suites), broken, problems
 
 
 def _of_other_project(named: tuple[str, Path]) -> list[Target]:

@@ -23,7 +23,7 @@ from httpbench.report.words.columns import View
 from httpbench.report.words.columns import names as column_names
 from httpbench.report.words.curves import NAMES as SEARCH_COLUMNS
 from httpbench.report.words.gates import gate_sentence
-from httpbench.run import RunSpec, make_plan, make_run, refusals, require_programs, with_database_cores, with_warmup_of_its_own
+from httpbench.run import RunSpec, estimate_s, make_plan, make_run, refusals, require_programs, with_database_cores, with_warmup_of_its_own
 from httpbench.stats.gates import Passage, leaves_open
 from httpbench.stats.level import saturation
 from httpbench.stats.summary import last_attempts
@@ -103,7 +103,8 @@ def build_and_run(spec: RunSpec, options: StoreOptions, source: LoadSource = THI
             if own != placed:
                 observer.warning(f"httpbench-loadgen is missing: {listed(own.generators)} warms up, for the maximum time")
             say = console.warn if options.quiet else observer.warning  # even with --quiet, report that the run waits for cores
-            with host.only_run_on(own.cpus, own.topology, waits=not options.no_wait, say=say):
+            lasts_s = own.search.time_max_s if own.search else estimate_s(own.plan.trials, own.targets)
+            with host.only_run_on(own.cpus, own.topology, waits=not options.no_wait, say=say, lasts_s=lasts_s):
                 return make_run(own, store, observer)
 
 

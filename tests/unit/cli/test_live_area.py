@@ -11,9 +11,10 @@ from rich.console import Console
 from rich.live import Live
 
 from httpbench.cli.terminal.live_area import LiveArea, sparkline
+from httpbench.cli.terminal.progress import outcome
 from httpbench.cli.terminal.safe_console import SafeConsole
 from httpbench.load import Phase, Progress, SliceReport
-from httpbench.model import Load, Verdict, VerdictKind
+from httpbench.model import Load, Step, Verdict, VerdictKind
 from httpbench.run import Stage
 from httpbench.sample import Current
 from tests.factories import make_plan, make_target, make_trial
@@ -172,3 +173,26 @@ def test_targets_that_take_turns_show_their_own_slices() -> None:
 
 def slice_report(throughput_rps: float) -> SliceReport:
     return SliceReport(0.25, round(throughput_rps / 4), 100, throughput_rps, 500.0, 150.0, 609.0, 2000.0)
+
+
+def test_a_rising_rate_shows_its_current_step() -> None:
+    load = Load(connections=8, duration_s=12.0, rate_from_rps=10_000, rate_rps=30_000, rate_step_rps=10_000, step_s=4.0)
+    area = make_area(Clock())
+    area.trial_started(make_plan("c/a", load=load), 0, 1, 10)
+    assert "10,000 to 30,000 requests/s offered" in lines(area, 120)[1]
+    area.progress(Progress(Phase.MEASURE, 5.0, 20_000.0))
+    assert "step 2/3, 20,000 requests/s offered" in lines(area, 120)[1]
+
+
+def test_the_outcome_of_a_rising_rate_is_that_of_its_last_step() -> None:
+    trial = make_trial(rps=20_000.0)
+    measured = trial.measurement
+    assert measured is not None and measured.times_us is not None
+    times = measured.times_us
+    steps = tuple(
+        Step(rate_rps=rate, start_s=at * 4.0, duration_s=4.0, completed=4 * rate, errors=0, response_time_us=times)
+        for at, rate in enumerate((10_000, 30_000))
+    )
+    rising = trial.model_copy(update={"measurement": measured.model_copy(update={"steps": steps})})
+    assert outcome(trial).startswith("20,000 requests/s")
+    assert outcome(rising).startswith("30,000 requests/s")

@@ -33,7 +33,7 @@ def test_names_are_complete() -> None:
 def test_a_percentage_needs_its_sign_only_where_it_could_be_a_fraction() -> None:
     assert [params.percentage(text) for text in ("2%", "2", "0.5%", "1.5", "2 %")] == [0.02, 0.02, 0.005, 0.015, 0.02]
     for text in ("0", "0%", "two", "-1%"):
-        with pytest.raises(ValueError, match="write it as 2% or 0.5%"):
+        with pytest.raises(ValueError, match=r"write it as 2% or 0\.5%"):
             params.percentage(text)
-    with pytest.raises(ValueError, match="write it as 2% or 0.02%"):
+    with pytest.raises(ValueError, match=r"write it as 2% or 0\.02%"):
         params.percentage("0.02")

@@ -10,8 +10,9 @@ from click.testing import CliRunner
 from httpbench import host
 from httpbench.cli.main import cli
 from httpbench.cli.terminal import console
-from httpbench.errors import UsageError
+from httpbench.errors import CatalogError, UsageError
 
+REFUSED = "perl/tagged"
 CLONE = Path(__file__).parents[2] / "targets" / "techempower"
 COUNT = len(host.read_topology().cores)
 
@@ -145,3 +146,26 @@ def test_a_plan_fits_80_columns(monkeypatch: pytest.MonkeyPatch) -> None:
     assert header.split() == ["Target", "State", "Scaling", "Workload", "Connections", "Requests/s", "Generator"]
     assert [line.split()[0] for line in lines[:2]] == ["baseline", "haproxy"]
     assert max(map(len, lines)) <= 80
+
+
+def test_refused_targets_are_listed_and_not_planned(monkeypatch: pytest.MonkeyPatch) -> None:
+    words = ("--targets", f"techempower:{CLONE}", "--workload", "plaintext", "--rounds", "1")
+    shown = planned(monkeypatch, *words, "c++/older", REFUSED)
+    assert f"refused: {REFUSED}: " in shown
+    assert "1 trial: 1 line" in shown
+    with pytest.raises(UsageError, match="no targets left to measure: all of them were refused"):
+        planned(monkeypatch, *words, REFUSED)
+
+
+def test_a_broken_file_matters_only_to_its_own_target(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    broken = tmp_path / "broken" / "target.toml"
+    broken.parent.mkdir()
+    broken.write_text("framework = 3\n")
+    shown = planned(monkeypatch, "--targets", str(tmp_path), "c/nginx")
+    assert f"skipped {broken}: " in shown
+    assert any(line.startswith("c/nginx") for line in shown.splitlines())
+    for words in (("c/nginx", "broken"), ("--language", "c")):
+        with pytest.raises(CatalogError, match=str(broken)):
+            planned(monkeypatch, "--targets", str(tmp_path), *words)
+    with pytest.raises(CatalogError, match="is not a folder"):
+        planned(monkeypatch, "--targets", str(tmp_path / "absent"), "c/nginx")

@@ -10,6 +10,7 @@ import click
 
 from httpbench.cli.options.fields import Options, argument, option
 from httpbench.cli.options.params import CATEGORIES, DURATION, GATE, INTERLEAVES, KINDS
+from httpbench.cli.terminal import console
 from httpbench.errors import UsageError
 from httpbench.paths import foreign_catalogue, ids
 
@@ -97,10 +98,18 @@ class Selection(Options):
         return any(foreign_catalogue(folder) for folder in self.targets)
 
     def catalog(self) -> Catalog:
-        """Return the built-in catalog together with the targets in the user's folders."""
-        from httpbench.catalog import load
+        """Return the built-in catalog together with the targets in the user's folders.
 
-        return load(self.targets)
+        If the user names targets, a broken file of another target doesn't matter, and its problems are only printed.
+        """
+        from httpbench.catalog import load, load_named
+
+        if not self.words:
+            return load(self.targets)
+        found, broken = load_named(self.targets, self.of)
+        for problem in broken:
+            console.echo(f"skipped {problem}", err=True)
+        return found
 
     def of(self, known: Catalog, default: tuple[str, ...] = (), kind: Kind | None = None) -> list[Target]:
         """Return the selected targets. ``default`` is used if the user names no target, and ``kind`` if the user gives no kind."""

@@ -10,25 +10,38 @@ from rich.console import Console
 from httpbench.cli.exit_codes import ExitCode
 from httpbench.cli.terminal import console
 from httpbench.cli.terminal.progress import clock
+from httpbench.errors import SelectionError
 from httpbench.host import core_groups
 from httpbench.model import Kind, Load, Target, TrialPlan
 from httpbench.report.terminal.grid import Cells, column, names_column
 from httpbench.report.words.numbers import plural
-from httpbench.run import RunSpec, StartContext, TargetState, container_command, estimate_s, longest_warmup_s, states
+from httpbench.run import RunSpec, StartContext, State, TargetState, container_command, estimate_s, longest_warmup_s, states
 
 
 def show(spec: RunSpec, output: Console, load_host: str | None = None) -> ExitCode:
-    """Print the cells of the plan, their cores, and the estimated duration."""
+    """Print the cells of the plan, their cores, and the estimated duration.
+
+    Raises :class:`SelectionError` if every target is refused.
+    """
     plan, targets = spec.plan, spec.targets
-    cells = {trial.cell: trial for trial in plan.trials}
-    names = list(dict.fromkeys(trial.target for trial in cells.values()))
+    names = list(dict.fromkeys(trial.target for trial in plan.trials))
     known = dict(zip(names, states([targets[name] for name in names]), strict=True))
+    refused = [name for name in names if known[name].state is State.REFUSED]
+    for name in refused:
+        console.echo(f"refused: {name}: {known[name].reason}", err=True)
+    if refused == names:
+        raise SelectionError(
+            "no targets left to measure: all of them were refused", hint="choose others; `httpbench list` shows their states"
+        )
+    trials = [trial for trial in plan.trials if trial.target not in refused]
+    names = [name for name in names if name not in refused]
+    cells = {trial.cell: trial for trial in trials}
     ordered = sorted(cells.values(), key=lambda trial: (trial.target, trial.scaling, trial.load.connections, trial.load.rate_rps or 0))
     console.show(_columns(ordered, known, load_host), output)
-    size = f"{plural(len(plan.trials), 'trial')}: {plural(len(cells), 'line')} × {plural(plan.rounds, 'round')}"
-    planned_s = estimate_s(plan.trials, targets)
+    size = f"{plural(len(trials), 'trial')}: {plural(len(cells), 'line')} × {plural(plan.rounds, 'round')}"
+    planned_s = estimate_s(trials, targets)
     output.print(f"\n{size}, about {clock(planned_s)}, without builds")
-    if longer_s := sum(longest_warmup_s(trial) for trial in plan.trials):
+    if longer_s := sum(longest_warmup_s(trial) for trial in trials):
         output.print(f"up to {clock(longer_s)} more if every warm-up lasts its longest")
     if spec.retries and any(targets[name].kind is not Kind.CLIENT for name in names):
         repeats = f"up to {clock(planned_s * spec.retries)} more if other programs disturb every trial (--retries {spec.retries})"

@@ -128,7 +128,8 @@ class LiveArea(Lines):
 
     def _trial(self, plan: TrialPlan) -> str:
         turn = f"round {plan.round + 1}" + (f", repeat {plan.attempt}" if plan.attempt else "")
-        return f"{plan.target} · {load_of(plan)} · {turn} · {self._doing} {self._now() - self._since:.1f} s"
+        elapsed_s = self._seen.elapsed_s if self._seen and self._seen.phase is Phase.MEASURE else None
+        return f"{plan.target} · {load_of(plan, elapsed_s)} · {turn} · {self._doing} {self._now() - self._since:.1f} s"
 
     def _figures(self, width: int) -> str:
         seen, read = self._seen, self._read

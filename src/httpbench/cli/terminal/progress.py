@@ -8,7 +8,7 @@ from rich.console import Console
 
 from httpbench.errors import HttpbenchError
 from httpbench.load import Progress, SliceReport
-from httpbench.model import Kind, Reason, Target, Trial, TrialPlan, VerdictKind
+from httpbench.model import Kind, Load, Reason, Target, Trial, TrialPlan, VerdictKind
 from httpbench.report.words.numbers import three_digits
 from httpbench.report.words.reasons import joined, sentence
 from httpbench.run import Stage
@@ -59,12 +59,25 @@ class Lines:
         self._console.print(one_line(text), soft_wrap=True)
 
 
-def load_of(plan: TrialPlan) -> str:
-    """Describe the parts of the load that distinguish a trial from other trials of the same target."""
+def load_of(plan: TrialPlan, elapsed_s: float | None = None) -> str:
+    """Describe the parts of the load that distinguish a trial from other trials of the same target.
+
+    ``elapsed_s`` is the time since the start of the measurement, for the current step of a rising rate.
+    """
     if plan.target.startswith(f"{Kind.CLIENT}:"):
         return plan.workload
-    rate = f", {plan.load.rate_rps:,g} requests/s offered" if plan.load.rate_rps else ""
+    rate = f", {_offered(plan.load, elapsed_s)} requests/s offered" if plan.load.rate_rps else ""
     return f"{plan.scaling}, {plan.load.connections} connections{rate}"
+
+
+def _offered(load: Load, elapsed_s: float | None) -> str:
+    """Return the offered rate: of the current step of a rising rate, else its first and last rate, else the only rate."""
+    if load.step_s is None or load.rate_from_rps is None:
+        return f"{load.rate_rps:,g}"
+    begun = [] if elapsed_s is None else [level for level in load.levels if level.start_s <= elapsed_s]
+    if not begun:
+        return f"{load.rate_from_rps:,g} to {load.rate_rps:,g}"
+    return f"step {len(begun)}/{len(load.levels)}, {begun[-1].rate_rps:,g}"
 
 
 def outcome(trial: Trial) -> str:
@@ -74,7 +87,9 @@ def outcome(trial: Trial) -> str:
         return f"{trial.client.whole.wall_s * 1000:,.1f} ms" + (f", {rate:,.0f} requests/s without start-up" if rate else "")
     if not trial.verdict.counts or trial.measurement is None:
         return f"{trial.verdict.kind}: {joined(trial.verdict.reasons)}"
-    parts = [f"{trial.measurement.throughput_rps:,.0f} requests/s"]
+    steps = trial.measurement.steps  # as in the table, the results of a rising rate are those of its last step
+    rate_rps = steps[-1].completed / steps[-1].duration_s if steps else trial.measurement.throughput_rps
+    parts = [f"{rate_rps:,.0f} requests/s"]
     for name in ("p50", "p99"):
         time_us = getattr(trial.measurement.times_us, name, None)  # some load generators report no times
         if time_us is not None:

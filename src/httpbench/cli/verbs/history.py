@@ -40,9 +40,9 @@ class HistoryOptions(Options):
 def history(options: HistoryOptions) -> None:
     """Show a target's results over many runs, and when they changed.
 
-    TARGET is an id, or a part of one. Without it, the verb lists the targets of all runs. Each load has a table, newest run first. Runs are in one table only if their environments match.
-    A change is shown if it is significant at the 2% level and lasts for at least 3 runs. Its 95% interval and the commits in between are
-    shown too.
+    TARGET is an id, or a part of one. Without it, the verb lists the targets of all runs. Each load has a table, newest run first. Runs
+    are in one table only if their environments match. A change is shown if it is significant at the 2% level and lasts for at least 3 runs.
+    Its 95% interval and the commits in between are shown too.
 
     \b
     httpbench history                          the measured targets

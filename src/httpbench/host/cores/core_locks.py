@@ -16,6 +16,7 @@ import stat
 import time
 from collections.abc import Callable, Collection, Iterator
 from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 
 from httpbench.errors import CoresInUseError
@@ -32,15 +33,19 @@ OWNER_BYTES = 64
 
 
 @contextmanager
-def only_run_on(cpus: Collection[int], topology: Topology, *, waits: bool, say: Callable[[str], None]) -> Iterator[None]:
+def only_run_on(
+    cpus: Collection[int], topology: Topology, *, waits: bool, say: Callable[[str], None], lasts_s: float | None = None
+) -> Iterator[None]:
     """Lock the physical cores of these logical CPUs against other runs until the block ends.
+
+    ``lasts_s`` is the expected duration of the block, in seconds. Runs that wait for it report when it will end.
 
     If another run holds one of the locks, report that and wait until it ends. If ``waits`` is false, or after waiting for a day, raise
     :class:`CoresInUseError`. If locking is impossible, report that and continue.
     """
     with ExitStack() as held:
         try:
-            held.enter_context(_locked(_numbers(cpus, topology), folder_of_locks(), waits=waits, say=say))
+            held.enter_context(_locked(_numbers(cpus, topology), folder_of_locks(), waits=waits, say=say, lasts_s=lasts_s))
         except OSError as error:
             say(f"can't detect other runs on the same cores: {error.filename or folder_of_locks()}: {error.strerror}")
         yield
@@ -62,21 +67,31 @@ def _numbers(cpus: Collection[int], topology: Topology) -> list[int]:
     return sorted({min(core.siblings) for core in topology.cores if set(core.cpus) & set(cpus)})
 
 
-def _locked(numbers: Collection[int], folder: Path, *, waits: bool, say: Callable[[str], None]) -> ExitStack:
+def _locked(numbers: Collection[int], folder: Path, *, waits: bool, say: Callable[[str], None], lasts_s: float | None) -> ExitStack:
     """Take all locks, and return a stack that releases them. If ``waits`` is true, wait for locks that another run holds."""
     deadline, said = time.monotonic() + WAIT_MAX_S, ""
-    while isinstance(owner := _try(numbers, folder), str):
+    while isinstance(owner := _try(numbers, folder, lasts_s), _Owner):
         if not waits or time.monotonic() > deadline:
-            raise CoresInUseError(f"{owner} is measuring on the same cores", hint="without --no-wait, httpbench waits until it ends")
-        if owner != said:
-            say(f"waiting until {owner} ends: it is measuring on the same cores")
-            said = owner
+            raise CoresInUseError(f"{owner.name} is measuring on the same cores", hint="without --no-wait, httpbench waits until it ends")
+        if owner.name != said:
+            when = f", expected at {time.strftime('%H:%M:%S', time.localtime(owner.end_s))}" if owner.end_s else ""
+            say(f"waiting until {owner.name} ends{when}: it is measuring on the same cores; with --no-wait, httpbench would exit instead")
+            said = owner.name
         time.sleep(POLL_S)
     return owner
 
 
-def _try(numbers: Collection[int], folder: Path) -> ExitStack | str:
-    """Try to take all locks. Return a stack that releases them or, if another run holds a lock, a description of that run."""
+@dataclass(frozen=True, slots=True)
+class _Owner:
+    """The run that holds a lock."""
+
+    name: str
+    end_s: float | None = None
+    """Expected end in seconds since the epoch, or ``None`` if it is unknown."""
+
+
+def _try(numbers: Collection[int], folder: Path, lasts_s: float | None) -> ExitStack | _Owner:
+    """Try to take all locks. Return a stack that releases them or, if another run holds a lock, that run."""
     descriptors = []
     with ExitStack() as held:
         for number in numbers:
@@ -87,10 +102,11 @@ def _try(numbers: Collection[int], folder: Path) -> ExitStack | str:
                 fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
                 return _owner(descriptor)
+        end = "" if lasts_s is None else f" {time.time() + lasts_s:.0f}"
         for descriptor in descriptors:
             with suppress(OSError):  # the disk might be full, but the lock works anyway
                 os.truncate(descriptor, 0)
-                os.pwrite(descriptor, f"{os.getpid()} {_process_ids()}\n".encode(), 0)
+                os.pwrite(descriptor, f"{os.getpid()} {_process_ids()}{end}\n".encode(), 0)
         return held.pop_all()
 
 
@@ -111,15 +127,15 @@ def _opened(path: Path) -> int:
     return descriptor
 
 
-def _owner(descriptor: int) -> str:
-    """Describe the owner of a lock, as recorded in the lock file."""
+def _owner(descriptor: int) -> _Owner:
+    """Return the owner of a lock, as recorded in the lock file: a process id, a PID namespace and, if it is known, the expected end."""
     try:
-        pid, _, process_ids = os.pread(descriptor, OWNER_BYTES, 0).decode("ascii").strip().partition(" ")
-        number = int(pid)
+        pid, process_ids, *end = os.pread(descriptor, OWNER_BYTES, 0).decode("ascii").split()
+        number, end_s = int(pid), float(end[0]) if end else None
     except (OSError, ValueError):
-        return "another httpbench run"
+        return _Owner("another httpbench run")
     where = "" if process_ids == _process_ids() else " in another container"
-    return f"the httpbench run with process id {number}{where}"
+    return _Owner(f"the httpbench run with process id {number}{where}", end_s)
 
 
 def _process_ids() -> str:

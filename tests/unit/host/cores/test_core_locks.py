@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -93,7 +94,24 @@ def test_a_second_run_waits_and_reports_it_once() -> None:
         assert not entered.wait(0.2)
     waiting.join(10)
     assert entered.is_set()
-    assert said == [f"waiting until the httpbench run with process id {first.pid} ends: it is measuring on the same cores"]
+    assert said == [
+        f"waiting until the httpbench run with process id {first.pid} ends: it is measuring on the same cores; "
+        "with --no-wait, httpbench would exit instead"
+    ]
+
+
+def test_a_waiting_run_reports_when_the_first_one_is_expected_to_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    said: list[str] = []
+    monkeypatch.setattr("httpbench.host.cores.core_locks.WAIT_MAX_S", 0.1)
+    begin = time.time()
+    with (
+        only_run_on({0}, FOUR, waits=False, say=print, lasts_s=90),
+        pytest.raises(CoresInUseError),
+        only_run_on({0}, FOUR, waits=True, say=said.append),
+    ):
+        pass
+    ends = {time.strftime("%H:%M:%S", time.localtime(begin + 90 + late_s)) for late_s in range(-1, 5)}
+    assert any(f"ends, expected at {end}: it is measuring" in said[0] for end in ends), said
 
 
 def test_a_killed_run_leaves_no_lock() -> None:

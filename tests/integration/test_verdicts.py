@@ -130,3 +130,30 @@ def test_evidence_shows_the_measurements_behind_a_verdict(harness: Harness) -> N
     facts = result["rounds"][0]["facts"]
     assert facts["network"]["segments_sent"] > 0
     assert facts["achieved_share"] == pytest.approx(result["rounds"][0]["measurement"]["throughput_rps"] / 200)
+
+
+TWO_WRITES = """
+import socket, sys, threading
+
+def serve(connection):
+    if sys.argv[2] == "nodelay":
+        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    while connection.recv(4096):
+        connection.sendall(b"HTTP/1.1 200 OK\\r\\nContent-Length: 5\\r\\n\\r\\n")
+        connection.sendall(b"hello")
+
+with socket.create_server(("127.0.0.1", int(sys.argv[1]))) as listener:
+    while True:
+        threading.Thread(target=serve, args=(listener.accept()[0],), daemon=True).start()
+"""
+
+
+def test_a_response_in_two_writes_is_explained_by_delayed_acks(harness: Harness, tmp_path: Path) -> None:
+    server = tmp_path / "server.py"
+    server.write_text(TWO_WRITES)
+    commands = [f"python3 {server} {{port}} {mode}" for mode in ("nagle", "nodelay")]
+    words = ("--name", "slow", "--name", "fast", "-c", "4", "-d", "600ms", "--warmup", "200ms", "--rounds", "1", "--retries", "0")
+    done = harness.run("run", *commands, *words, "--interleave", "rounds")
+    assert done.returncode == 0, done.stdout + done.stderr
+    (note,) = re.findall(r"Probably waiting for delayed ACKs.*", done.stdout)
+    assert re.search(r": slow \(4\d ms\)\. Write head and body at once, or set TCP_NODELAY", note), note

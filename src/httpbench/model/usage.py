@@ -102,6 +102,8 @@ class Network(Frozen):
     retransmission_timeouts: int | None = None
     """Number of TCP retransmission timeouts. A timeout delays its connection much longer than other retransmissions do. Null: not
     reported."""
+    delayed_acks: int | None = None
+    """Number of acknowledgments that were sent alone and late, because no data followed that could carry them. Null: not reported."""
     listen_overflows: int | None = None
     """Number of connections rejected because the accept queue was full. Null: not reported."""
     listen_drops: int | None = None

@@ -58,6 +58,7 @@ def _counters(files: Mapping[str, str]) -> dict[str, int]:
         "segments_sent": tcp.get("OutSegs"),
         "segments_retransmitted": tcp.get("RetransSegs"),
         "retransmission_timeouts": extended.get("TCPTimeouts"),
+        "delayed_acks": extended.get("DelayedACKs"),
         "listen_overflows": extended.get("ListenOverflows"),
         "listen_drops": extended.get("ListenDrops"),
         "backlog_drops": _dropped(files["softnet_stat"]),

@@ -11,7 +11,8 @@ from httpbench.sample import NetworkMeter
 def write(folder: Path, *, sent: int, again: int, overflows: int, dropped: tuple[int, int]) -> None:
     (folder / "snmp").write_text(f"Ip: Forwarding\nIp: 1\nTcp: RtoAlgorithm MaxConn OutSegs RetransSegs\nTcp: 1 -1 {sent} {again}\n")
     (folder / "netstat").write_text(
-        f"TcpExt: ListenOverflows ListenDrops TCPTimeouts\nTcpExt: {overflows} {overflows + 1} {again // 2}\nIpExt: InOctets\nIpExt: 5\n"
+        "TcpExt: DelayedACKs ListenOverflows ListenDrops TCPTimeouts\n"
+        f"TcpExt: {sent // 2} {overflows} {overflows + 1} {again // 2}\nIpExt: InOctets\nIpExt: 5\n"
     )
     (folder / "softnet_stat").write_text("".join(f"0000ffff {count:08x} 00000000\n" for count in dropped))
 
@@ -22,7 +23,7 @@ def test_counters_start_at_the_mark(tmp_path: Path) -> None:
     write(tmp_path, sent=1500, again=9, overflows=2, dropped=(1, 18))
     found = meter.read()
     assert (found.segments_sent, found.segments_retransmitted) == (500, 2)
-    assert found.retransmission_timeouts == 1
+    assert (found.retransmission_timeouts, found.delayed_acks) == (1, 250)
     assert (found.listen_overflows, found.listen_drops) == (0, 0)
     assert found.backlog_drops == 16
 

@@ -18,6 +18,7 @@ from httpbench.report.words.once import once
 from httpbench.report.words.reasons import sentences
 from httpbench.report.words.run import status
 from httpbench.report.words.targets import LIMITS, label, probe_legend, probe_warnings
+from httpbench.stats.delayed_acks import waiting_us
 from httpbench.stats.disturbance import disturbers
 from httpbench.stats.next_step import NextStep, StepKind, next_step
 from httpbench.stats.stalls import hidden_stalls
@@ -59,6 +60,7 @@ def legend(found: Sequence[Group], table: Table) -> list[str]:
         *_meanings(found, table, rows),
         *_marks(rows),
         *_stalls(found),
+        *_delayed_acks(found),
         *disturbed_notes(rows),
         *probe_legend(rows),
         *container_notes(rows),
@@ -149,6 +151,14 @@ def _stalls(found: Sequence[Group]) -> Iterator[str]:
         yield f"p99 hides stalls, which `--rate` shows: {named}."
 
 
+def _delayed_acks(found: Sequence[Group]) -> Iterator[str]:
+    """Name the targets whose responses wait for delayed acknowledgments."""
+    waiting = {row.target.id: (row, time_us) for group in found for row in group.rows if (time_us := waiting_us(row.trials)) is not None}
+    if waiting:
+        named = ", ".join(f"{label(row.target)} ({time_us / 1000:.0f} ms)" for row, time_us in waiting.values())
+        yield f"Probably waiting for delayed ACKs (Nagle's algorithm): {named}. Write head and body at once, or set TCP_NODELAY."
+
+
 def _limits(rows: Sequence[Row]) -> Iterator[str]:
     """For each limit, list the targets that have it. Also list the targets that are written below their framework's public API."""
     targets = {row.target.id: row.target for row in rows}
@@ -205,7 +215,14 @@ def _repeated_once(lines: Sequence[str]) -> list[str]:
 def brief_notes(run: Run, trials: Sequence[Trial], found: Sequence[Group]) -> list[str]:
     """Return at most three lines about missing trials, disturbances, stalls, rows without results, and canned targets."""
     rows = [row for group in found for row in group.rows]
-    lines = [*status(run, trials), *filter(None, [disturbed_note(rows)]), *_stalls(found), *_without_results(found), *_warnings(found)]
+    lines = [
+        *status(run, trials),
+        *filter(None, [disturbed_note(rows)]),
+        *_delayed_acks(found),
+        *_stalls(found),
+        *_without_results(found),
+        *_warnings(found),
+    ]
     if len(lines) <= BRIEF_LINES_MAX:
         return lines
     return [*lines[: BRIEF_LINES_MAX - 1], f"{len(lines) - BRIEF_LINES_MAX + 1} more notes: httpbench report {run.id} --explain"]

@@ -15,7 +15,7 @@
 unexport PYTHONDONTWRITEBYTECODE
 
 .DELETE_ON_ERROR:
-.PHONY: bench results test test-all test-unit faults install portable check vale prose static clean help image shell single multi all
+.PHONY: bench results test test-all test-unit faults install link portable check vale prose static clean help image shell single multi all
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -76,6 +76,11 @@ faults: install portable
 # The packages download while the compiler runs.
 install:
 	@$(MAKE) --no-print-directory --jobs 2 $(VENV)/installed $(BUILT)
+	@$(MAKE) --no-print-directory link
+
+# Links can't become outdated, unlike copies.
+link:
+	@ln -sf $(BUILT:%=$(CURDIR)/%) $(BIN)
 
 $(VENV)/installed: pyproject.toml
 	$(PYTHON) -m venv $(VENV)

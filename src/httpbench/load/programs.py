@@ -14,11 +14,12 @@ OVERRIDE = "HTTPBENCH_PROGRAMS"
 
 
 def locate(name: str) -> str | None:
-    """Find a program in the folder that ``OVERRIDE`` names, in Python's folder, in the build of a checkout or in ``PATH``.
+    """Find a program in the folder that ``OVERRIDE`` names, in the build of this checkout, in Python's folder or in ``PATH``.
 
-    Returns the program's path, or ``None``.
+    The checkout comes before Python's folder, because several checkouts can share one virtual environment. Returns the program's path, or
+    ``None``.
     """
-    folders = (os.environ.get(OVERRIDE), Path(sys.executable).parent, Path(__file__).resolve().parents[3] / "target" / "release")
+    folders = (os.environ.get(OVERRIDE), Path(__file__).resolve().parents[3] / "target" / "release", Path(sys.executable).parent)
     places = (Path(folder) / name for folder in folders if folder)
     found = next((str(path) for path in places if path.is_file()), None)
     return found or shutil.which(name)

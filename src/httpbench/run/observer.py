@@ -10,6 +10,7 @@ from httpbench.errors import HttpbenchError
 from httpbench.load import Progress, SliceReport
 from httpbench.model import Reason, Target, Trial, TrialPlan
 from httpbench.sample import Current
+from httpbench.stats.search import Bounds
 
 
 class Stage(StrEnum):
@@ -33,6 +34,12 @@ class Observer(Protocol):
         """Report the start of a trial. ``left_s`` estimates the rest of the run, including this trial, in seconds.
 
         ``done`` and ``total`` are numbers of trials. ``total`` is ``None`` if unknown.
+        """
+
+    def searching(self, known: Bounds, trials_max: int, left_s: float | None) -> None:
+        """Report the interval that a search has found so far, before each of its trials.
+
+        ``left_s`` is the maximum duration of the rest of the search, in seconds, or ``None`` if it is unlimited.
         """
 
     def stage(self, stage: Stage) -> None: ...

@@ -12,6 +12,7 @@ from httpbench.quantiles import PERCENTILES, samples_needed
 from httpbench.stats.disturbance import disturbance
 from httpbench.stats.evidence import evidence_of
 from httpbench.stats.search import (
+    Bounds,
     LimitSide,
     Offer,
     RateObservation,
@@ -19,6 +20,7 @@ from httpbench.stats.search import (
     attainable_width,
     bounds,
     next_offer,
+    places,
     retest,
     settled,
 )
@@ -75,6 +77,8 @@ class Saturation(Frozen):
     """Whether the load generator was busy in most trials at ``rate_failed_rps``, so that the target may be able to handle more load."""
     closed_loop_rps: float | None
     """Closed-loop throughput with the same connections, in requests/s. The search started from this rate. Null: not measured."""
+    closed_loop_disturbed: bool = False
+    """Whether all closed-loop trials were disturbed, so that ``closed_loop_rps`` is too low."""
     inversions: tuple[float, ...]
     """Rates that met the service level although a lower rate missed it, in requests/s."""
     curve: tuple[RatePoint, ...]
@@ -178,6 +182,7 @@ def saturation(search: Search, trials: Sequence[Trial]) -> Saturation:
         attainable_width=attainable if attainable > search.width else None,
         generator_limited=any(point.rate_rps == known.upper and 2 * point.generator_busy > point.trials for point in curve),
         closed_loop_rps=closed_loop_rps(trials),
+        closed_loop_disturbed=is_closed_loop_disturbed(trials),
         inversions=tuple(rate for rate, kind in found.items() if kind is LimitSide.LOWER and rate > (known.upper or math.inf)),
         curve=tuple(curve),
         rate_low_rps=min((known.lower, *failed)) if known.lower is not None else None,
@@ -190,8 +195,31 @@ def saturation(search: Search, trials: Sequence[Trial]) -> Saturation:
 
 
 def closed_loop_rps(trials: Sequence[Trial]) -> float | None:
-    """Return the throughput of the closed-loop trial at the start of a search; ``None`` if it wasn't measured."""
-    return next((trial.measurement.throughput_rps for trial in trials if trial.plan.load.rate_rps is None and trial.measurement), None)
+    """Return the closed-loop throughput at the start of a search; ``None`` if it wasn't measured.
+
+    A disturbed trial is repeated, and the first undisturbed one counts. If all of them were disturbed, the highest throughput counts,
+    because a disturbance makes the throughput too low.
+    """
+    found = [(trial, trial.measurement.throughput_rps) for trial in trials if trial.plan.load.rate_rps is None and trial.measurement]
+    quiet = next((rps for trial, rps in found if not disturbance(trial)), None)
+    return quiet if quiet is not None else max((rps for _, rps in found), default=None)
+
+
+def is_closed_loop_disturbed(trials: Sequence[Trial]) -> bool:
+    """Return whether every closed-loop trial at the start of a search was disturbed."""
+    found = [trial for trial in trials if trial.plan.load.rate_rps is None and trial.measurement]
+    return bool(found) and all(disturbance(trial) for trial in found)
+
+
+def bracket(search: Search, trials: Sequence[Trial]) -> Bounds:
+    """Return the interval that a running search has found so far. Scouts show the ends that no trial that counts has shown yet."""
+    seen = observations(search, trials)
+    scouted, known = (bounds(places(seen, phase)) for phase in phases(search))
+    lower = scouted.lower if known.lower is None else known.lower
+    upper = scouted.upper if known.upper is None else known.upper
+    if lower is not None and upper is not None and lower >= upper:
+        return known
+    return Bounds(lower, upper)
 
 
 def held_in_most(point: RatePoint) -> bool:

@@ -17,6 +17,7 @@ from httpbench.load import Phase, Progress, SliceReport
 from httpbench.model import Load, Step, Verdict, VerdictKind
 from httpbench.run import Stage
 from httpbench.sample import Current
+from httpbench.stats.search import Bounds
 from tests.factories import make_plan, make_target, make_trial
 
 PLAN = make_plan("python/gunicorn-meinheld", round_=1, load=Load(connections=64))
@@ -196,3 +197,10 @@ def test_the_outcome_of_a_rising_rate_is_that_of_its_last_step() -> None:
     rising = trial.model_copy(update={"measurement": measured.model_copy(update={"steps": steps})})
     assert outcome(trial).startswith("20,000 requests/s")
     assert outcome(rising).startswith("30,000 requests/s")
+
+
+def test_a_search_shows_its_interval_and_the_time_left() -> None:
+    area = make_area(Clock())
+    area.searching(Bounds(9000, None), 200, 130.0)
+    area.trial_started(PLAN, 6, None, 10)
+    assert lines(area, 120)[0] == "trial 7 of at most 200 · holds at 9,000, at most 2m 10s left"

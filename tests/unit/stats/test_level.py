@@ -11,6 +11,7 @@ from httpbench.report.words import curves
 from httpbench.report.words.reasons import joined, sentence
 from httpbench.stats.level import (
     DISTURBED_MAX,
+    bracket,
     closed_loop_rps,
     is_too_disturbed,
     misses,
@@ -20,6 +21,7 @@ from httpbench.stats.level import (
     responses_needed,
     saturation,
 )
+from httpbench.stats.search import Bounds
 from tests.factories import make_distribution, make_measurement, make_plan, make_trial, make_usage
 
 IDLE = Verdict(kind=VerdictKind.IDLE)
@@ -145,3 +147,26 @@ def test_a_search_without_a_retest_is_marked() -> None:
     assert curves.sentences(search, again, trials)[0].endswith(
         "holds at 1,000 requests/s (in 4 of 4 trials) and fails at 1,008 (in 4 of 4 trials)"
     )
+
+
+def test_a_disturbed_reference_is_not_the_start_of_the_search() -> None:
+    search = make_search()
+    quiet, loud = trial(None), trial(None, **LOUD)
+    low = loud.model_copy(update={"measurement": make_measurement(400.0, 5.0)})
+    assert closed_loop_rps([low, quiet]) == 1000.0
+    assert closed_loop_rps([low, loud, low]) == 1000.0, "if all are disturbed, the highest is the least wrong"
+    assert not saturation(search, [low, quiet]).closed_loop_disturbed
+    found = saturation(search, [low, loud])
+    assert found.closed_loop_disturbed
+    assert "closed loop, for comparison: 1,000 requests/s, too low because other programs disturbed it" in curves.sentences(
+        search, found, [low, loud]
+    )
+
+
+def test_the_scouts_show_the_interval_until_a_rate_is_decided() -> None:
+    search = make_search()
+    assert bracket(search, [trial(None)]) == Bounds(None, None)
+    scouts = [trial(None), trial(10_000, duration_s=1.0), trial(11_000, 9000, duration_s=1.0)]
+    assert bracket(search, scouts) == Bounds(10_000, 11_000)
+    assert bracket(search, [*scouts, *[trial(10_200)] * 3]) == Bounds(10_200, 11_000)
+    assert bracket(search, [*scouts, *[trial(11_200)] * 3]) == Bounds(11_200, None), "trials that count contradict the scouts"

@@ -19,7 +19,7 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
-from httpbench.cli.terminal.progress import Lines, clock, load_of, outcome
+from httpbench.cli.terminal.progress import Lines, clock, load_of, number_text, outcome
 from httpbench.errors import HttpbenchError
 from httpbench.load import Phase, Progress, SliceReport
 from httpbench.model import Target, Trial, TrialPlan
@@ -118,7 +118,7 @@ class LiveArea(Lines):
     def _overall(self, width: int) -> RenderableType:
         left_s = max(self._left_s - (self._now() - self._trial_began), 0)
         if self._total is None:
-            return _line(f"trial {self._done + 1}")
+            return _line(" · ".join(filter(None, (f"trial {number_text(self._done, self._trials_max)}", self._search))))
         words = f"{self._done}/{self._total} trials · {clock(left_s)} left"
         elapsed_s = self._now() - (self._run_began or 0)
         share = elapsed_s / (elapsed_s + left_s) if elapsed_s + left_s else 0.0

@@ -13,6 +13,7 @@ from httpbench.report.words.numbers import three_digits
 from httpbench.report.words.reasons import joined, sentence
 from httpbench.run import Stage
 from httpbench.sample import Current
+from httpbench.stats.search import Bounds
 from httpbench.stats.steady import not_shown_steady, unsteady
 from httpbench.text import one_line
 
@@ -23,6 +24,8 @@ class Lines:
     def __init__(self, console: Console):
         self._console = console
         self._places: dict[int, str] = {}
+        self._search = ""
+        self._trials_max: int | None = None
 
     def build_started(self, target: Target) -> None:
         self._say(f"building {target.id} …")
@@ -33,8 +36,13 @@ class Lines:
         )
 
     def trial_started(self, plan: TrialPlan, done: int, total: int | None, left_s: float) -> None:
-        number = f"repeat {plan.attempt}" if plan.attempt else f"{done + 1}" if total is None else f"{done + 1}/{total}"
+        number = (
+            f"repeat {plan.attempt}" if plan.attempt else number_text(done, self._trials_max) if total is None else f"{done + 1}/{total}"
+        )
         self._places[plan.number] = f"[{number}] {plan.target} {load_of(plan)}, round {plan.round + 1}"
+
+    def searching(self, known: Bounds, trials_max: int, left_s: float | None) -> None:
+        self._search, self._trials_max = search_text(known, left_s), trials_max
 
     def stage(self, stage: Stage) -> None:
         pass
@@ -46,7 +54,8 @@ class Lines:
         pass
 
     def trial_ended(self, trial: Trial) -> None:
-        self._say(f"{self._place(trial)}: {outcome(trial)}")
+        before = f" ({self._search})" if self._search else ""
+        self._say(f"{self._place(trial)}{before}: {outcome(trial)}")
 
     def _place(self, trial: Trial) -> str:
         """Return and delete the description of a trial that :meth:`trial_started` stored."""
@@ -68,6 +77,19 @@ def load_of(plan: TrialPlan, elapsed_s: float | None = None) -> str:
         return plan.workload
     rate = f", {_offered(plan.load, elapsed_s)} requests/s offered" if plan.load.rate_rps else ""
     return f"{plan.scaling}, {plan.load.connections} connections{rate}"
+
+
+def number_text(done: int, trials_max: int | None) -> str:
+    """Return the number of a trial in a run whose number of trials is unknown: ``7 of at most 200``."""
+    return f"{done + 1}" if trials_max is None else f"{done + 1} of at most {trials_max:,}"
+
+
+def search_text(known: Bounds, left_s: float | None) -> str:
+    """Describe a running search: ``holds at 9,000, fails at 9,500, at most 2m 10s left``."""
+    parts = [f"holds at {known.lower:,g}"] if known.lower is not None else []
+    parts += [f"fails at {known.upper:,g}"] if known.upper is not None else []
+    parts += [f"at most {clock(left_s)} left"] if left_s is not None else []
+    return ", ".join(parts)
 
 
 def _offered(load: Load, elapsed_s: float | None) -> str:

@@ -82,7 +82,7 @@ def search_of(run: Run, trials: Sequence[Trial], figures: Sequence[HtmlFigure | 
     return {
         "title": curves.title(run, trials),
         "method": curves.method(run.search, trials),
-        "sentences": curves.sentences(run.search, found, trials),
+        "sentences": curves.sentences(run.search, found, trials, run.status),
         "figures": figures,
         "table": HtmlTable.of("Rates", table.headings, table.rows),
     }

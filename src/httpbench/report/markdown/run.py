@@ -96,5 +96,5 @@ def _search(search: Search, run: Run, trials: Sequence[Trial]) -> Iterator[str]:
     yield from ("", escape(curves.method(search, trials)), "")
     yield from fenced("\n".join(curves.curve(search, result, CURVE_COLUMNS)))
     yield from ("", *pipe_table(table.headings, [heading != curves.WHY_NOT for heading in table.headings], table.rows), "")
-    yield from _claims(curves.sentences(search, result, trials))
+    yield from _claims(curves.sentences(search, result, trials, run.status))
     yield from (f"{escape(line)}  " for line in origin(run, trials))

@@ -188,7 +188,7 @@ def _search(run: Run, search: Search, trials: Sequence[Trial], width: int, view:
     parts += [Text(curves.title(run, trials), style="bold"), Text(curves.method(search, trials), style="dim"), Text()]
     parts += [Text(line, no_wrap=True) for line in curves.curve(search, result, width)]
     parts += [Text(), *fitted(_search_columns(search, result, view), width), Text()]
-    parts += [Text(line, style="bold", overflow="fold") for line in curves.sentences(search, result, trials)]
+    parts += [Text(line, style="bold", overflow="fold") for line in curves.sentences(search, result, trials, run.status)]
     below = origin(run, trials) if view.explain else list(status(run, trials))
     return Stack(*parts, Text(), *(Text(line, style="dim") for line in below))
 

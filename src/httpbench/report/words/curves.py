@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from httpbench.model import Arrivals, Figure, Run, Search, Trial, VerdictKind
+from httpbench.model import Arrivals, Figure, Run, RunStatus, Search, Trial, VerdictKind
 from httpbench.report.words.loads import scaling_words
 from httpbench.report.words.numbers import figure_name, four_digits, plural, three_digits
 from httpbench.report.words.reasons import joined, sentence
 from httpbench.report.words.tables import TextTable
 from httpbench.report.words.targets import label
-from httpbench.stats.level import DISTURBED_MAX, RatePoint, Saturation, held_in_most
+from httpbench.stats.level import DISTURBED_MAX, RatePoint, Saturation, bracket, held_in_most
 
 ROWS = 14
 AXIS_COLUMNS = 11
@@ -41,11 +41,12 @@ def method(search: Search, trials: Sequence[Trial]) -> str:
     return f"open loop, {spacing} · {made} · warm-up {plan.load.warmup_s:g} s · load generator {plan.load_generator}"
 
 
-def sentences(search: Search, found: Saturation, trials: Sequence[Trial]) -> list[str]:
-    """State the result and any caveats."""
-    lines = [_result(search, found, trials)]
+def sentences(search: Search, found: Saturation, trials: Sequence[Trial], status: RunStatus = RunStatus.FINISHED) -> list[str]:
+    """State the result and any caveats. If the search is still running, state what it has found so far."""
+    lines = [_so_far(search, trials) if status is RunStatus.RUNNING else _result(search, found, trials)]
     if found.closed_loop_rps is not None:
-        lines.append(f"closed loop, for comparison: {found.closed_loop_rps:,.0f} requests/s")
+        caveat = ", too low because other programs disturbed it" if found.closed_loop_disturbed else ""
+        lines.append(f"closed loop, for comparison: {found.closed_loop_rps:,.0f} requests/s{caveat}")
     if found.inversions:
         rates = ", ".join(f"{rate:,g}" for rate in found.inversions)
         lines.append(f"ignored: the SLO also held at {rates} requests/s, above a rate that failed")
@@ -104,9 +105,20 @@ def curve(search: Search, found: Saturation, width: int) -> list[str]:
     ]
 
 
-def _result(search: Search, found: Saturation, trials: Sequence[Trial]) -> str:
+def _so_far(search: Search, trials: Sequence[Trial]) -> str:
+    known = bracket(search, trials)
+    held = f"holds at {known.lower:,g} requests/s" if known.lower is not None else ""
+    failed = f"fails at {known.upper:,g} requests/s" if known.upper is not None else ""
+    return f"{_slo(search)}, so far: {' and '.join(filter(None, (held, failed))) or 'no rate is decided'}; the search is still running"
+
+
+def _slo(search: Search) -> str:
     bounds = [f"{figure_name(bound.figure)} < {_ms(bound.limit_us)}" for bound in search.level.bounds]
-    slo = f"SLO ({', '.join(bounds)}, at most {search.level.failed_share_max * 100:g}% failed)"
+    return f"SLO ({', '.join(bounds)}, at most {search.level.failed_share_max * 100:g}% failed)"
+
+
+def _result(search: Search, found: Saturation, trials: Sequence[Trial]) -> str:
+    slo = _slo(search)
     if found.rate_rps is None and found.too_disturbed:
         return f"{slo}: the highest rate is unknown"
     if found.rate_rps is None:

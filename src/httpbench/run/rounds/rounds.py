@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
@@ -26,7 +27,11 @@ from httpbench.run.slices.round import make_round
 from httpbench.run.trial.frame import failed
 from httpbench.run.trial.inputs import TrialInputs, Upstream
 from httpbench.stats.hopeless import common_failure
+from httpbench.stats.level import bracket
 from httpbench.store import Store
+
+REFERENCE_REPEATS = 2
+"""Maximum number of repeats of the closed-loop trial with which a search begins."""
 
 
 def make_run(spec: RunSpec, store: Store, observer: Observer) -> Outcome:
@@ -92,6 +97,7 @@ class _Making:
 
     def __init__(self, spec: RunSpec, built: Built, record: Record, observer: Observer):
         self._spec, self._built, self._record, self._observer = spec, built, record, observer
+        self._began_s = time.monotonic()
         self._begun = 0
         """Number of trials that have started, without repeats. If targets take turns, all their trials start before the first one ends."""
 
@@ -117,6 +123,10 @@ class _Making:
     def _started(self, planned: TrialPlan) -> None:
         trials, search = self._spec.plan.trials, self._spec.search
         left_s = estimate_s(trials[self._begun :] or [planned], self._spec.targets)
+        if search:
+            spent_s = time.monotonic() - self._began_s
+            most_s = max(search.time_max_s - spent_s, 0.0) if search.time_max_s is not None else None
+            self._observer.searching(bracket(search, self._record.trials), search.trials_max, most_s)
         self._observer.trial_started(planned, self._begun, None if search else len(trials), left_s)
         self._begun += planned.attempt == 0
 
@@ -167,11 +177,13 @@ def _is_hopeless(spec: RunSpec, planned: TrialPlan, made: Sequence[Trial], obser
 def _upcoming(spec: RunSpec, made: Sequence[Trial]) -> Iterator[list[TrialPlan]]:
     """Yield the trials of the plan with repeats. The trials of a table in slices are yielded together, all other trials one by one.
 
-    In a search, the results so far determine the next trial.
+    In a search, the results so far determine the next trial. Only its closed-loop trial is repeated if it is disturbed, because the search
+    starts from its result.
     """
-    yield from with_repeats(spec.plan.trials, made, 0 if spec.search else spec.retries)
+    began_s = time.monotonic()
+    yield from with_repeats(spec.plan.trials, made, REFERENCE_REPEATS if spec.search else spec.retries)
     if spec.search:
-        for planned in upcoming(spec.search, spec.plan.trials[0], made):
+        for planned in upcoming(spec.search, spec.plan.trials[0], made, began_s):
             yield [planned]
 
 

@@ -13,12 +13,13 @@ FAILURES_MAX = 2
 """Number of failed trials in a row after which the search ends, because the target probably no longer starts."""
 
 
-def upcoming(search: Search, first: TrialPlan, made: Sequence[Trial]) -> Iterator[TrialPlan]:
+def upcoming(search: Search, first: TrialPlan, made: Sequence[Trial], began_s: float | None = None) -> Iterator[TrialPlan]:
     """Yield the trials after ``first``, the closed-loop trial that begins the search. The caller must append each trial to ``made``.
 
-    The search ends before a trial that would exceed the search's time limit.
+    The search ends before a trial that would exceed the search's time limit. ``began_s`` is its start on the monotonic clock, by default
+    now.
     """
-    began_s = time.monotonic()
+    began_s = time.monotonic() if began_s is None else began_s
     while (offer := _next_offer(search, made)) is not None:
         ends_s = time.monotonic() + first.load.warmup_s + offer.duration_s + (made[-1].overhead_s or 0.0)
         if search.time_max_s is not None and ends_s - began_s > search.time_max_s:

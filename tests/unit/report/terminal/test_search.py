@@ -8,7 +8,7 @@ import pytest
 from rich.cells import cell_len
 from rich.console import Console
 
-from httpbench.model import Bound, Load, Run, Search, ServiceLevel, Trial, Verdict, VerdictKind
+from httpbench.model import Bound, Load, Run, RunStatus, Search, ServiceLevel, Trial, Verdict, VerdictKind
 from httpbench.report.terminal.run import render_terminal
 from httpbench.report.words.columns import View
 from tests.factories import make_distribution, make_measurement, make_plan, make_run, make_trial
@@ -59,3 +59,13 @@ def test_at_most_six_lines_follow_the_table() -> None:
     lines = shown(100)
     last_row = max(index for index, line in enumerate(lines) if line.strip().startswith(("100,000", "101,000", "102,000")))
     assert 1 <= len([line for line in lines[last_row + 1 :] if line]) <= 6
+
+
+def test_a_running_search_shows_what_it_has_found_so_far() -> None:
+    run, trials = searched()
+    running = run.model_copy(update={"status": RunStatus.RUNNING})
+    for count, found in ((1, "no rate is decided"), (4, "holds at 100,000 requests/s")):
+        out = io.StringIO()
+        Console(file=out, width=200, highlight=False).print(render_terminal(running, trials[:count], width=200))
+        assert f"so far: {found}; the search is still running" in out.getvalue()
+        assert "ended" not in out.getvalue()

@@ -95,7 +95,8 @@ def test_tables_and_exports_follow_hyperfines_format(harness: Harness) -> None:
 def test_verify_reports_each_clause(harness: Harness) -> None:
     good = harness.run("verify", "--targets", str(TARGETS), f"{PREFIX}/connects-each-time", f"{PREFIX}/declared")
     assert good.returncode == 1
-    assert "✗ sends all requests over one connection: opened 10 connections for 10 requests" in good.stdout
+    assert "✗ sends all requests over one connection: opened 10 connections for 10 requests; if" in good.stdout
+    assert 'declare limits = ["no-keepalive"]' in good.stdout
     assert "✓ sends all requests over one connection: does not hold, as declared (no-keepalive)" in good.stdout
     assert "✗ ends with an error if the status is 404" in good.stdout
 

@@ -24,6 +24,10 @@ BAR_MIN, BAR_MAX = 6, 16
 NAME_MIN = 10
 """Minimum number of characters that remain when a name is cut."""
 EIGHTHS = " ▏▎▍▌▋▊▉"
+BEYOND = "»"
+"""End of a bar that is cut off."""
+OUTLIER = 5
+"""Minimum ratio of the longest length to the second longest at which its bar is cut off."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -69,7 +73,7 @@ class Cells:
 
     def drawn(self, width: int) -> Cells:
         """Return the column with each length drawn as a bar."""
-        longest = max((length for length in self.lengths if length), default=1.0)
+        longest = _scale([length for length in self.lengths if length])
         shares = [None if length is None else length / longest for length in self.lengths]
         return replace(self, texts=[Text(bar(share, width), style="cyan") for share in shares], lengths=())
 
@@ -125,10 +129,26 @@ def grid(columns: Sequence[Cells], width: int) -> Table:
     return table
 
 
+def _scale(lengths: Sequence[float]) -> float:
+    """Return the length of a full bar: the longest length, or the second longest if the longest is an outlier.
+
+    If an outlier had a full bar, all other bars would be too short to compare.
+    """
+    ordered = sorted(lengths, reverse=True)
+    if len(ordered) > 2 and ordered[0] > OUTLIER * ordered[1]:
+        return ordered[1]
+    return ordered[0] if ordered else 1.0
+
+
 def bar(share: float | None, width: int) -> str:
-    """Draw a bar of at most ``width`` characters in steps of 1/8. A share above zero always produces a visible bar."""
+    """Draw a bar of at most ``width`` characters in steps of 1/8. A share above zero always produces a visible bar.
+
+    A bar with a share above one is cut off, and ends with a mark.
+    """
     if not share:
         return ""
+    if share > 1:
+        return "█" * (width - 1) + BEYOND
     full, rest = divmod(max(round(share * width * 8), 1), 8)
     return ("█" * full + EIGHTHS[rest]).rstrip()
 

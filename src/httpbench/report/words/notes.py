@@ -137,6 +137,11 @@ def _marks(rows: Sequence[Row]) -> Iterator[str]:
         yield f"{marks} {limits} {was} the limit: the target may be faster than measured."
     if any(row.counts_partly for row in rows):
         yield f"{PARTLY} Some rounds are not valid; results come from the other rounds."
+    yield from _parentheses(rows)
+
+
+def _parentheses(rows: Sequence[Row]) -> Iterator[str]:
+    """Explain results in parentheses."""
     if any(row.measured and (row.measured.throughput_rps or row.measured.client) for row in rows):
         without = {row.summary.verdict.kind for row in rows if row.measured}
         kind = " or ".join(kind for kind in (VerdictKind.INVALID, VerdictKind.DISTURBED) if kind in without) or "invalid"
@@ -213,7 +218,10 @@ def _repeated_once(lines: Sequence[str]) -> list[str]:
 
 
 def brief_notes(run: Run, trials: Sequence[Trial], found: Sequence[Group]) -> list[str]:
-    """Return at most three lines about missing trials, disturbances, stalls, rows without results, and canned targets."""
+    """Return at most three lines about missing trials, disturbances, stalls, rows without results, and canned targets.
+
+    If there is room, results in parentheses are explained, too.
+    """
     rows = [row for group in found for row in group.rows]
     lines = [
         *status(run, trials),
@@ -223,6 +231,8 @@ def brief_notes(run: Run, trials: Sequence[Trial], found: Sequence[Group]) -> li
         *_without_results(found),
         *_warnings(found),
     ]
+    if len(lines) < BRIEF_LINES_MAX:
+        lines += _parentheses(rows)
     if len(lines) <= BRIEF_LINES_MAX:
         return lines
     return [*lines[: BRIEF_LINES_MAX - 1], f"{len(lines) - BRIEF_LINES_MAX + 1} more notes: httpbench report {run.id} --explain"]

@@ -66,7 +66,7 @@ def _idle(client: Client, path: str) -> Problem:
     ran, done = _run(client, path, FEW, requests=0)
     if done.connections:
         return _crashed(ran) or f"opened {done.connections} connections"
-    return _crashed(ran) or (None if ran.printed.strip() == "0 0" else f'printed "{ran.printed.strip()}"')
+    return _crashed(ran) or (None if ran.printed.strip() == "0 0" else f'printed "{_first_line(ran.printed)}"')
 
 
 def _works(client: Client, path: str, work: ClientWork, reconnects: bool) -> Problem:
@@ -79,12 +79,23 @@ def _works(client: Client, path: str, work: ClientWork, reconnects: bool) -> Pro
 
 def _keeps(client: Client, path: str) -> Problem:
     ran, done = _run(client, path, FEW)
-    return _crashed(ran) or (None if done.connections == 1 else f"opened {done.connections} connections for {done.requests} requests")
+    if (crash := _crashed(ran)) or done.connections == 1:
+        return crash
+    problem = f"opened {done.connections} connections for {done.requests} requests"
+    if done.connections == done.requests and Limit.NO_KEEPALIVE not in client.target.limits:
+        problem += f'; if the library cannot keep connections open, declare limits = ["{Limit.NO_KEEPALIVE}"]'
+    return problem
 
 
 def _notices(client: Client, path: str) -> Problem:
     ran, _ = _run(client, path, FEW, other=f"{path.rstrip('/')}/not-there")
-    return None if ran.timed.code != 0 else f'ended with exit code 0 and printed "{ran.printed.strip()}"'
+    return None if ran.timed.code != 0 else f'ended with exit code 0 and printed "{_first_line(ran.printed)}"'
+
+
+def _first_line(printed: str) -> str:
+    """Return the first line of a client's output, and the number of its lines if there are more."""
+    lines = printed.strip().splitlines()
+    return "" if not lines else lines[0] if len(lines) == 1 else f"{lines[0]} … ({len(lines)} lines)"
 
 
 def _crashed(ran: ClientRun) -> str | None:

@@ -75,6 +75,16 @@ def test_the_length_of_a_bar_is_proportional_to_its_share(share: float, width: i
     assert bool(drawn) == (share > 0)
 
 
+def test_an_outlier_does_not_shorten_the_other_bars() -> None:
+    def drawn(*lengths: float) -> list[str]:
+        cells = Cells("", "", [Text() for _ in lengths], 1, is_number=False, lengths=lengths)
+        return [text.plain for text in cells.drawn(8).texts]
+
+    assert drawn(100.0, 4.0, 2.0) == ["███████»", "████████", "████"]
+    assert drawn(16.0, 4.0, 2.0) == ["████████", "██", "█"], "not an outlier"
+    assert drawn(100.0, 4.0)[0] == "████████", "two bars show their ratio"
+
+
 def test_a_missing_value_has_no_bar() -> None:
     assert bar(None, 10) == ""
 

@@ -167,6 +167,14 @@ def test_invalid_results_are_struck_through_with_a_reason_and_a_hint() -> None:
     assert "\x1b[2;9m(123,500)" in shown(make_run(trials), trials, color=True)
 
 
+def test_results_in_parentheses_are_explained_beside_valid_rows() -> None:
+    verdict = Verdict(kind=VerdictKind.INVALID, reasons=("0.50% of requests failed (timeout 7)",))
+    trials = [*make_rounds("a/a", (1000, 1010, 1020)), *make_rounds("b/b", (123_456,) * 3, verdict=verdict)]
+    text = shown(make_run(trials), trials, view=None)
+    assert "(123,500)" in text
+    assert "(…) Measured in invalid rounds: not ranked and not compared." in text
+
+
 def test_invalid_results_come_last_without_a_rank() -> None:
     verdict = Verdict(kind=VerdictKind.INVALID, reasons=("0.50% of requests failed (timeout 7)",))
     fast = make_rounds("a/fast", (900_000,) * 3, verdict=verdict)

@@ -137,7 +137,8 @@ def test_options_set_the_environment_folder_and_preparation(harness: Harness, tm
 
 def test_a_shell_is_used_only_on_request_and_ends_with_its_children(harness: Harness) -> None:
     command = f"true && {GOOD}"
-    assert run(harness, command, "--rounds", "1").returncode == 1
+    refused = run(harness, command, "--rounds", "1")
+    assert refused.returncode == 2 and "uses &&, which requires a shell" in refused.stderr
     done = run(harness, command, "--shell", "--rounds", "1", "--export-json", "-")
     assert done.returncode == 0, done.stdout
     assert "left processes running" not in done.stdout, "JSON is not broken into lines, where words could hide"
@@ -278,7 +279,7 @@ def test_a_url_without_a_scheme_is_http(harness: Harness) -> None:
         (("a {port}", "--scan", "connections", "1..8", "-c", "8"), "both set the number of connections"),
         (("a {port}", "--scan", "connections", "8..1"), "goes down"),
         (("a {port}", "--fail-if", "rps<-3%"), "--fail-if requires a second server"),
-        (("a {port}", "--precision", "0.02"), "is not a percentage above zero"),
+        (("a {port}", "--precision", "0.02"), "could be a fraction or a percentage; write it as 2% or 0.02%"),
         (("a {port}", "-H", "nonsense"), "write it as 'Name: value'"),
         (("a {port}", "--env", "nonsense"), "write it as KEY=VALUE"),
         (("a {port}", "--body", "@/nowhere"), "cannot read /nowhere"),

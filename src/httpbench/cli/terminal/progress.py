@@ -59,9 +59,6 @@ class Lines:
     def searching(self, known: Bounds, trials_max: int, left_s: float | None) -> None:
         self._search, self._trials_max = search_text(known, left_s), trials_max
 
-    def searching(self, known: Bounds, trials_max: int, left_s: float | None) -> None:
-        self._search, self._trials_max = search_text(known, left_s), trials_max
-
     def stage(self, stage: Stage) -> None:
         pass
 

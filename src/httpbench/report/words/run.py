@@ -81,18 +81,15 @@ def precision(run: Run, trials: Sequence[Trial]) -> list[str]:
     asked = run.precision
     if asked is None or run.baseline is None or run.status is not RunStatus.FINISHED:
         return []
+    requested = f"± {percentage(asked.half_width)}"
     width = widest(trials, run.baseline)
     if width is None:
-        return [f"{plus_minus(asked.half_width)} was not reached: too few valid rounds"]
+        return [f"{requested} was not reached: too few valid rounds"]
     if width.half_width <= asked.half_width:
-        return [
-            f"{plus_minus(width.half_width)} after {plural(width.rounds, 'round')}, within the requested {plus_minus(asked.half_width)}"
-        ]
+        return [f"{plus_minus(width.half_width)} after {plural(width.rounds, 'round')}, within the requested {requested}"]
     needed = width.rounds_for(asked.half_width)
     outlook = f"about {needed:,} would be enough" if needed else "more rounds than practical would be required"
-    return [
-        f"{plus_minus(asked.half_width)} was not reached in {plural(width.rounds, 'round')} ({plus_minus(width.half_width)}): {outlook}"
-    ]
+    return [f"{requested} was not reached in {plural(width.rounds, 'round')} ({plus_minus(width.half_width)}): {outlook}"]
 
 
 def machine(run: Run) -> Iterator[tuple[str, str]]:

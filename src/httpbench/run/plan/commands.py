@@ -25,6 +25,8 @@ LANGUAGE = "command"
 
 PLACEHOLDERS = ("host", "port", "workers", "scratch", "cert", "key")
 NAME_CHARACTERS_MAX = 40
+FOLDERS_MAX = 2
+"""Maximum number of folders in a name."""
 HASH_DIGITS = 6
 SECRET_CHARACTERS_MIN = 8
 """Minimum length of a variable's value that names omit. A shorter value, such as ``1``, might occur in a name by chance."""
@@ -108,8 +110,9 @@ def path_of(urls: Sequence[str]) -> str | None:
 def names_of(servers: Servers) -> list[str]:
     """Return a distinct name for each server: the given name, or a name derived from its command, URL or image.
 
-    A command is named after its program or script, with its folder and arguments. The name therefore doesn't depend on the other servers of
-    the run, so that ``compare`` and ``history`` find the server again. Only if two names are equal, the second one ends with a number.
+    A command is named after its program or script, with its last two folders and its arguments. The name therefore doesn't depend on the
+    other servers of the run, so that ``compare`` and ``history`` find the server again. Only if two names are equal, the second one ends
+    with a number.
     """
     given = [_slug(name) for name in servers.names]
     if "" in given:
@@ -125,10 +128,11 @@ def names_of(servers: Servers) -> list[str]:
 
 
 def _full_name(program: Named, secrets: Sequence[str]) -> str:
-    """Return the program's name with its folders and arguments, but without the user's home folder and without secrets."""
+    """Return the program's name with its last folders and its arguments, but without the user's home folder and without secrets."""
     path, home = PurePath(*program.folders), Path.home()
     folder = path.relative_to(home) if path.is_relative_to(home) else path
-    return " ".join([*folder.parts, program.name, *(word for word in program.words if not any(secret in word for secret in secrets))])
+    words = (word for word in program.words if not any(secret in word for secret in secrets))
+    return " ".join([*folder.parts[-FOLDERS_MAX:], program.name, *words])
 
 
 def _shortened(slug: str) -> str:

@@ -97,7 +97,6 @@ class _Making:
 
     def __init__(self, spec: RunSpec, built: Built, record: Record, observer: Observer):
         self._spec, self._built, self._record, self._observer = spec, built, record, observer
-        self._began_s = time.monotonic()
         self._begun = 0
         """Number of trials that have started, without repeats. If targets take turns, all their trials start before the first one ends."""
         self._began_s = time.monotonic()

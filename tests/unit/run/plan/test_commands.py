@@ -41,6 +41,7 @@ def test_names_are_short_and_distinct(commands: list[str], names: list[str]) -> 
         ("./server {port} --threads 4", "server-threads-4"),
         ("cd old && ./server {port}", "old-server"),
         (f"{Path.home()}/app/server {{port}}", "app-server"),
+        ("/srv/www/releases/v2/server {port}", "releases-v2-server"),
         ("./server {port} --token=secret-value", "server"),
         (f"./server {{port}} {'x' * 80}", "server-xxxxxxxxxxxxxxxxxxxxxxxxxx-4d353a"),
     ],

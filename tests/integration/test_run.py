@@ -138,7 +138,7 @@ def test_options_set_the_environment_folder_and_preparation(harness: Harness, tm
 def test_a_shell_is_used_only_on_request_and_ends_with_its_children(harness: Harness) -> None:
     command = f"true && {GOOD}"
     refused = run(harness, command, "--rounds", "1")
-    assert refused.returncode == 2 and "uses &&, which requires a shell" in refused.stderr
+    assert (refused.returncode, "uses &&, which requires a shell" in refused.stderr) == (2, True)
     done = run(harness, command, "--shell", "--rounds", "1", "--export-json", "-")
     assert done.returncode == 0, done.stdout
     assert "left processes running" not in done.stdout, "JSON is not broken into lines, where words could hide"

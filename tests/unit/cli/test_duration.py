@@ -40,7 +40,7 @@ def spec_of(load: Load, slices: int | None = 4, **changes: Any) -> RunSpec:
         ),
         (
             spec_of(FIXED, slices=None, search=SEARCH),
-            "a search, about 1m 07s, at most 3m 00s (--max-time); longer if other programs disturb it",
+            "a search of at most 3m 00s (--max-time), usually about 1m 07s",
         ),
     ],
     ids=["fixed", "repeats", "until steady", "precision", "search"],

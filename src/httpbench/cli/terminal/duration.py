@@ -10,7 +10,7 @@ from httpbench.run import KINDS, RunSpec, estimate_s, longest_warmup_s, usual_se
 def announcement(spec: RunSpec) -> str:
     """Return the line that a run prints before its first trial."""
     builds = ", without builds" if any(spec.targets[name].is_declared for name in spec.target_ids) else ""
-    repeats = "; longer if other programs disturb it" if spec.retries or spec.search else ""
+    repeats = "; longer if other programs disturb it" if spec.retries else ""
     return f"{_search(spec) if spec.search else _plan(spec)}{builds}{repeats}"
 
 
@@ -38,4 +38,7 @@ def _search(spec: RunSpec) -> str:
     first = spec.plan.trials[0]
     usual_s = usual_search_s(spec.search, first, KINDS[spec.targets[first.target].kind].trial_s)
     longest_s = spec.search.time_max_s
-    return f"a search, about {clock(usual_s)}" + (f", at most {clock(longest_s)} (--max-time)" if longest_s else "")
+    if longest_s is None:
+        return f"a search, about {clock(usual_s)}"
+    usual = f", usually about {clock(usual_s)}" if usual_s < longest_s else ""
+    return f"a search of at most {clock(longest_s)} (--max-time){usual}"

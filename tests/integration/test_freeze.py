@@ -91,7 +91,7 @@ print(type(tree._freezer).__name__, flush=True)
 sys.stdin.readline()
 """
 FAMILY = f"(setsid sh -c '{SPIN}' &); trap '' TERM; ({SPIN}) & {SPIN}"
-FAMILY_SIZE = 3
+FAMILY_SIZE, COMMANDS_AND_ORPHANS = 3, 2
 
 Starts = Callable[..., ProcessTree]
 
@@ -288,7 +288,7 @@ def frozen(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[FrozenHar
             if request.param == "group" and group == "-":
                 pytest.skip("control groups cannot be made here")
             parent = psutil.Process(int(guard))
-            until(lambda: len(parent.children(recursive=True)) == FAMILY_SIZE)
+            until(lambda: (len(parent.children()), len(parent.children(recursive=True))) == (COMMANDS_AND_ORPHANS, FAMILY_SIZE))
             family = [each.pid for each in parent.children(recursive=True)]
             process.stdin.write("freeze\n")
             process.stdin.flush()

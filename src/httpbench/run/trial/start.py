@@ -242,7 +242,7 @@ def _as_processes(target: Target, scaling: Scaling, workload: Workload, place: S
     log = place.scratch / "target.log"
     commands = commands_of(target, scaling, place, port)
     with explained_by(log), ProcessTree(commands, stdout=log, stderr=log) as tree:
-        address, response = _first_response(tree, port, workload, len(commands), place, _hint_about(target))
+        address, response = _first_response(tree, port, workload, len(commands), place, target)
         argv = tuple(commands[0].argv)
         yield RunningTarget(tree, address, port, response, log, argv=argv, copies=len(commands), transport=place.transport)
 
@@ -403,17 +403,15 @@ def fill(text: str, values: dict[str, str]) -> str:
 
 
 def _first_response(
-    tree: ProcessTree, port: int, workload: Workload, copies: int, place: StartContext, hint: str | None
+    tree: ProcessTree, port: int, workload: Workload, copies: int, place: StartContext, target: Target
 ) -> tuple[str, SampledResponse]:
     """Wait until every copy listens, because a late copy might get no connections. Return the address and the first correct response.
 
-    The address is ``::1`` if the target doesn't listen on 127.0.0.1.
-
-    ``hint`` says what may help if a copy fails.
+    The address is ``::1`` if a target from the command line doesn't listen on 127.0.0.1.
     """
     address, limit_s = place.address, place.start_limit_s
     deadline = time.monotonic() + limit_s
-    ipv6 = _OnlyOnIpv6(port, address)
+    ipv6 = _OnlyOnIpv6(port, is_possible=address == HOST and not target.is_declared)
     try:
         try:
             response = http.wait_until_correct(address, port, workload, limit_s, lambda: not (tree.exits() or ipv6), place.transport)
@@ -432,22 +430,23 @@ def _first_response(
                 )
             time.sleep(0.005)
     except StartError as error:
-        raise _explained(error, tree, address, port, hint) from None
+        raise _explained(error, tree, address, port, _hint_about(target)) from None
     return address, response
 
 
 class _OnlyOnIpv6:
     """A condition that is true once a target has listened on ``::1``, but not on 127.0.0.1, for ``LATE_S``.
 
-    Some targets listen on both addresses, one after the other. If the target must listen on another address, the condition is always false.
+    Some targets listen on both addresses, one after the other. If the target must listen on 127.0.0.1 or on another address, so that this
+    isn't possible, the condition is always false.
     """
 
-    def __init__(self, port: int, address: str):
-        self._port, self._is_asked = port, address == HOST
+    def __init__(self, port: int, *, is_possible: bool):
+        self._port, self._is_possible = port, is_possible
         self._since_s: float | None = None
 
     def __bool__(self) -> bool:
-        if not self._is_asked or not is_only_on_ipv6(self._port):
+        if not self._is_possible or not is_only_on_ipv6(self._port):
             self._since_s = None
             return False
         now_s = time.monotonic()

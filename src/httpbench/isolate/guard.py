@@ -416,8 +416,6 @@ class Guard:
                 self.reap()
             if self.keeper in ready:
                 self.kill_all()
-                if self.group:
-                    remove_group(self.group)
                 return
             if 0 in ready:
                 data = os.read(0, 4096)
@@ -510,6 +508,8 @@ def guard(keeper: int, group: str | None) -> None:
         return
     guard.say(event="started", guard=os.getpid(), pids=guard.pids, group=group)
     guard.watch()
+    if group:
+        remove_group(group)  # the keeper does it too, unless it was killed
 
 
 if __name__ == "__main__":

@@ -81,7 +81,7 @@ install:
 
 # Links can't become outdated, unlike copies.
 link:
-	@ln -sf $(BUILT:%=$(CURDIR)/%) $(BIN)
+	@ln -sf $(BUILT:%="$(CURDIR)/%") "$(BIN)"
 
 $(VENV)/installed: pyproject.toml
 	$(PYTHON) -m venv $(VENV)

@@ -71,6 +71,19 @@ def test_idle_connections_do_not_keep_others_out(db: Path) -> None:
         assert is_closed(idle[0]), "the one that has waited the longest is closed"
 
 
+def test_one_address_cannot_close_the_connections_of_others(db: Path) -> None:
+    with serving(db) as (_, address), ExitStack() as stack:
+        host, port = re.findall(r"//([^:/]+):(\d+)", address)[0]
+        early = stack.enter_context(socket.create_connection((host, int(port)), timeout=30))
+        others = [
+            stack.enter_context(socket.create_connection((host, int(port)), timeout=30, source_address=("127.0.0.2", 0)))
+            for _ in range(100)
+        ]
+        assert is_closed(others[0])
+        early.sendall(b"GET / HTTP/1.1\r\nHost: %s:%s\r\n\r\n" % (host.encode(), port.encode()))
+        assert early.recv(100).startswith(b"HTTP/1.1 200 ")
+
+
 def test_a_head_has_a_time_limit(db: Path) -> None:
     with serving(db) as (_, address):
         host, port = re.findall(r"//([^:/]+):(\d+)", address)[0]

@@ -12,8 +12,9 @@ HEAD_S = 10.0
 Between two requests, uvicorn's own limit for idle connections applies.
 """
 
-WAITING_MAX = 64
-"""Maximum number of connections without a complete head. If there are more, the one that has waited the longest is closed."""
+WAITING_MAX, WAITING_PER_ADDRESS_MAX = 64, 32
+"""Maximum numbers of connections without a complete head: of all clients, and of clients with the same address. If there are more, the one
+that has waited the longest is closed, so one address can't close the connections of others."""
 
 
 class HeadLimit(H11Protocol):
@@ -42,8 +43,16 @@ class HeadLimit(H11Protocol):
             return
         self._timer = self.loop.call_later(HEAD_S, self._close)
         waiting = {each: each._timer.when() for each in self.connections if isinstance(each, HeadLimit) and each._timer}
-        if len(waiting) > WAITING_MAX:
-            min(waiting, key=waiting.__getitem__)._close()
+        own = {each: when for each, when in waiting.items() if each._address == self._address}
+        for some, most in ((own, WAITING_PER_ADDRESS_MAX), (waiting, WAITING_MAX)):
+            if len(some) > most:
+                min(some, key=some.__getitem__)._close()
+                return
+
+    @property
+    def _address(self) -> str | None:
+        """IP address of the client, or ``None`` if unknown."""
+        return self.client[0] if self.client else None
 
     def _end_wait(self) -> None:
         if self._timer:

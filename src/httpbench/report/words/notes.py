@@ -13,7 +13,7 @@ from httpbench.load import GENERATORS, TIMERS
 from httpbench.model import Isolation, Learned, NetworkMode, Run, Table, Trial, Tuning, VerdictKind
 from httpbench.report.words.claims import stood_still
 from httpbench.report.words.columns import LOWER_BOUND, ODD_SIZE, PARTLY, UPPER_BOUND
-from httpbench.report.words.numbers import plural
+from httpbench.report.words.numbers import percentage, plural
 from httpbench.report.words.once import once
 from httpbench.report.words.reasons import sentences
 from httpbench.report.words.run import status
@@ -28,6 +28,8 @@ LOG_LINES = 12
 """Number of log lines shown below a table. The JSON export contains more lines."""
 
 BRIEF_LINES_MAX = 3
+FULL_SHARE_MAX = 0.05
+"""Maximum share of full handshakes without a note if sessions may be resumed. The first handshakes are always full."""
 DISTURBERS_MAX = 5
 
 NETWORKS = {NetworkMode.HOST: "host network", NetworkMode.BRIDGE: "bridge network"}
@@ -61,6 +63,7 @@ def legend(found: Sequence[Group], table: Table) -> list[str]:
         *_marks(rows),
         *_stalls(found),
         *_delayed_acks(found),
+        *_full_handshakes(found),
         *disturbed_notes(rows),
         *probe_legend(rows),
         *container_notes(rows),
@@ -164,6 +167,21 @@ def _delayed_acks(found: Sequence[Group]) -> Iterator[str]:
         yield f"Probably waiting for delayed ACKs (Nagle's algorithm): {named}. Write head and body at once, or set TCP_NODELAY."
 
 
+def _full_handshakes(found: Sequence[Group]) -> Iterator[str]:
+    """Name the targets that often required a full handshake although the load generator offered to resume a session."""
+    shares = {row.target.id: (row, _full_share(row)) for group in found if group.load.tls_resumption for row in group.rows}
+    often = [f"{label(row.target)} ({percentage(share)})" for row, share in shares.values() if share > FULL_SHARE_MAX]
+    if often:
+        yield f"Full handshakes instead of resumed sessions: {', '.join(often)}."
+
+
+def _full_share(row: Row) -> float:
+    """Return the share of full handshakes in all handshakes; 0 if unknown."""
+    counts = [trial.measurement.tls_handshakes for trial in row.trials if trial.measurement and trial.measurement.tls_handshakes]
+    total = sum(count.full + count.resumed for count in counts)
+    return sum(count.full for count in counts) / total if total else 0.0
+
+
 def _limits(rows: Sequence[Row]) -> Iterator[str]:
     """For each limit, list the targets that have it. Also list the targets that are written below their framework's public API."""
     targets = {row.target.id: row.target for row in rows}
@@ -234,6 +252,7 @@ def brief_notes(run: Run, trials: Sequence[Trial], found: Sequence[Group], sourc
         *status(run, trials),
         *filter(None, [disturbed_note(rows)]),
         *_delayed_acks(found),
+        *_full_handshakes(found),
         *_stalls(found),
         *_without_results(found),
         *_warnings(found),

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from httpbench.analysis.groups import groups
-from httpbench.model import Cores, Scaling, Verdict, VerdictKind
+from httpbench.model import Cores, Load, Scaling, TlsHandshakes, Verdict, VerdictKind
 from httpbench.report.words.loads import scaling_words, title
 from httpbench.report.words.notes import legend, row_notes
-from tests.factories import make_host_share, make_load_host, make_measurement, make_plan, make_run, make_trial
+from tests.factories import make_host_share, make_load_host, make_measurement, make_plan, make_rounds, make_run, make_trial
 
 
 def test_notes_of_trials_are_merged_with_ranges_and_a_count() -> None:
@@ -82,3 +82,14 @@ def test_a_table_states_the_number_of_load_hosts_and_the_slowest() -> None:
     closed = [make_trial(measurement=make_measurement(load_hosts=(make_host_share(lag_us_p99=None),)))]
     (group,) = groups(make_run(closed), closed)
     assert title(group).endswith("load from 1 load host")
+
+
+@pytest.mark.parametrize(("full", "is_named"), [(64, False), (700, True)])
+def test_targets_that_do_not_resume_sessions_are_named(full: int, is_named: bool) -> None:
+    load = Load(tls=True, tls_resumption=True, keepalive=False)
+    trials = make_rounds("c/nginx", (9000, 9100, 9200), plan={"load": load})
+    counted = make_measurement(tls_handshakes=TlsHandshakes(full=full, resumed=10_000 - full))
+    trials = [trial.model_copy(update={"measurement": counted}) for trial in trials]
+    run = make_run(trials)
+    named = [line for line in legend(groups(run, trials), run.table) if line.startswith("Full handshakes")]
+    assert named == (["Full handshakes instead of resumed sessions: c/nginx (7.0%)."] if is_named else [])

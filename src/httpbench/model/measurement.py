@@ -220,6 +220,8 @@ class TlsHandshakes(Frozen):
     """Number of full handshakes."""
     resumed: int
     """Number of handshakes that resumed an earlier session."""
+    cipher: str | None = None
+    """Cipher suite of the first handshake. Null: not reported."""
 
 
 class Measurement(Frozen):

@@ -237,12 +237,18 @@ pub struct TlsHandshakes {
     pub full: u64,
     /// Handshakes that resumed an earlier session.
     pub resumed: u64,
+    /// Cipher suite of the first handshake, such as `TLS13_AES_256_GCM_SHA384`; null if there was none.
+    pub cipher: Option<&'static str>,
 }
 
 impl TlsHandshakes {
     /// Adds two counts. Either of them may be missing.
     pub fn sum(one: Option<Self>, other: Option<Self>) -> Option<Self> {
-        one.into_iter().chain(other).reduce(|one, other| Self { full: one.full + other.full, resumed: one.resumed + other.resumed })
+        one.into_iter().chain(other).reduce(|one, other| Self {
+            full: one.full + other.full,
+            resumed: one.resumed + other.resumed,
+            cipher: one.cipher.or(other.cipher),
+        })
     }
 }
 

@@ -116,7 +116,8 @@ fn print_counts(result: &RunResult, out: &mut (impl Write + ?Sized)) -> io::Resu
         print_list("schedule", vec![format!("{offered} offered"), format!("{} unsent (no free connection)", requests.unsent)], out)?;
     }
     if let Some(handshakes) = result.tls_handshakes {
-        writeln!(out, "  TLS handshakes: {} full, {} resumed", handshakes.full, handshakes.resumed)?;
+        let cipher = handshakes.cipher.map_or_else(String::new, |cipher| format!(", {cipher}"));
+        writeln!(out, "  TLS handshakes: {} full, {} resumed{cipher}", handshakes.full, handshakes.resumed)?;
     }
     let errors = serde_json::to_value(result.errors).unwrap_or_default();
     let named: Vec<_> = errors

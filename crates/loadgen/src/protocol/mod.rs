@@ -56,6 +56,8 @@ pub struct ParserCounts {
 pub struct TlsHandshakes {
     pub full: u64,
     pub resumed: u64,
+    /// Cipher suite of the first handshake.
+    pub cipher: Option<&'static str>,
 }
 
 /// A receiver for the outcomes of requests.

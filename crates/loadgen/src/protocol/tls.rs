@@ -151,6 +151,9 @@ impl<P: Protocol> Tls<P> {
 
     fn note_handshake(&mut self, session: &mut Session<P::Session>) {
         session.established = true;
+        if self.handshakes.cipher.is_none() {
+            self.handshakes.cipher = session.tls.negotiated_cipher_suite().and_then(|suite| suite.suite().as_str());
+        }
         match session.tls.handshake_kind() {
             Some(HandshakeKind::Resumed) => self.handshakes.resumed += 1,
             _ => self.handshakes.full += 1,

@@ -322,8 +322,8 @@ impl<P: Protocol> Worker<P> {
     /// Returns the number of TLS handshakes since the last call.
     fn new_handshakes(&mut self) -> Option<TlsHandshakes> {
         let all = self.protocol.tls_handshakes()?;
-        let all = TlsHandshakes { full: all.full, resumed: all.resumed };
+        let all = TlsHandshakes { full: all.full, resumed: all.resumed, cipher: all.cipher };
         let before = std::mem::replace(&mut self.handshakes_reported, all);
-        Some(TlsHandshakes { full: all.full - before.full, resumed: all.resumed - before.resumed })
+        Some(TlsHandshakes { full: all.full - before.full, resumed: all.resumed - before.resumed, cipher: all.cipher })
     }
 }

@@ -171,7 +171,7 @@ def _add_counts(whole: dict[str, Any], result: Document) -> None:
     for name in SUMMED:
         _add_numbers(whole[name], result[name], result[name])
     if whole.get("tls_handshakes"):
-        _add_numbers(whole["tls_handshakes"], result["tls_handshakes"], whole["tls_handshakes"])
+        _add_numbers(whole["tls_handshakes"], result["tls_handshakes"], ("full", "resumed"))
     _add_numbers(whole, result, SUMMED_NUMBERS)
     _add_numbers(whole["config"], result["config"], ("connections", "threads"))
 

@@ -108,6 +108,7 @@ def further(found: Sequence[Group], table: Table) -> list[Column]:
         *(_latency(name, ALWAYS) for name in ("p95", "p99_9", "p99_99")),
         _CPU_PER_REQUEST,
         _HANDSHAKES,
+        _CIPHER,
         *_DATABASE,
         *_http_servers(found),
     ]
@@ -133,7 +134,7 @@ def _figures(found: Sequence[Group]) -> list[Column]:
         Column("requests", "Req", "", lambda row: _exact(row.summary.requests), 15),
         Column("errors", "Err", "", lambda row: _exact(row.summary.errors), 5),
         Column("rps", "Requests/s", "", _throughput, ALWAYS, is_headline=True),
-        *([_HANDSHAKES] if any(counts_handshakes(group.load) for group in found) else []),
+        *([_HANDSHAKES, _CIPHER] if any(counts_handshakes(group.load) for group in found) else []),
         Column("interval", "±", "%", lambda row: half_width(row.summary.throughput_rps), 1),
         Column("spread", "Range", "± %", lambda row: _spread(row.summary.throughput_rps), 17),
         Column("bytes", "BPS", "MB/s", lambda row: scaled(row.summary.bytes_per_s, 1e6, 1), 14),
@@ -235,6 +236,12 @@ def _handshakes(row: Row) -> str:
     return _throughput(row) if counts_handshakes(row.summary.load) else ""
 
 
+def _cipher(row: Row) -> str:
+    counts = (trial.measurement.tls_handshakes for trial in row.trials if trial.measurement)
+    return ", ".join(dict.fromkeys(count.cipher for count in counts if count and count.cipher))
+
+
+_CIPHER = Column("cipher", "Cipher", "", _cipher, ALWAYS, is_number=False)
 _HANDSHAKES = Column("handshakes", "Handshakes/s", "", _handshakes, ALWAYS, is_headline=True)
 
 

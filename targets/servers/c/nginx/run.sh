@@ -4,7 +4,7 @@
 # Usage: run.sh HOST PORT WORKERS SCRATCH [CERT KEY]
 set -eu
 host=$1 port=$2 workers=$3 scratch=$4
-[ $# -lt 6 ] || tls="ssl http2" files="ssl_certificate $5; ssl_certificate_key $6;"
+[ $# -lt 6 ] || tls="ssl http2" files="ssl_certificate $5; ssl_certificate_key $6; ssl_protocols TLSv1.2 TLSv1.3;"
 
 # Exactly 10,000 bytes in 1,000 distinct lines, so that a test detects bytes that a proxy loses, repeats or swaps.
 seq -f %09.0f 0 999 > "$scratch/10kb"

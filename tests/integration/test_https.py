@@ -214,7 +214,7 @@ def test_a_target_keeps_its_contract_over_tls(harness: Harness, nginx: Nginx, wo
     done = harness.run("verify", "c/nginx", "--scaling", "single", *words, timeout_s=120)
     assert done.returncode == 0, done.stdout
     assert ("responds to pipelined requests in order" in done.stdout) == ("--http2" not in words)
-    assert ("h2spec: " in done.stdout) == ("--http2" in words and h2spec() is not None)
+    assert ("c/nginx h2spec: " in done.stdout) == ("--http2" in words and h2spec() is not None)
 
 
 def test_other_verbs_use_tls(harness: Harness, nginx: Nginx) -> None:

@@ -32,7 +32,7 @@ from httpbench.run.rounds.record import Outcome
 from httpbench.run.rounds.rounds import backend_of, make_run
 from httpbench.run.rounds.saturate import usual_search_s
 from httpbench.run.server.conformance import H2SPEC_INSTALL, h2spec
-from httpbench.run.server.verify import probe_target
+from httpbench.run.server.verify import conformance_of, probe_target
 from httpbench.run.trial.start import StartContext, container_command
 from httpbench.run.trial.verified import Verified
 from httpbench.run.up import Up, up
@@ -60,6 +60,7 @@ __all__ = [
     "backend_of",
     "bases_of",
     "cache_folder",
+    "conformance_of",
     "container_command",
     "cores_beside_database",
     "database_of",

@@ -14,7 +14,7 @@ REPORT = """<?xml version="1.0" encoding="UTF-8"?>
 <testsuites>
   <testsuite name="5.1. Stream States" package="http2/5.1" tests="4" skipped="1" failures="0" errors="2">
     <testcase package="http2/5.1" classname="a" time="1"><error>GOAWAY Frame</error></testcase>
-    <testcase package="http2/5.1" classname="b" time="1"><failure>GOAWAY Frame</failure></testcase>
+    <testcase package="http2/5.1" classname="b" time="1"><failure>DATA \x00 < & Frame</failure></testcase>
     <testcase package="http2/5.1" classname="c" time="0.1"></testcase>
     <testcase package="http2/5.1" classname="d" time="0.1"><skipped></skipped></testcase>
   </testsuite>

@@ -54,14 +54,25 @@ def verify(options: VerifyOptions) -> ExitCode:
     from httpbench import host
     from httpbench.cli.targets import prepare_engines, with_backends, workloads_of
     from httpbench.model import Kind, Scaling
+    from httpbench.report.words.checks import conformance_text
     from httpbench.report.words.numbers import plural
-    from httpbench.run import H2SPEC_INSTALL, KINDS, backend_of, cores_beside_database, databases_of, h2spec, prepare, scaling_of
+    from httpbench.run import (
+        H2SPEC_INSTALL,
+        KINDS,
+        backend_of,
+        conformance_of,
+        cores_beside_database,
+        databases_of,
+        h2spec,
+        prepare,
+        scaling_of,
+    )
 
     selection, known = options.selection, options.selection.catalog()
     targets = options.isolation.applied(selection.of(known, kind=None if selection.words else Kind.SERVER))
     targets = options.transport.serving(targets, named=bool(selection.words))
     if options.record:
-        _require_recordable(targets, options.workload)
+        _require_recordable(targets, None if options.transport.http2 else options.workload)
     prepare_engines(targets)
     workloads = workloads_of(known, targets, options.workload)
     with console.observer() as observer:
@@ -96,10 +107,15 @@ def verify(options: VerifyOptions) -> ExitCode:
                 passed = passed and result.passed
                 results.append(result)
                 _show(result)
-        if results and options.workload is None and transport.trust is None:
+        if results and options.workload is None and not (transport.trust or transport.http2):
             recorded += _keep(target, results, built, record=options.record)
-        if options.record and (found := next((result.conformance for result in results if result.conformance), None)):
-            recorded.append(_add_conformance(target, found))
+        if results and transport.http2:
+            scaling = results[0].scaling
+            cores = cores_beside_database(target, served[0], topology, of_kind.partition(topology, scaling, None))
+            backend = backend_of(target, served[0], known.targets, built, cores, topology)
+            if found := conformance_of(target, scaling, served[0], built.folders[target.id], cores, backend, transport):
+                console.echo(f"{target.id} h2spec: {conformance_text(found)}")
+                recorded += [_add_conformance(target, found)] if options.record else []
     if recorded:
         console.echo(f"recorded {plural(len(recorded), 'target')} in {recorded[0]}")
     return ExitCode.OK if passed else ExitCode.FAILED
@@ -160,7 +176,7 @@ def _add_conformance(target: Target, found: Conformance) -> Path:
 
 
 def _show(result: Verified) -> None:
-    from httpbench.report.words.checks import check_text, conformance_text
+    from httpbench.report.words.checks import check_text
     from httpbench.report.words.targets import probe_warning
 
     asked = f" {result.workload}" if result.target.paths else ""
@@ -169,8 +185,6 @@ def _show(result: Verified) -> None:
         text = check_text(check)
         mark, more = "✓" if check.passed else "✗", "" if text == "holds" else f": {one_line(text)}"
         console.echo(f"  {mark} {check.name}{more}")
-    if result.conformance:
-        console.echo(f"  h2spec: {conformance_text(result.conformance)}")
     if result.probed:
         console.echo(f"  probe: {result.probed.label or 'unknown'}")
         if warning := probe_warning(result.target, result.probed):

@@ -39,7 +39,6 @@ def verify(
     workload = workload.of(target)
     checks: list[contract.Check] = []
     seen: Probed | None = None
-    tested: Conformance | None = None
     try:
         with _room(target, folder, cores, database, transport) as (place, generators, beside):
             before = beside.counts() if beside else None
@@ -53,8 +52,6 @@ def verify(
                 problem, correct = problem_under_load(running, workload, cores, generators)
                 requests = requests_under_load(workload)
                 checks.append(contract.Check(f"responds correctly to {requests:,} requests over {CONNECTIONS} connections", problem))
-                if transport.http2 and (program := h2spec()):
-                    tested = conformance(program, running, workload, generators)
                 checks.append(stays_alive(running))
                 stopped = running.stop()
             if beside and before and requires_rows(workload) and not problem:
@@ -64,7 +61,21 @@ def verify(
             checks.append(ends_in_time(stopped))
     except HttpbenchError as error:
         return Verified(target, scaling, tuple(checks), error, seen, workload.name)
-    return Verified(target, scaling, tuple(checks), None, seen, workload.name, tested)
+    return Verified(target, scaling, tuple(checks), None, seen, workload.name)
+
+
+def conformance_of(
+    target: Target, scaling: Scaling, workload: Workload, folder: Path, cores: Cores, database: Upstream | None, transport: http.Transport
+) -> Conformance | None:
+    """Run h2spec on a built server, and return its result, or ``None`` if it isn't installed. Raises :class:`HttpbenchError`."""
+    program, workload = h2spec(), workload.of(target)
+    if program is None:
+        return None
+    with (
+        _room(target, folder, cores, database, transport) as (place, generators, _),
+        start(target, scaling, workload, place) as running,
+    ):
+        return conformance(program, running, workload, generators)
 
 
 def probe_target(

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from httpbench import contract
 from httpbench.errors import HttpbenchError
 from httpbench.isolate import Stopped
-from httpbench.model import Conformance, Probed, Scaling, Target
+from httpbench.model import Probed, Scaling, Target
 from httpbench.run.trial.start import STOP_GRACE_S, RunningTarget
 
 
@@ -24,8 +24,6 @@ class Verified:
     probed: Probed | None = None
     workload: str | None = None
     """Name of the workload, or ``None`` for a client or a proxy."""
-    conformance: Conformance | None = None
-    """Result of h2spec, or ``None`` if it did not run."""
 
     @property
     def passed(self) -> bool:

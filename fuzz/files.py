@@ -418,7 +418,7 @@ def work(name: str, cases: Iterator[tuple[int, bytes]], seed: int, folder: Path,
 def run_worker(
     name: str, cases: Callable[[], Iterator[tuple[int, bytes]]], seed: int, folder: Path, ends: float
 ) -> Iterator[tuple[int, str | None]]:
-    """Try cases in a new process. Yield the number of each case, then again with its traceback if it failed."""
+    """Try cases in a new process. Yield the number of each case, and if the case fails, yield the number again with the traceback."""
     reading, writing = os.pipe()
     child = os.fork()
     if child == 0:

@@ -1,4 +1,4 @@
-"""Random changes to JSON, TOML, histograms, SQLite files and any bytes. Each function depends only on its arguments."""
+"""Random changes to JSON, TOML, histograms, SQLite files and arbitrary bytes. Each function depends only on its arguments."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Load host results for tests, in the format that httpbench-loadgen prints."""
+"""Results of load hosts for tests, in the format that httpbench-loadgen prints."""
 
 from __future__ import annotations
 

@@ -18,8 +18,8 @@ RESET_ON_CLOSE = struct.pack("ii", 1, 0)  # SO_LINGER with a timeout of 0: closi
 class Mode(StrEnum):
     OK = "ok"
     ERROR = "500"  # every response has status 500
-    RESET = "reset"  # resets the connection at every tenth request
-    CLOSE = "close"  # closes the connection at every tenth request
+    RESET = "reset"  # resets the connection instead of answering every tenth request
+    CLOSE = "close"  # closes the connection instead of answering every tenth request
     SLOW = "slow"  # every response takes ``delay_s``
     LATE = "late"  # every hundredth response takes ``delay_s``
     SILENT = "silent"  # reads and never responds

@@ -68,7 +68,7 @@ Several verbs have these options. The section of each verb names the ones it has
 FOREIGN = """\
 ## Options of other tools
 
-If you use an option of another tool that a verb lacks, the error names the equivalent:
+If you use another tool's option and the verb lacks it, the error names the equivalent:
 
 """
 

@@ -4,11 +4,11 @@
     benchmarks/saturation/experiment.py                      1 ms for each request: 1,000 requests/s, to within 5%
     benchmarks/saturation/experiment.py --service-us 250     4,000 requests/s
 
-The server (``server.c``) answers one request after the other at absolute deadlines, one service time apart. Its capacity is therefore known
-without a measurement. With evenly spaced requests, its queue stays empty below the capacity and grows without limit above it. Any rate
-above the capacity therefore breaks every latency bound, and any lower rate meets every bound above the service time. Close to the capacity,
-the server recovers slowly from a stall: at 99% of the capacity, recovery takes a hundred times as long as the stall. The latency bound must
-therefore be longer than the stalls that a virtual machine causes.
+The server (``server.c``) answers requests one after another, at absolute deadlines that are one service time apart. Its capacity is
+therefore known without a measurement. With evenly spaced requests, its queue stays empty below the capacity and grows without limit above
+it. Any rate above the capacity therefore breaks every latency bound, and any lower rate meets every bound above the service time. Close to
+the capacity, the server recovers slowly from a stall: at 99% of the capacity, recovery takes a hundred times as long as the stall. The
+latency bound must therefore be longer than the stalls that a virtual machine causes.
 
 A search takes about a minute on an idle machine. The output is a Markdown table. The exit code is 1 if a result is too far from the truth.
 """

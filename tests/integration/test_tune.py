@@ -37,7 +37,7 @@ Dies(Path(sys.argv[1])).apply([replace(KNOBS["packet-queue"], settings=one_more)
 
 @pytest.fixture(autouse=True)
 def alone() -> Iterator[None]:
-    """Let one of these tests run at a time, because they change and compare the same setting of the machine."""
+    """Let only one of these tests run at a time, because they change and compare the same setting of the machine."""
     with (Path(tempfile.gettempdir()) / "httpbench-tests-tune.lock").open("a") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield

@@ -57,7 +57,7 @@ def load_hosts(before: LoadHost | None, after: LoadHost | None) -> list[Mismatch
 
 
 def resources(base: TrialPlan, head: TrialPlan) -> list[Mismatch]:
-    """Return the mismatches in the cores and workers that a target got."""
+    """Return how the cores and workers that a target got differ between two runs."""
     cores = (base.cores.physical(base.cores.target), head.cores.physical(head.cores.target))
     pairs = (("target_cores", cores), ("workers", (base.workers, head.workers)))
     return [Mismatch(subject, old, new) for subject, (old, new) in pairs if old != new]

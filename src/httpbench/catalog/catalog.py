@@ -42,7 +42,7 @@ class Catalog:
 
 
 def load(extra_targets: Sequence[Path] = ()) -> Catalog:
-    """Read all targets, workloads and suites. Raises :class:`CatalogError` with the problems of all files.
+    """Read all targets, workloads and suites. Raises :class:`CatalogError` with the problems in all files.
 
     Another project's catalog replaces the built-in targets, because it has hundreds of targets, some with the same ids as built-in ones.
     """
@@ -53,13 +53,13 @@ def load(extra_targets: Sequence[Path] = ()) -> Catalog:
 
 
 def load_valid(extra_targets: Sequence[Path] = ()) -> tuple[Catalog, list[str]]:
-    """Read all targets, workloads and suites from valid files, and return them with the problems of the invalid files."""
+    """Read all targets, workloads and suites from valid files, and return them with the problems in the invalid files."""
     found, broken, problems = _read(extra_targets)
     return found, broken + problems
 
 
 def load_named(extra_targets: Sequence[Path], choose: Callable[[Catalog], object]) -> tuple[Catalog, list[str]]:
-    """Read what ``choose`` needs, and return it with the problems of broken ``target.toml`` files, which don't concern the named targets.
+    """Read what ``choose`` needs, and return it with the problems in broken ``target.toml`` files, which don't concern the named targets.
 
     ``choose`` raises :class:`SelectionError` if a name matches no valid target. In this case, and for problems other than broken files,
     raises :class:`CatalogError` with all problems.
@@ -76,7 +76,7 @@ def load_named(extra_targets: Sequence[Path], choose: Callable[[Catalog], object
 
 
 def _read(extra_targets: Sequence[Path]) -> tuple[Catalog, list[str], list[str]]:
-    """Read the catalog. Return it with the problems of broken ``target.toml`` files, and with all other problems."""
+    """Read the catalog. Return it with the problems in broken ``target.toml`` files, and with all other problems."""
     folder = root()
     broken: list[str] = []
     problems: list[str] = []

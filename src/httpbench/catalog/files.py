@@ -1,4 +1,4 @@
-"""Read a TOML file into a model, and report all problems of the file at once.
+"""Read a TOML file into a model, and report all problems in the file at once.
 
 pydantic does the validation. This module translates pydantic's errors into sentences that name the key in the file. If a word is
 invalid, the sentence lists the allowed words and suggests a similar one.

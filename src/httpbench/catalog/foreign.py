@@ -58,7 +58,7 @@ def json_data(text: str) -> Any:
 
 
 def file_problems(folder: Path, name: str) -> list[str]:
-    """Return the problems of a file in a target's folder that can be found without reading it."""
+    """Return the problems with a file in a target's folder that can be found without reading it."""
     if not os.path.lexists(folder / name):
         return [f"{name}: not in its folder"]
     try:
@@ -69,7 +69,7 @@ def file_problems(folder: Path, name: str) -> list[str]:
 
 
 def dockerfile_problems(folder: Path, name: str) -> list[str]:
-    """Return the problems of a Dockerfile that can be found without docker."""
+    """Return the problems with a Dockerfile that can be found without docker."""
     if problems := file_problems(folder, name):
         return problems
     try:

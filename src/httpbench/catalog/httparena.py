@@ -73,7 +73,7 @@ def read(folder: Path) -> list[Target]:
 
 
 def _mounts(clone: Path) -> tuple[dict[str, str], list[str]]:
-    """Return the paths to mount, by the paths inside the container, and the problems of paths that must not be mounted.
+    """Return the paths to mount, by the paths inside the container, and the problems with paths that must not be mounted.
 
     A path that leads out of the clone would expose other files to the container. A mounted socket could let the container control the host.
     """

@@ -1,7 +1,7 @@
 """Read a clone of TechEmpower's FrameworkBenchmarks, which has a ``benchmark_config.json`` in each ``frameworks/LANGUAGE/FRAMEWORK``.
 
 Each test of a configuration becomes a target, ``language/framework`` or ``language/framework/test``, that runs in a container built from
-the Dockerfile in the configuration's folder. Problems of a configuration are stored in its targets, so that one bad file doesn't hide
+the Dockerfile in the configuration's folder. Problems with a configuration are stored in its targets, so that one bad file doesn't hide
 hundreds of good ones.
 """
 
@@ -186,7 +186,7 @@ def _read(path: Path, project: str, name: str, raw: Raw) -> tuple[_Test | None, 
 
 
 def _beyond_the_model(folder: Path, full: str, raw: Raw) -> Iterator[str]:
-    """Yield the problems of a test that :class:`_Test` doesn't detect."""
+    """Yield the problems with a test that :class:`_Test` doesn't detect."""
     words = {name: _said(value) for name, value in raw.items() if isinstance(value, str)}
     if words.get("database") and not words.get("orm"):
         yield "orm: missing; required with a database"

@@ -58,7 +58,7 @@ VERBS = {
     "runs": "List stored runs, delete some, or store published results.",
     "serve": "Show all stored runs in a browser, including runs in progress.",
     "doctor": "Show the environment, and what will disturb a measurement.",
-    "tune": "Set this machine's knobs for measuring, and restore them.",
+    "tune": "Tune this machine's settings for measuring, or restore them.",
     "hosts": "Check load hosts before a run.",
     "noise": "Measure this machine's noise floor: one server against itself.",
     "completion": "Install tab completion for your shell.",

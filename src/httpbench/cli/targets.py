@@ -1,4 +1,4 @@
-"""Helpers for verbs that start targets: workloads, backends, databases and container engines."""
+"""Helpers that verbs use to start targets. They handle workloads, backends, databases and container engines."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ VALID_BEFORE, VALID_AFTER = timedelta(days=1), timedelta(days=30)
 
 @dataclass(frozen=True, slots=True)
 class Certificate:
-    """A certificate that signs itself, and its key, in PEM format."""
+    """A self-signed certificate and its key, in PEM format."""
 
     cert: str
     key: str = field(repr=False)

@@ -97,7 +97,7 @@ class ControlGroups:
         return next((file for file in files if os.access(file, os.W_OK)), None)
 
     def freezes(self, other: ControlGroups) -> bool:
-        """Return whether freezing this group also freezes ``other``: it is the same group, or one below it."""
+        """Return whether freezing this group also freezes ``other``, that is, whether ``other`` is this group or one below it."""
         own, folder = self.folder("freezer"), other.folder("freezer")
         return own == folder or own in folder.parents
 

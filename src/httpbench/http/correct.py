@@ -28,7 +28,7 @@ WRONG_FOR_S = 1.0  # a starting server may send 503 for a moment, but incorrect 
 
 
 def problems(response: Response, surplus: bytes, expect: Expectation) -> list[str]:
-    """Return all problems of a response, each as a clause. ``surplus`` contains the bytes after the response."""
+    """Return all problems with a response, each as a clause. ``surplus`` contains the bytes after the response."""
     found = []
     if expect.status is None and not 200 <= response.status < 300:
         found.append(f"status {response.status} instead of a success (2xx)")
@@ -50,7 +50,7 @@ def problems(response: Response, surplus: bytes, expect: Expectation) -> list[st
 
 
 def check(host: str, port: int, workload: Workload, transport: Transport = PLAIN) -> list[str]:
-    """Send one request and return all problems of the response, each as a clause."""
+    """Send one request and return all problems with the response, each as a clause."""
     try:
         return problems(*exchange(host, port, workload.request, transport=transport), workload.expect)
     except ExchangeError as error:

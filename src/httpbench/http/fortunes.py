@@ -37,7 +37,7 @@ OPTIONAL = ("meta", "link", "thead", "tbody")
 
 
 def page_problems(body: bytes) -> list[str]:
-    """Return all problems of a page, each as a clause."""
+    """Return all problems with a page, each as a clause."""
     try:
         text = body.decode()
     except UnicodeDecodeError:

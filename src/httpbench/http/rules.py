@@ -1,6 +1,6 @@
 """Check bodies against published rules: those of TechEmpower's tests, and those of HttpArena's JSON test.
 
-Each function returns the problems of one body, each as a phrase that fits into a sentence. This module is stricter than TechEmpower's own
+Each function returns the problems with one body, each as a phrase that fits into a sentence. This module is stricter than TechEmpower's own
 program, because it also reports problems for which that program only prints a warning. Both accept keys and the message in upper or lower
 case.
 
@@ -27,7 +27,7 @@ SAME_PROBLEMS_MAX = 3
 
 
 def rule_problems(response: Response, expect: Expectation) -> list[str]:
-    """Return the problems of a body under the workload's rule."""
+    """Return the problems with a body under the workload's rule."""
     match expect.rule:
         case Rule.TEXT_MESSAGE:
             return _text_problems(response.body)
@@ -46,7 +46,7 @@ def rule_problems(response: Response, expect: Expectation) -> list[str]:
 
 
 def world_problems(value: object) -> list[str]:
-    """Return the problems of a row of the table World."""
+    """Return the problems with a row of the table World."""
     if not isinstance(value, dict):
         return [f"{_shown(value)} is not a JSON object"]
     row = lower_keys(value)
@@ -57,7 +57,7 @@ def world_problems(value: object) -> list[str]:
 
 
 def worlds_problems(value: object, count: int | None) -> list[str]:
-    """Return the problems of an array of rows of the table World. ``count`` is the required number of rows (``None``: any)."""
+    """Return the problems with an array of rows of the table World. ``count`` is the required number of rows (``None``: any)."""
     if not isinstance(value, list):
         return [f"{_shown(value)} is not a JSON array"]
     found = [] if count in (None, len(value)) else [f"{len(value)} rows instead of {count}"]
@@ -66,7 +66,7 @@ def worlds_problems(value: object, count: int | None) -> list[str]:
 
 
 def _items_problems(value: object, count: int | None, factor: int) -> list[str]:
-    """Return the problems of a list of items in HttpArena's JSON test."""
+    """Return the problems with a list of items in HttpArena's JSON test."""
     items = value.get("items") if isinstance(value, dict) else None
     if not isinstance(value, dict) or not isinstance(items, list):
         return [f"{_shown(value)} is not a JSON object with an array of items"]

@@ -76,7 +76,7 @@ class Server:
         return self.receive(connection)
 
     def problem(self, response: Response, surplus: bytes = b"") -> str | None:
-        """Return all problems of a response in one line, or ``None`` if it is correct."""
+        """Return all problems with a response in one line, or ``None`` if it is correct."""
         return "; ".join(problems(response, surplus, self.workload.expect)) or None
 
     def is_correct(self, response: Response) -> bool:

@@ -143,7 +143,7 @@ def port(task: dict[str, Any]) -> dict[str, Any]:
 
 
 class Watch:
-    """Samples of the processes below a guard and of the host's counters, since the last mark."""
+    """Samples of the processes under a guard process and of the host's counters, since the last mark."""
 
     def __init__(self, root_pid: int, modules: dict[str, Any]):
         self._modules, self._root_pid = modules, root_pid
@@ -210,7 +210,7 @@ def locked_folder() -> tuple[str, int]:
 
 
 class Session:
-    """A load generator below a guard. The load generator and the guard end when the connection to the harness ends."""
+    """A load generator under a guard process. The load generator and the guard end when the connection to the harness ends."""
 
     def __init__(self, task: dict[str, Any], modules: dict[str, Any]):
         self._silence_s = task["silence_s"]

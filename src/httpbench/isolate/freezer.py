@@ -268,7 +268,7 @@ def thaw_container(pid: int, container_id: str) -> None:
 
 
 def of_tree(guard_pid: int, group: str | None, commands: Iterable[int]) -> Freezer:
-    """Return the freezer for the processes below a guard. ``commands`` are the ids of the guard's running commands."""
+    """Return the freezer for the processes under a guard process. ``commands`` are the ids of the guard's running commands."""
     if group is not None and os.access(file := Path(group) / "cgroup.freeze", os.W_OK) and set(commands) <= set(guard.members(group)):
         return GroupFreezer(file)
     return SignalFreezer(guard_pid)

@@ -144,7 +144,7 @@ def kill(pids: list[int]) -> None:
             except ProcessLookupError:
                 pass
             except OSError:
-                break  # the kernel is older than 5.3, or the limit of open files is reached
+                break  # the kernel is older than 5.3, or the limit on open files has been reached
         for pid in descendants():
             if pid in opened:
                 try:

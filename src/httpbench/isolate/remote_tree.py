@@ -1,7 +1,7 @@
 """A load generator on another host, with the same interface as a local :class:`~httpbench.isolate.tree.ProcessTree`.
 
-The agent on that host runs the load generator below a guard, and ends both when the harness is gone or silent. Both sides send heartbeats
-several times a second, because the connection stays open if the network fails or a host is suspended.
+The agent on that host runs the load generator under a guard process, and ends both when the harness is gone or silent. Both sides send
+heartbeats several times a second, because the connection stays open if the network fails or a host is suspended.
 """
 
 from __future__ import annotations

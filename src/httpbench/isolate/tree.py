@@ -1,4 +1,4 @@
-"""Start commands below a guard, and stop them together with all processes that they have started.
+"""Start commands under a guard process, and stop them together with all processes that they have started.
 
 One :class:`ProcessTree` contains one or more commands that belong together (a server with its workers, or one copy per core) and every
 process that they start. :mod:`httpbench.isolate.guard` explains why no process can escape.

@@ -34,7 +34,7 @@ class Distribution(Frozen):
     p99: Percentile = None
     p99_9: Percentile = None
     p99_99: Percentile = None
-    # Only load generators that keep no histogram report p2.5 and p97.5.
+    # p2.5 and p97.5 are reported only by load generators that keep no histogram.
     p2_5: Percentile = None
     p97_5: Percentile = None
     resolution_us: float | None = None

@@ -146,7 +146,7 @@ class Https(Frozen):
     def _uses_the_certificate(self) -> Https:
         _require_known(self.run, self.env)
         if not uses_certificate(self.run, self.env):
-            raise ValueError("https: its run or env must contain {cert}")
+            raise ValueError("https: its run or env must contain {cert} and {key}")
         return self
 
 
@@ -198,8 +198,8 @@ def _require_known(run: Iterable[str], env: Mapping[str, str]) -> None:
 
 
 def uses_certificate(run: Iterable[str], env: Mapping[str, str]) -> bool:
-    """Return whether a command or its environment contains ``{cert}``."""
-    return any("{cert}" in text for text in (*run, *env.values()))
+    """Return whether a command or its environment contains ``{cert}`` or ``{key}``."""
+    return any("{cert}" in text or "{key}" in text for text in (*run, *env.values()))
 
 
 class Trust(Frozen):

@@ -1,7 +1,7 @@
 """Read how many connections a listening socket can queue until the server accepts them.
 
 The server passes this number to ``listen()``, and the kernel may reduce it. The kernel reports the actual number over a netlink socket,
-even without root. The column Send-Q of ``ss -ltn`` also shows it; see sock_diag(7).
+even without root. The Send-Q column of ``ss -ltn`` also shows it; see sock_diag(7).
 """
 
 from __future__ import annotations

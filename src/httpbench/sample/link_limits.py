@@ -23,7 +23,7 @@ SYSTEM_FOLDERS = "/usr/local/sbin:/usr/sbin:/sbin"
 
 
 def read() -> dict[str, str]:
-    """Return the text of each speed file, by path, and the output of ``tc``, with the key ``tc``. This takes a few milliseconds."""
+    """Return the text of each speed file, keyed by path, and the output of ``tc`` under the key ``tc``. This takes a few milliseconds."""
     found = {}
     for path in LINKS.glob(SPEEDS):
         with contextlib.suppress(OSError):  # the link is down

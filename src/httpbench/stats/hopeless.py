@@ -8,7 +8,7 @@ from httpbench.model import Reason, ReasonKind, Trial, Verdict, VerdictKind
 
 
 def common_failure(trials: Sequence[Trial]) -> tuple[Reason, ...]:
-    """Return the first reason of each trial if these reasons are all the same; empty if they differ or if a trial counts.
+    """Return the first reason for each trial's verdict if these reasons are all the same; empty if they differ or if a trial counts.
 
     ``trials`` are all trials of the first round. Disturbed trials and trials that lost their load host are ignored. Reasons that differ
     only in their numbers count as the same.

@@ -57,7 +57,7 @@ class Estimate(Frozen):
     max: float
     """Highest value of any round."""
     spread: float | None
-    """(max − min) / 2 / median, shown in the column Range. Null: a single round, or a median of 0."""
+    """(max − min) / 2 / median, shown in the Range column. Null: a single round, or a median of 0."""
     rounds: int
     """Number of rounds that have the result."""
     interval: ConfidenceInterval | None = None
@@ -369,7 +369,7 @@ def _is_disturbed(verdict: Verdict) -> bool:
 
 
 def _without_withheld(trial: Trial) -> Sequence[Reason]:
-    """Return the reasons of a trial except those about withheld CPU time, which another note reports for all rounds together.
+    """Return the reasons for a trial's verdict, except those about withheld CPU time, which another note reports for all rounds together.
 
     Earlier versions of httpbench stored reasons as text, with those about withheld CPU time at the end.
     """

@@ -32,7 +32,7 @@ def comparison_page(frame: Frame, path: str, base: RunAndTrials, head: RunAndTri
 
 
 def comparison_chart(base: RunAndTrials, head: RunAndTrials, figure: str) -> Page:
-    """Draw the changes of one metric. Raises :class:`NotFound` if no cell has that metric in both runs."""
+    """Draw the changes in one metric. Raises :class:`NotFound` if no cell has that metric in both runs."""
     drawing = of_figure(changes(base, head), figure)
     if drawing is None:
         raise NotFound(f'These runs have no figure "{figure}" in common.')

@@ -1,4 +1,4 @@
-"""Tests of reading a clone of HttpArena. The folder ``tests/targets/httparena`` has the same layout."""
+"""Tests that a clone of HttpArena is read correctly. The folder ``tests/targets/httparena`` has the same layout."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Tests of reading a clone of TechEmpower's FrameworkBenchmarks. The folder ``tests/targets/techempower`` has the same layout."""
+"""Tests that a clone of TechEmpower's FrameworkBenchmarks is read correctly.
+
+The folder ``tests/targets/techempower`` has the same layout.
+"""
 
 from __future__ import annotations
 

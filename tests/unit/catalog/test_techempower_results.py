@@ -1,4 +1,4 @@
-"""Tests of reading a published ``results.json`` as a run."""
+"""Tests that a published ``results.json`` is read as a run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tests of finding workloads by name, including files, names that contain a number of rows, and mixes."""
+"""Tests that workloads are found by name, including files, names that contain a number of rows, and mixes."""
 
 from __future__ import annotations
 

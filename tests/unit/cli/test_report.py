@@ -1,4 +1,4 @@
-"""Test of reporting a run from its export instead of the results database."""
+"""Tests that a run can be reported from its export instead of from the results database."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tests of listing, deleting and importing runs."""
+"""Tests that runs are listed, deleted and imported."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tests of comparing a database's counters with the number of queries that the responses required."""
+"""Tests of the comparison of a database's counters with the number of queries that the responses required."""
 
 from __future__ import annotations
 

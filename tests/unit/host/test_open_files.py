@@ -12,7 +12,7 @@ from tests.unit.host.fake import write
 
 
 def limits(monkeypatch: pytest.MonkeyPatch, soft: int, hard: int) -> list[tuple[int, int]]:
-    """Fake these limits. Return a list that contains them, and to which later changes of the limits are appended."""
+    """Fake these limits. Return a list that contains them, and to which later changes to the limits are appended."""
     history = [(soft, hard)]
     monkeypatch.setattr(resource, "getrlimit", lambda _: history[-1])
     monkeypatch.setattr(resource, "setrlimit", lambda _, pair: history.append(pair))

@@ -1,4 +1,4 @@
-"""Tests of checking whether a run's process still exists. The check doesn't depend on the wall clock."""
+"""Tests that httpbench detects whether a run's process still exists. The check doesn't depend on the wall clock."""
 
 from __future__ import annotations
 

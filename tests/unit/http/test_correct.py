@@ -1,4 +1,4 @@
-"""Tests of finding the problems of a response."""
+"""Tests that all problems with a response are found."""
 
 from __future__ import annotations
 

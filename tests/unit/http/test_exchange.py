@@ -1,4 +1,4 @@
-"""Tests of parsing responses from bytes."""
+"""Tests that responses are parsed correctly from bytes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tests of learning the correct response from three responses."""
+"""Tests that the correct response is learned from three responses."""
 
 from __future__ import annotations
 

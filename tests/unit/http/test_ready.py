@@ -1,4 +1,4 @@
-"""Tests of waiting until a server responds correctly."""
+"""Tests of the wait until a server responds correctly."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ WORKLOAD = Workload(name="ok", description="two letters", request=Request(path="
 
 @contextmanager
 def server(silent: int, answer: bytes = RESPONSE) -> Iterator[int]:
-    """Accept ``silent`` connections without responding, and respond on all later ones. Yield the port."""
+    """Accept the first ``silent`` connections without responding, and respond on all later ones. Yield the port."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
         kept = []
 

@@ -1,4 +1,4 @@
-"""Tests of checking bodies against the published rules of TechEmpower and HttpArena."""
+"""Tests that bodies are checked against the published rules of TechEmpower and HttpArena."""
 
 from __future__ import annotations
 

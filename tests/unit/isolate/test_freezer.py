@@ -1,4 +1,4 @@
-"""Tests of freezing a control group in a fake tree, for both cgroup versions, and of the fallbacks if there is no group."""
+"""Tests that a control group in a fake tree is frozen, for both cgroup versions, and tests of the fallbacks if there is no group."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tests of parsing the reports of timers, and of the errors for invalid reports."""
+"""Tests that the reports of timers are parsed, and that invalid reports are errors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tests of detecting whether a server's responses depend on the request itself, on its length, or on its position."""
+"""Tests that httpbench detects whether a server's responses depend on the request itself, on its length, or on its position."""
 
 from __future__ import annotations
 

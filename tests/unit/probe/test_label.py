@@ -1,4 +1,4 @@
-"""Tests of deriving a server's label from the observations of a probe."""
+"""Tests that a server's label is derived from the observations of a probe."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tests of detecting that the wall clock was set, or that the machine was suspended."""
+"""Tests that httpbench detects if the wall clock was set or the machine was suspended."""
 
 from __future__ import annotations
 

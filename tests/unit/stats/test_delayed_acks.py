@@ -1,4 +1,4 @@
-"""Tests of finding targets whose responses wait for delayed acknowledgments."""
+"""Tests that targets whose responses wait for delayed acknowledgments are found."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tests of detecting runs whose later rounds would only repeat the failures of the first round."""
+"""Tests that runs whose later rounds would only repeat the failures of the first round are detected."""
 
 from __future__ import annotations
 

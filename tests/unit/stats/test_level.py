@@ -1,4 +1,4 @@
-"""Tests of checking service levels in one trial and in all trials of a search."""
+"""Tests that service levels are checked in one trial and in all trials of a search."""
 
 from __future__ import annotations
 

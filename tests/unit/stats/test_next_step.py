@@ -1,4 +1,4 @@
-"""Tests of suggesting what to do about invalid rounds."""
+"""Tests of the suggestions of what to do about invalid rounds."""
 
 from __future__ import annotations
 

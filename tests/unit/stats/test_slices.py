@@ -1,4 +1,4 @@
-"""Tests of combining the observations from several slices."""
+"""Tests that the observations from several slices are combined."""
 
 from __future__ import annotations
 

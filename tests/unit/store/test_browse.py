@@ -1,4 +1,4 @@
-"""Tests of listing runs and targets: filters and pages, with queries that read no documents."""
+"""Tests of the lists of runs and targets: filters and pages, with queries that read no documents."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tests of deleting runs, and of the sizes of runs."""
+"""Tests that runs are deleted, and tests of the sizes of runs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tests of reading a target's results over many runs from the table ``figures``, even in stores created before this table existed."""
+"""Tests that a target's results over many runs are read from the table ``figures``, even in stores created before it existed."""
 
 from __future__ import annotations
 

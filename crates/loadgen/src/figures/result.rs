@@ -34,7 +34,7 @@ pub struct RunResult {
     pub errors: Errors,
     /// Bytes on the wire.
     pub bytes: Bytes,
-    /// Correct responses per second. With slices, an open loop includes responses to requests of the lead-in.
+    /// Correct responses per second. With slices, an open loop includes responses to requests from the lead-in.
     pub throughput_rps: f64,
     /// Bytes received per second.
     pub throughput_bytes_per_s: f64,
@@ -172,7 +172,7 @@ pub struct Interval {
     pub start_s: f64,
     /// Length, in seconds.
     pub duration_s: f64,
-    /// Complete responses, correct or not. With slices, an open loop includes correct responses to requests of the lead-in.
+    /// Complete responses, correct or not. With slices, an open loop includes correct responses to requests from the lead-in.
     pub completed: u64,
     /// Errors of all kinds.
     pub errors: u64,

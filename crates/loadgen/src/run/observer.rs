@@ -36,7 +36,7 @@ pub struct SliceSummary {
     pub drain_us: f64,
     /// Number of connections opened during the slice.
     pub reopened: u64,
-    /// Number of all other correct responses: those during the lead-in and the drain and, in an open loop, those to requests of the
+    /// Number of all other correct responses: those during the lead-in and the drain and, in an open loop, those to requests from the
     /// lead-in.
     pub outside: u64,
 }

@@ -99,7 +99,7 @@ struct Server {
     number: u64,
     random: Random,
     served: Vec<Served>,
-    /// Whether a client has disconnected. The load has then ended, so the server stops responding.
+    /// Whether a client has disconnected. If so, the load has ended and the server stops responding.
     over: bool,
 }
 

@@ -136,7 +136,7 @@ class LoadSourceOptions(Options):
     )
     deprecated: str | None = option("--load-hosts", hidden=True, help="Deprecated: -r HOST for each host.")
     scheduler: str | None = option(
-        "--scheduler", metavar="ADDRESS", help="Load from all workers of this Dask cluster, such as tcp://10.0.0.1:8786."
+        "--scheduler", metavar="ADDRESS", help="Send the load from all workers of this Dask cluster, such as tcp://10.0.0.1:8786."
     )
     dask_ca: Path | None = option("--dask-ca", type=PEM_FILE, metavar="FILE", help="Certificate authority of the Dask cluster (PEM).")
     dask_cert: Path | None = option(

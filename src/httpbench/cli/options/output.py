@@ -74,7 +74,7 @@ class TableOptions(Options):
         "--columns",
         type=COLUMNS,
         metavar="NAME[,NAME…]",
-        default_text="as many as fit 80 characters",
+        default_text="as many as fit in 80 characters",
         help="Columns to show, such as target,rps,p99. docs/reports.md lists the names.",
     )
     explain: bool = option("--explain", is_flag=True, help="Explain columns, verdicts and marks below the tables.")
@@ -166,7 +166,9 @@ class ExportOptions(FileOptions):
     export_csv: str | None = export_option("csv", "one line per trial")
     export_markdown: str | None = export_option("markdown", "the table as Markdown")
     export_html: str | None = export_option("html", "the report, with charts, as one HTML file")
-    export_autocannon: str | None = export_option("autocannon", "latencies, requests and bytes per second as autocannon's tables")
+    export_autocannon: str | None = export_option(
+        "autocannon", "latencies, requests and bytes per second, in the format of autocannon's tables,"
+    )
     export_junit: str | None = export_option("junit", "rows and gates as JUnit XML")
     export_openmetrics: str | None = export_option("openmetrics", "the results as OpenMetrics text")
 

@@ -48,7 +48,7 @@ class ServerOptions(Options):
         help="Working directory of commands.",
     )
     shell: bool = option("--shell", is_flag=True, help="Run commands with /bin/sh.")
-    port: int | None = port_option(help="Port of commands without {port}, and inside images.")
+    port: int | None = port_option(help="Port of a server whose command has no {port}, or that runs from an image.")
     start_timeout: float = start_timeout_option()
     scaling: str | None = scaling_option(help="Cores for the server: one (single) or its whole share (multi).")
     share: ShareOptions = group(ShareOptions)
@@ -99,7 +99,7 @@ class RequestOptions(Options):
     workload: str | None = option(
         "--workload",
         metavar="NAME",
-        default_text="the first responses are correct",
+        default_text="none; the first responses count as correct",
         help="Use a built-in workload's request and expected response.",
     )
     path: str | None = option("--path", type=REQUEST_PATH, default_text="the URL's, or /", help="Request path.")
@@ -111,7 +111,7 @@ class RequestOptions(Options):
         type=click.IntRange(100, 599),
         metavar="STATUS",
         default_text="learned",
-        help="Expected status; then nothing is learned from the first responses.",
+        help="Expected status. If set, nothing is learned from the first responses.",
     )
     expect_body: str | None = option("--expect-body", metavar="TEXT|@FILE", default_text="any", help="Expected body.")
 

@@ -41,10 +41,10 @@ class CompareOptions(Options):
 def compare(options: CompareOptions) -> ExitCode | None:
     """Show what changed from one run to another.
 
-    BASE and HEAD are runs: an id or the beginning of one, latest, latest~1, the name of a run, a git commit, or a JSON export. A gate is
-    breached (exit code 3) only if the whole 95% interval lies beyond its bound, and inconclusive if the interval contains the bound. A gate
-    is unknown (exit code 1) if rounds of HEAD failed or are invalid, or if HEAD lacks a target. If BASE was published by another project, a
-    table compares the order of the targets in both.
+    BASE and HEAD each specify a run by its id or the beginning of its id, latest, latest~1, the run's name, a git commit, or a JSON export.
+    A gate is breached (exit code 3) only if the whole 95% interval lies beyond its bound, and inconclusive if the interval contains the
+    bound. A gate is unknown (exit code 1) if rounds of HEAD failed or are invalid, or if HEAD lacks a target. If BASE was published by
+    another project, a table compares the order of the targets in both.
 
     \b
     httpbench compare                                         the last two runs

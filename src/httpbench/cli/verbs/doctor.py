@@ -26,7 +26,7 @@ class DoctorOptions(Options):
     host: str | None = option(
         "--host",
         metavar="ADDRESS",
-        default_text="source address of the route to it",
+        default_text="source address of the route to the load host",
         help="With --load-host: address of this machine that targets listen on.",
     )
     json: bool = json_option()

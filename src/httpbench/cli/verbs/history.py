@@ -28,7 +28,7 @@ class HistoryOptions(Options):
         "--figure",
         type=click.Choice(HISTORY),
         default_text="rps; p99 with a rate; time for clients",
-        help="Result to follow.",
+        help="Result to track.",
     )
     limit: int = option("-n", "--limit", type=click.IntRange(1), default=20, metavar="N", help="Maximum number of runs in a table.")
     all_environments: bool = option("--all-environments", is_flag=True, help="Also show runs from other environments.")
@@ -41,7 +41,7 @@ def history(options: HistoryOptions) -> None:
     """Show a target's results over many runs, and when they changed.
 
     TARGET is an id, or a part of one. Without it, the verb lists the targets of all runs. Each load has a table, newest run first. Runs
-    are in one table only if their environments match. A change is shown if it is significant at the 2% level and lasts for at least 3 runs.
+    share a table only if their environments match. A change is shown if it is significant at the 2% level and lasts for at least 3 runs.
     Its 95% interval and the commits in between are shown too.
 
     \b

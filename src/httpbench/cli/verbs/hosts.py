@@ -31,8 +31,8 @@ class HostsOptions(Options):
 def hosts(options: HostsOptions) -> ExitCode | None:
     """Check load hosts before a run.
 
-    Shows the cores, the versions and the round trip of each load host. With several load hosts, starts a Dask cluster on them over ssh,
-    stops it at the end, and also shows how many requests/s one thread sends to a server on the same host. Exits with 1 if versions
+    Shows the cores, the versions and the round-trip time of each load host. With several load hosts, starts a Dask cluster on them over
+    ssh, stops it at the end, and also shows how many requests/s one thread sends to a server on the same host. Exits with 1 if versions
     differ.
 
     \b

@@ -38,7 +38,7 @@ class ListOptions(Options):
         default_text="process",
         help="Where the targets would run; in containers, the state is that of their images.",
     )
-    images: bool = option("--images", is_flag=True, help="List the base images that the targets are built from in containers.")
+    images: bool = option("--images", is_flag=True, help="List the base images of the targets' container images.")
     json: bool = json_option()
 
 
@@ -57,7 +57,7 @@ class Listed:
 def list_targets(options: ListOptions) -> None:
     """List targets, their state, and how to fix problems.
 
-    The column Proof shows whether a target was verified on this machine or another one, or was never built.
+    The Proof column shows whether a target was verified on this machine or another one, or was never built.
 
     \b
     httpbench list                         all targets

@@ -53,7 +53,7 @@ class RunsOptions(Options):
         "--prune",
         type=Parsed("count|age", retention),
         metavar="COUNT|AGE",
-        help="Delete old runs without a name; keep the newest COUNT, or those of the last 30d or 8w.",
+        help="Delete old runs without a name; keep the newest COUNT, or those younger than AGE, such as 30d or 8w.",
     )
 
 

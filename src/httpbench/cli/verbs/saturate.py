@@ -86,8 +86,9 @@ def saturate(options: SaturateOptions) -> ExitCode:
     """Find the highest rate that meets a service level.
 
     Also draws latency against rate. The load is an open loop: latency is measured from the time at which each request was due. Short trials
-    narrow the range of rates, and several longer trials decide each rate in it (MLRsearch). Disturbed trials do not count, and both ends of
-    the resulting range are tried again. TARGET is the id of one server, or a part of it. CMD is a command line that serves HTTP on {port}.
+    narrow the range of rates, and several longer trials then decide whether each rate in that range passes (MLRsearch). Disturbed trials do
+    not count, and both ends of the resulting range are tried again. TARGET is the id of one server, or a part of it. CMD is a command line
+    that serves HTTP on {port}.
 
     \b
     httpbench saturate c/nginx --slo 'p99<5ms'                  a target

@@ -36,7 +36,7 @@ class ServeOptions(Options):
 def serve(options: ServeOptions) -> None:
     """Show all stored runs in a browser, including runs in progress.
 
-    Prints the address, and serves until Ctrl-C. Only reads the results database.
+    Prints the address, and serves until Ctrl-C. Never writes to the results database.
 
     \b
     httpbench serve                            on loopback

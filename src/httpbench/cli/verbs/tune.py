@@ -1,4 +1,4 @@
-"""``httpbench tune``: set this machine's knobs for measuring, and restore them."""
+"""``httpbench tune``: tune this machine's settings for measuring, or restore them."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class TuneOptions(Options):
 
 @command(TuneOptions)
 def tune(options: TuneOptions) -> None:
-    """Set this machine's knobs for measuring, and restore them.
+    """Tune this machine's settings for measuring, or restore them.
 
     The original settings are stored before the first change. Reset restores them, even after a crash; a reboot does too. Apply and reset
     require root. KNOB is a name listed by show. Default: all knobs.
@@ -112,7 +112,7 @@ def _show(knobs: Sequence[host.Knob], found: Sequence[host.Shown], *, only_pendi
     if absent and not only_pending:
         console.echo(f"not on this machine: {', '.join(absent)}", err=True)
     if any(shown.before is not None for shown in found):
-        console.echo("to restore the column Before: httpbench tune reset", err=True)
+        console.echo("to restore the Before column: httpbench tune reset", err=True)
     if not pending:
         console.echo(ALL_SET, err=True)
 

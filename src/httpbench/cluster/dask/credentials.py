@@ -38,7 +38,7 @@ class Scheduler:
 
 
 def make_credentials() -> Credentials:
-    """Make a new key and a certificate that signs itself, for all members of one cluster."""
+    """Make a new key and a self-signed certificate, for all members of one cluster."""
     made = make_certificate(is_authority=True)
     return Credentials(made.cert, made.cert, made.key)
 

@@ -47,7 +47,7 @@ def require_dask(*packages: str) -> None:
 
 
 class ManyHosts(Native):
-    """The native load generator on all workers of a Dask cluster. Load hosts must have the same version as this machine."""
+    """The native load generator on all workers of a Dask cluster. Load hosts must have the same version of httpbench as this machine."""
 
     mixes = False
     slack_s = 60.0  # hundreds of load hosts take a long time to get ready

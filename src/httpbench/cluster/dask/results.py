@@ -2,10 +2,10 @@
 
 Each histogram is a row. For each bucket that is not empty, a row contains a gap and a count. The gap is the distance from the previous
 bucket that is not empty. The gaps of all rows form one column of bytes, and the counts form another. Each column is compressed as a whole.
-A gap that does not fit into a byte becomes several gaps with counts of zero.
+A gap that does not fit into a byte is split into several gaps; all but the last have a count of zero.
 
 The input consists of histograms as httpbench-loadgen prints them: HdrHistogram V2 (compressed, base64), as specified by the class
-``AbstractHistogram`` of HdrHistogram for Java. After the header, counts are ZigZag LEB128 numbers; a negative number means that many
+``AbstractHistogram`` of HdrHistogram for Java. After the header, counts are ZigZag LEB128 numbers; a negative number, -n, stands for n
 empty buckets.
 """
 

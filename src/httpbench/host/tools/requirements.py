@@ -3,7 +3,7 @@
 Results are cached for the life of the process, because some compilers take half a second to print their version. A program that is
 installed later is found only after :func:`forget`.
 
-When httpbench lists all targets, it also caches versions on the disk. An entry is valid while the program's file is unchanged, but for at
+When httpbench lists all targets, it also caches versions on disk. An entry is valid while the program's file is unchanged, but for at
 most an hour, because a wrapper script can start another version without changing itself. A run never uses this cache, because its recorded
 environment must be accurate.
 """

@@ -27,7 +27,7 @@ def chart_title(name: str) -> str:
 
 
 def of_figure(found: Changes, name: str) -> Drawing | None:
-    """Draw the changes of one metric, or return ``None`` if no cell has that metric."""
+    """Draw the changes in one metric, or return ``None`` if no cell has that metric."""
     known = [(one_line(place(cell)), cell.figures[name]) for cell in found.cells if name in cell.figures]
     known.sort(key=lambda pair: -abs(math.log(pair[1].ratio)))
     if not known:

@@ -61,7 +61,7 @@ def commits_text(change: LevelChange) -> str:
 
 
 def change_lines(series: Series) -> Iterator[str]:
-    """List the changes of a series with their commits, newest first."""
+    """List the changes in a series with their commits, newest first."""
     for change in reversed(series.changes):
         yield change_sentence(series, change)
         yield from (f"    {line}" for line in (commits_text(change), *change.commits))

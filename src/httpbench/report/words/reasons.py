@@ -1,4 +1,4 @@
-"""Sentences for the reasons of verdicts."""
+"""Sentences that state the reasons for verdicts."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def _sentence(reason: Reason) -> str:
 
 
 def sentences(verdict: Verdict) -> list[str]:
-    """Return a sentence for each reason of a verdict."""
+    """Return a sentence for each reason for a verdict."""
     return [sentence(reason) for reason in verdict.reasons]
 
 

@@ -1,4 +1,7 @@
-"""Check the contract of a client with no requests, some requests, large bodies, a server that closes connections, and a wrong status."""
+"""Check that a client meets its contract.
+
+The cases are no requests, some requests, large bodies, a server that closes connections, and a wrong status.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +37,7 @@ def verify_client(target: Target, scaling: Scaling, workload: Workload, folder: 
 
 
 def sample_client(target: Target, scaling: Scaling, workload: Workload, folder: Path, cores: Cores) -> SampledRequest:
-    """Return the first request of a built client, as the server received it. Raises :class:`HttpbenchError`."""
+    """Return the first request from a built client, as the server received it. Raises :class:`HttpbenchError`."""
     client = Client(target, folder, cores, load.timer("native"), LIMIT_S)
     ran, done = _run(client, workload.request.path, ClientWork(requests=1))
     if ran.timed.code != 0:

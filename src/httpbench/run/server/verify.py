@@ -96,7 +96,7 @@ def sample(
     database: Upstream | None = None,
     transport: http.Transport = http.PLAIN,
 ) -> SampledResponse:
-    """Return one response of a built server. Raises :class:`HttpbenchError`."""
+    """Return one response from a built server. Raises :class:`HttpbenchError`."""
     workload = workload.of(target)
     with _room(target, folder, cores, database, transport) as (place, _, _), start(target, scaling, workload, place) as running:
         running.stop()

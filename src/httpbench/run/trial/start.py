@@ -193,7 +193,7 @@ class RunningTarget:
         ended = time.monotonic()
         while accepts(self.port, self.host):
             if time.monotonic() - ended > RELEASE_LIMIT_S:
-                # All processes below the guard have ended, so the server has escaped from the guard, or another program shares the port.
+                # All processes under the guard have ended, so the server has escaped from the guard, or another program shares the port.
                 raise StartError(f"port {self.port} still accepts connections: a program other than the target was measured")
             time.sleep(0.01)
         return replace(stopped, port_held_s=time.monotonic() - ended)

@@ -1,4 +1,4 @@
-"""Tests of formatting numbers as text."""
+"""Tests that numbers are formatted as text."""
 
 from __future__ import annotations
 

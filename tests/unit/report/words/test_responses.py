@@ -1,4 +1,4 @@
-"""Tests of showing the sampled responses of targets as text."""
+"""Tests that the sampled responses of targets are shown as text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tests of checking sampled bodies against the rules of their workloads."""
+"""Tests that sampled bodies are checked against the rules of their workloads."""
 
 from __future__ import annotations
 

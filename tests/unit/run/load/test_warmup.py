@@ -1,4 +1,4 @@
-"""Tests of ending a warm-up. The load generator is a real process, but immediately reports the rates that a test specifies."""
+"""Tests of when a warm-up ends. The load generator is a real process, but immediately reports the rates that a test specifies."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tests of recording a run while the store fails, and after it works again."""
+"""Tests that a run is recorded while the store fails, and after it works again."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tests of choosing the trials to repeat. No trial is actually run."""
+"""Tests of the choice of the trials to repeat. No trial is actually run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tests of choosing the next trial of a search. No trial is actually run."""
+"""Tests of the choice of a search's next trial. No trial is actually run."""
 
 from __future__ import annotations
 

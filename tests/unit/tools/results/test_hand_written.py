@@ -1,4 +1,4 @@
-"""Tests of checking the figures that the hand-written part of a page quotes."""
+"""Tests that the figures quoted in the hand-written part of a page are checked."""
 
 from __future__ import annotations
 

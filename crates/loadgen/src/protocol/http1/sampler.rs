@@ -52,7 +52,7 @@ impl Sampler {
         if self.kinds.is_empty() || self.count >= SAMPLES_MAX || self.bytes >= BYTES_MAX {
             return None;
         }
-        // If no response of the previously selected kind has arrived yet, this kind stays selected.
+        // If no response of the previously selected kind has arrived yet, that kind stays selected.
         if self.armed.is_none() {
             self.armed = Some(self.kinds[self.turn]);
             self.turn = (self.turn + 1) % self.kinds.len();

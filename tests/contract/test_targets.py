@@ -16,7 +16,7 @@ dlang/hunt/hunt-http dlang/hunt/hunt-pico dlang/lighttp dlang/photon dlang/mecca
 dotnet/aspcore dotnet/minimal-api dotnet/controllers
 golang/fasthttp golang/net-http golang/gin
 rust/actix-web rust/actix-raw rust/hyper rust/rocket
-ruby/puma ruby/puma-jit python/gunicorn-meinheld python/starlette node/cluster node/fastify node/express
+ruby/puma ruby/puma-jit python/gunicorn-meinheld python/granian python/starlette node/cluster node/fastify node/express
 dart/http-server elixir/plug-cowboy crystal/http nim/httpbeast
 """
 

@@ -33,6 +33,11 @@ def test_a_report_is_counted_by_section(tmp_path: Path) -> None:
     assert conformance_text(Conformance(passed=145)) == "145 of 145 tests passed"
 
 
+def test_messages_may_contain_bytes_of_frames(tmp_path: Path) -> None:
+    (tmp_path / "report.xml").write_bytes(REPORT.encode().replace(b"GOAWAY Frame", b"opaque_data:h2spec\0\0\xff"))
+    assert read_report(tmp_path / "report.xml") == Conformance(passed=1, failed={"http2/5.1": 2, "hpack/4.2": 1})
+
+
 def test_the_program_is_found_where_go_installs_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(tmp_path / "empty"))
     monkeypatch.setenv("GOBIN", str(tmp_path))

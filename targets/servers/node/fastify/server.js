@@ -1,8 +1,10 @@
 // Fastify without its logger. With more than one worker, cluster starts the workers and distributes the connections among them.
-// Usage: node server.js HOST PORT WORKERS
+// With a certificate and its key, it serves HTTPS and HTTP/2.
+// Usage: node server.js HOST PORT WORKERS [CERT KEY]
 'use strict';
 
 const cluster = require('node:cluster');
+const fs = require('node:fs');
 const fastify = require('fastify');
 
 async function hello(request, reply) {
@@ -15,8 +17,13 @@ async function json(request, reply) {
   return { message: 'Hello, World!' };
 }
 
-function serve(host, port) {
-  const app = fastify();
+function create(cert, key) {
+  if (!cert) return fastify();
+  return fastify({ http2: true, https: { allowHTTP1: true, cert: fs.readFileSync(cert), key: fs.readFileSync(key) } });
+}
+
+function serve(host, port, cert, key) {
+  const app = create(cert, key);
   app.get('/', hello); // answers HEAD too
   app.get('/json', json);
   app.listen({ host, port, backlog: 4096 });
@@ -30,6 +37,6 @@ function startWorkers(count) {
   });
 }
 
-const [host, port, workers] = process.argv.slice(2);
+const [host, port, workers, cert, key] = process.argv.slice(2);
 if (cluster.isPrimary && Number(workers) > 1) startWorkers(Number(workers));
-else serve(host, Number(port));
+else serve(host, Number(port), cert, key);

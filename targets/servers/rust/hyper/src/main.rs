@@ -1,19 +1,28 @@
 //! A server that uses hyper 1 on tokio, with one service function, one task per connection and `WORKERS` threads.
 //! hyper adds the Date header. It sends the answers to pipelined requests together only if `pipeline_flush` is set.
+//! With a certificate and its key, the server uses HTTPS through tokio-rustls, and HTTP/2 with clients that select it by ALPN.
 
 use std::convert::Infallible;
 use std::env;
+use std::sync::Arc;
 
 use bytes::Bytes;
 use http_body_util::Full;
-use hyper::body::Incoming;
-use hyper::header::{CONTENT_TYPE, HeaderValue, SERVER};
+use hyper::body::{Body, Incoming};
+use hyper::header::{CONTENT_LENGTH, CONTENT_TYPE, HeaderValue, SERVER};
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper::{Method, Request, Response, StatusCode};
-use hyper_util::rt::TokioIo;
+use hyper_util::rt::{TokioExecutor, TokioIo};
+use hyper_util::server::conn::auto;
 use serde::Serialize;
-use tokio::net::TcpListener;
+use tokio::net::{TcpListener, TcpStream};
+use tokio_rustls::TlsAcceptor;
+use tokio_rustls::rustls::ServerConfig;
+use tokio_rustls::rustls::pki_types::pem::PemObject;
+use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
+
+type Error = Box<dyn std::error::Error + Send + Sync>;
 
 #[derive(Serialize)]
 struct Message {
@@ -43,13 +52,37 @@ async fn answer(request: Request<Incoming>) -> Result<Response<Full<Bytes>>, Inf
         (_, "/" | "/json") => *response.status_mut() = StatusCode::METHOD_NOT_ALLOWED,
         _ => *response.status_mut() = StatusCode::NOT_FOUND,
     }
+    // hyper omits the body of an answer to HEAD only in HTTP/1.1.
+    if request.method() == Method::HEAD {
+        let length = std::mem::take(response.body_mut()).size_hint().lower();
+        response.headers_mut().insert(CONTENT_LENGTH, length.into());
+    }
     let headers = response.headers_mut();
     headers.insert(SERVER, HeaderValue::from_static("hyper"));
     headers.insert(CONTENT_TYPE, content_type);
     Ok(response)
 }
 
-async fn serve(address: String) -> std::io::Result<()> {
+fn tls_acceptor(cert: &str, key: &str) -> Result<TlsAcceptor, Error> {
+    let certs = CertificateDer::pem_file_iter(cert)?.collect::<Result<_, _>>()?;
+    let key = PrivateKeyDer::from_pem_file(key)?;
+    let mut config = ServerConfig::builder()
+        .with_no_client_auth()
+        .with_single_cert(certs, key)?;
+    config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
+    Ok(TlsAcceptor::from(Arc::new(config)))
+}
+
+async fn serve_tls(stream: TcpStream, acceptor: TlsAcceptor) -> Result<(), Error> {
+    let stream = acceptor.accept(stream).await?;
+    auto::Builder::new(TokioExecutor::new())
+        .http1()
+        .pipeline_flush(true)
+        .serve_connection(TokioIo::new(stream), service_fn(answer))
+        .await
+}
+
+async fn serve(address: String, acceptor: Option<TlsAcceptor>) -> Result<(), Error> {
     let listener = TcpListener::bind(address).await?;
     loop {
         // Accepting fails if the client is gone already, or if there are no free descriptors until another connection closes.
@@ -59,6 +92,10 @@ async fn serve(address: String) -> std::io::Result<()> {
         if stream.set_nodelay(true).is_err() {
             continue; // the client has reset the connection already
         }
+        if let Some(acceptor) = &acceptor {
+            tokio::spawn(serve_tls(stream, acceptor.clone()));
+            continue;
+        }
         tokio::spawn(
             http1::Builder::new()
                 .pipeline_flush(true)
@@ -67,10 +104,15 @@ async fn serve(address: String) -> std::io::Result<()> {
     }
 }
 
-fn main() -> std::io::Result<()> {
-    let address = env::args()
-        .nth(1)
-        .expect("usage: WORKERS=n server HOST:PORT");
+fn main() -> Result<(), Error> {
+    let mut args = env::args().skip(1);
+    let address = args
+        .next()
+        .expect("usage: WORKERS=n server HOST:PORT [CERT KEY]");
+    let acceptor = match (args.next(), args.next()) {
+        (Some(cert), Some(key)) => Some(tls_acceptor(&cert, &key)?),
+        _ => None,
+    };
     let workers = env::var("WORKERS")
         .ok()
         .and_then(|n| n.parse().ok())
@@ -81,7 +123,7 @@ fn main() -> std::io::Result<()> {
         .build()?;
     // Spawn the accept loop, so that it runs on a worker thread instead of the main thread.
     runtime.block_on(async {
-        tokio::spawn(serve(address))
+        tokio::spawn(serve(address, acceptor))
             .await
             .expect("the accept loop does not panic")
     })

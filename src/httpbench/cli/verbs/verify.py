@@ -76,7 +76,7 @@ def verify(options: VerifyOptions) -> ExitCode:
     prepare_engines(targets)
     workloads = workloads_of(known, targets, options.workload)
     with console.observer() as observer:
-        served_by = {target.id: _served(known, target, workloads[target.kind], options.workload) for target in targets}
+        served_by = {target.id: _served(known, target, workloads[target.kind], options) for target in targets}
         databases = databases_of((target, each) for target in targets for each in served_by[target.id])
         needed = {each.id: each for each in (*with_backends(known, targets, workloads), *databases)}
         built = prepare(list(needed.values()), observer, options.jobs)
@@ -95,7 +95,12 @@ def verify(options: VerifyOptions) -> ExitCode:
             _details(error)
             continue
         if not served:
-            console.echo(f"{target.id}: not verified: it declares no path for {workload.name}")
+            problem = (
+                f"over HTTP/2, responses of {workload.name} cannot be checked"
+                if transport.http2
+                else f"it declares no path for {workload.name}"
+            )
+            console.echo(f"{target.id}: not verified: {problem}")
             passed = False
         results = []
         for word, each in product(options.scaling or ("single", "multi"), served):
@@ -121,15 +126,17 @@ def verify(options: VerifyOptions) -> ExitCode:
     return ExitCode.OK if passed else ExitCode.FAILED
 
 
-def _served(known: Catalog, target: Target, usual: Workload, named: str | None) -> list[Workload]:
-    """Return the workloads to verify.
+def _served(known: Catalog, target: Target, usual: Workload, options: VerifyOptions) -> list[Workload]:
+    """Return the workloads to verify. Over HTTP/2, those are left out whose responses the load generator would have to keep.
 
     If the target declares paths and the user named no workload, verify every workload that the target serves. Otherwise, verify only
     ``usual``, or each of its parts if it is a mix. The list is empty if the target doesn't serve ``usual``.
     """
-    if named is not None or not target.paths:
-        return list(usual.each) if usual.is_served_by(target) else []
-    return [workload for workload in known.workloads.values() if workload.kind is target.kind and workload.is_served_by(target)]
+    if options.workload is not None or not target.paths:
+        served = list(usual.each) if usual.is_served_by(target) else []
+    else:
+        served = [each for each in known.workloads.values() if each.kind is target.kind and each.is_served_by(target)]
+    return [each for each in served if not (options.transport.http2 and each.has_unchecked_bodies)]
 
 
 def _require_recordable(targets: Sequence[Target], workload: str | None) -> None:

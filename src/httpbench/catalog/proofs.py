@@ -54,7 +54,7 @@ def _entry(proof: Proof) -> str:
     lines.append(f"scaling = [{', '.join(map(_text, proof.scaling))}]")
     if proof.h2spec is not None:
         failed = ", ".join(f"{_text(section)} = {count}" for section, count in sorted(proof.h2spec.failed.items()))
-        lines.append(f"h2spec = {{ passed = {proof.h2spec.passed}, failed = {{ {failed} }} }}")
+        lines.append(f"h2spec = {{ passed = {proof.h2spec.passed}, failed = {{{f' {failed} ' if failed else ''}}} }}")
     lines += [f"{key} = {_text(value)}" for key, value in (("sources", proof.sources), ("note", proof.note)) if value is not None]
     return "\n".join(lines) + "\n"
 

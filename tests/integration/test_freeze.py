@@ -56,13 +56,13 @@ print("up", flush=True)
 while True: pass
 """
 POLITE = """
-import signal, sys
+import signal, sys, time
 def end(*_):
     print("bye", flush=True)
     sys.exit(0)
 signal.signal(signal.SIGTERM, end)
 print("up", flush=True)
-while True: signal.pause()
+while True: time.sleep(0.05)  # pause would miss a signal that arrives just before it
 """
 SUPERVISES = """
 import os, sys, time

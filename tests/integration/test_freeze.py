@@ -275,6 +275,15 @@ class FrozenHarness:
         return gone([self.guard, self.keeper, *self.family]) and not Path(self.group).exists()
 
 
+def whole_family(guard: psutil.Process) -> list[int]:
+    """Return the processes of the family once all of them run, and the shell that started the orphan has ended. Until then, return none."""
+    try:
+        running = [each.pid for each in guard.children(recursive=True) if each.status() != psutil.STATUS_ZOMBIE]
+    except psutil.NoSuchProcess:
+        return []
+    return running if (len(guard.children()), len(running)) == (COMMANDS_AND_ORPHANS, FAMILY_SIZE) else []
+
+
 @pytest.fixture(params=["group", "signals"])
 def frozen(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[FrozenHarness]:
     if request.param == "signals" and (os.geteuid() != 0 or shutil.which("unshare") is None):
@@ -288,8 +297,7 @@ def frozen(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[FrozenHar
             if request.param == "group" and group == "-":
                 pytest.skip("control groups cannot be made here")
             parent = psutil.Process(int(guard))
-            until(lambda: (len(parent.children()), len(parent.children(recursive=True))) == (COMMANDS_AND_ORPHANS, FAMILY_SIZE))
-            family = [each.pid for each in parent.children(recursive=True)]
+            family = until(lambda: whole_family(parent))
             process.stdin.write("freeze\n")
             process.stdin.flush()
             assert process.stdout.readline() == ("GroupFreezer\n" if request.param == "group" else "SignalFreezer\n")

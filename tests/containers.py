@@ -176,7 +176,9 @@ def golang_target(folder: Path, base_image: str) -> str:
     own.mkdir(parents=True)
     env = {**os.environ, "CGO_ENABLED": "0"}
     subprocess.run(["go", "build", "-o", own / "server", "."], cwd=source, env=env, check=True, timeout=300)
-    return _written(own, "golang", base_image, '["./server", "-listen", "{host}:{port}"]', 'env = { GOMAXPROCS = "{workers}" }')
+    listen = '"./server", "-listen", "{host}:{port}"'
+    https = f'https = {{ run = [{listen}, "-cert", "{{cert}}", "-key", "{{key}}"] }}\nhttp2 = ["h2"]'
+    return _written(own, "golang", base_image, f"[{listen}]", f'env = {{ GOMAXPROCS = "{{workers}}" }}\n{https}')
 
 
 def growing_target(folder: Path, base_image: str) -> str:

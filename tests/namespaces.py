@@ -19,6 +19,7 @@ from __future__ import annotations
 import contextlib
 import itertools
 import os
+import shlex
 import shutil
 import signal
 import subprocess
@@ -33,6 +34,7 @@ from typing import Any
 import pytest
 
 from tests import delayed_link
+from tests.programs import program
 
 LOAD_HOSTS_MAX = 4
 SYSTEM_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
@@ -291,6 +293,13 @@ def _keys(folder: Path) -> Keys:
     return Keys(folder / "user", folder / "host", *((folder / f"{name}.pub").read_text() for name in ("user", "host")))
 
 
+def _python(folder: Path) -> Path:
+    """Write a ``python3`` that runs this interpreter. The interpreter's own folder also has programs that a load host may lack."""
+    folder.mkdir(exist_ok=True)
+    program(folder, "python3", f'exec {shlex.quote(sys.executable)} "$@"')
+    return folder
+
+
 @contextmanager
 def _ssh_server(
     host: Host, keys: Keys, name: str = "sshd", more: Mapping[str, object] | None = None, shadow: Path | None = None
@@ -298,7 +307,7 @@ def _ssh_server(
     """Run an SSH server on a host. The server accepts the test's key for logins as this user."""
     (host.folder / "authorized_keys").write_text(keys.public)
     config = host.folder / f"{name}_config"
-    path = f"{host.folder / 'bin'}:{Path(sys.executable).parent}:{SYSTEM_PATH}"
+    path = f"{host.folder / 'bin'}:{_python(host.folder / 'python')}:{SYSTEM_PATH}"
     settings: Mapping[str, object] = {
         "HostKey": keys.host,
         "AuthorizedKeysFile": host.folder / "authorized_keys",

@@ -56,6 +56,15 @@ def test_a_container_is_measured_within_its_limits_and_leaves_nothing(harness: H
     assert containers.ours() == before
 
 
+def test_a_container_gets_a_certificate(harness: Harness, golang: tuple[Path, str]) -> None:
+    done = bench(harness, golang, "--tls", "--http2", "-d", "200ms", "--rounds", "1")
+    ((round_,),) = [result["rounds"] for result in json.loads(done.stdout)["results"]]
+    assert round_["measurement"]["requests"]["ok"] > 100 and round_["measurement"]["tls_handshakes"]["full"] >= 16, done.stderr
+    assert "target=/tls/cert.pem,readonly" in round_["container"]["command"]
+    refused = bench(harness, golang, "--tls", "--network", "bridge", "-d", "200ms", "--rounds", "1")
+    assert "its certificate requires an address that is known before it starts" in refused.stdout + refused.stderr
+
+
 @pytest.mark.alone
 def test_a_container_at_its_cpu_quota_is_reported_as_the_bottleneck(harness: Harness, golang: tuple[Path, str]) -> None:
     done = bench(harness, golang, "-d", "3s", "--rounds", "1", "--cpus", "0.5")

@@ -7,10 +7,22 @@ from collections.abc import Iterable, Mapping, Sequence
 from httpbench.catalog import Catalog
 from httpbench.cli.terminal import console
 from httpbench.errors import ContainerError, SelectionError
+from httpbench.host import Topology
 from httpbench.host.scratch import sweep
-from httpbench.model import Engine, Kind, Target, Workload
+from httpbench.model import Cores, Engine, Kind, Scaling, Target, Workload
 from httpbench.report.words.numbers import plural
-from httpbench.run import KINDS, databases_of, engines_left, engines_of, remove_leftovers, require_engine
+from httpbench.run import (
+    KINDS,
+    Built,
+    Upstream,
+    backend_of,
+    cores_beside_database,
+    databases_of,
+    engines_left,
+    engines_of,
+    remove_leftovers,
+    require_engine,
+)
 
 
 def workloads_of(known: Catalog, targets: Sequence[Target], name: str | None) -> dict[Kind, Workload]:
@@ -36,6 +48,14 @@ def with_backends(known: Catalog, targets: Sequence[Target], workloads: Mapping[
     backends = [known.targets[name] for target in targets if (name := workloads[target.kind].backend)]
     databases = databases_of((target, workloads[target.kind]) for target in targets)
     return list({target.id: target for target in (*targets, *backends, *databases)}.values())
+
+
+def surroundings(
+    target: Target, workload: Workload, scaling: Scaling, known: Catalog, built: Built, topology: Topology
+) -> tuple[Cores, Upstream | None]:
+    """Return the cores for a target that isn't measured, and its backend or database."""
+    cores = cores_beside_database(target, workload, topology, KINDS[target.kind].partition(topology, scaling, None))
+    return cores, backend_of(target, workload, known.targets, built, cores, topology)
 
 
 def prepare_engines(targets: Iterable[Target]) -> None:

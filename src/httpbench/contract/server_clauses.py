@@ -27,14 +27,9 @@ less often when busy."""
 
 
 def check_server(server: Server, limits: tuple[Limit, ...], clauses: tuple[Clause, ...] | None = None) -> list[Check]:
-    """Check every clause, the most important first. ``clauses`` defaults to :data:`CLAUSES`.
-
-    With HTTP/2, the clauses about the syntax and the connections of HTTP/1.1 are left out.
-    """
+    """Check every clause, the most important first. ``clauses`` defaults to :data:`CLAUSES`."""
     checks = []
     for name, function, excuses in CLAUSES if clauses is None else clauses:
-        if server.transport.http2 and function in OF_HTTP1:
-            continue
         try:
             problem = function(server)
         except ExchangeError as error:
@@ -101,9 +96,14 @@ def refuses_unknown_path(server: Server) -> str | None:
     return None if response.status == 404 else f"status {response.status} for a path that does not exist"
 
 
-def clauses_for(target: Target, workload: Workload) -> tuple[Clause, ...]:
-    """Return the clauses for a target under a workload. For targets of another project, only that project's rules apply."""
+def clauses_for(target: Target, workload: Workload, *, http2: bool = False) -> tuple[Clause, ...]:
+    """Return the clauses for a target under a workload. For targets of another project, only that project's rules apply.
+
+    With HTTP/2, the clauses about the syntax and the connections of HTTP/1.1 are left out.
+    """
     own = CLAUSES if target.entry is None else tuple(clause for clause in CLAUSES if clause[1] in _published(workload))
+    if http2:
+        return tuple(clause for clause in own if clause[1] not in OF_HTTP1)
     return own + world_clauses(target, workload)
 
 
@@ -137,4 +137,4 @@ OF_HTTP1 = (
     reads_bodies_in_a_pipeline,
     closes_on_request,
 )
-"""The checks that write bytes of HTTP/1.1 on a connection of their own."""
+"""The checks that write bytes of HTTP/1.1 on a connection of their own, as those of :func:`world_clauses` do."""

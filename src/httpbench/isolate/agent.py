@@ -23,7 +23,6 @@ from __future__ import annotations
 import base64
 import collections
 import contextlib
-import fcntl
 import glob
 import hashlib
 import json
@@ -191,31 +190,14 @@ def counters() -> dict[str, str]:
     return {name: text for name in COUNTERS if (text := text_of(f"/proc/{name}")) is not None}
 
 
-def locked_folder() -> tuple[str, int]:
-    """Create a folder and lock it, and return it with the descriptor of the lock.
-
-    A command of httpbench on this host removes folders that no process has locked (``host/scratch.py``), perhaps even before this one is
-    locked. Then create another.
-    """
-    while True:
-        path = tempfile.mkdtemp(prefix="httpbench-")
-        try:
-            lock = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
-        except FileNotFoundError:
-            continue
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        if os.path.exists(path):
-            return path, lock
-        os.close(lock)
-
-
 class Session:
     """A load generator under a guard process. The load generator and the guard end when the connection to the harness ends."""
 
     def __init__(self, task: dict[str, Any], modules: dict[str, Any]):
         self._silence_s = task["silence_s"]
         self._modules = modules
-        self._scratch, self._lock = locked_folder()
+        self._folder = modules["scratch"].ScratchFolder()
+        self._scratch = str(self._folder.path)
         self._stdout = os.path.join(self._scratch, "generator.out")
         self._watch: Watch | None = None
         self._is_heard = False
@@ -243,8 +225,7 @@ class Session:
             with contextlib.suppress(BrokenPipeError):
                 self._guard.stdin.close()  # type: ignore[union-attr]  # the guard then kills everything below it
             self._guard.wait()
-            shutil.rmtree(self._scratch, ignore_errors=True)
-            os.close(self._lock)
+            self._folder.close()
 
     def _step(self) -> bool:
         """Handle incoming lines and take the next sample. Return false when standard input has closed."""

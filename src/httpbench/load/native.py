@@ -226,12 +226,12 @@ class Native(LoadGenerator):
 
 
 def _tls(job: Job) -> list[str]:
-    resumption = ["--tls-resumption", "on"] if job.load.tls_resumption else []
+    options = ["--tls-resumption", "on"] if job.load.tls_resumption else []
     if job.trust.any_certificate:
-        return [*resumption, "--insecure"]
-    if job.trust.ca_file is None:
-        return resumption
-    return [*resumption, "--ca-file", str(job.write("ca.pem", Path(job.trust.ca_file).read_text(encoding="utf-8")))]
+        options.append("--insecure")
+    elif job.trust.ca_file is not None:
+        options += ["--ca-file", str(job.write("ca.pem", Path(job.trust.ca_file).read_text(encoding="utf-8")))]
+    return options
 
 
 def _one_request(job: Job) -> list[str]:

@@ -47,6 +47,7 @@ from httpbench.model.run import Gate, Precision, Run, RunStatus
 from httpbench.model.search import Bound, Figure, Search, ServiceLevel
 from httpbench.model.suite import Suite, SuiteLoad, Table
 from httpbench.model.target import (
+    PLACEHOLDER,
     PLACEHOLDERS,
     UNIX,
     Build,

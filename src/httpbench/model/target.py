@@ -15,6 +15,8 @@ from httpbench.model.frozen import Argv, Frozen, Id, Name, RequestPath
 
 PLACEHOLDERS = ("host", "port", "workers", "scratch", "cert", "key", "backend_host", "backend_port", "url", "requests")
 """Names of the placeholders, written in braces, that the harness replaces in a target's command line and environment."""
+PLACEHOLDER = re.compile(r"\{([a-z_]+)\}")
+"""A placeholder, with its name as the only group."""
 
 Package = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9+.-]*[a-z0-9+]$")]
 """Name of a Debian package (Debian Policy, section 5.6.1). The pattern rejects options of apt-get. It also rejects names that end
@@ -192,7 +194,7 @@ class Variant(Frozen):
 def _require_known(run: Iterable[str], env: Mapping[str, str]) -> None:
     """Raise ``ValueError`` if a command or its environment contains an unknown placeholder."""
     for text in (*run, *env.values()):
-        for name in re.findall(r"\{([a-z_]+)\}", text):
+        for name in PLACEHOLDER.findall(text):
             if name not in PLACEHOLDERS:
                 raise ValueError(f"run: unknown placeholder {{{name}}}; known placeholders: {', '.join(PLACEHOLDERS)}")
 

@@ -33,7 +33,9 @@ from httpbench.run.rounds.rounds import backend_of, make_run
 from httpbench.run.rounds.saturate import usual_search_s
 from httpbench.run.server.conformance import H2SPEC_INSTALL, h2spec
 from httpbench.run.server.verify import conformance_of, probe_target
-from httpbench.run.trial.start import StartContext, container_command
+from httpbench.run.trial.context import StartContext
+from httpbench.run.trial.inputs import Upstream
+from httpbench.run.trial.start import container_command
 from httpbench.run.trial.verified import Verified
 from httpbench.run.up import Up, up
 
@@ -56,6 +58,7 @@ __all__ = [
     "TargetState",
     "Transport",
     "Up",
+    "Upstream",
     "Verified",
     "backend_of",
     "bases_of",

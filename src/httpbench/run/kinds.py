@@ -61,7 +61,7 @@ class OfKind:
     """Function that runs a trial in an empty folder."""
     generator: Callable[[str], Tool]
     """Function that returns the load generator or timer with the given name. Raises :class:`~httpbench.errors.SelectionError`."""
-    refuses: Callable[[Tool, TrialPlan, Workload], str | None]
+    refuses: Callable[[Tool, TrialPlan, Workload, Target], str | None]
     """Function that returns why a trial is impossible, or ``None`` if it is possible."""
     require_programs: Callable[[Tool], object]
     """Function that raises :class:`~httpbench.errors.LoadError` if the load generator or one of httpbench's programs is missing."""
@@ -126,8 +126,9 @@ KINDS: Mapping[Kind, OfKind] = {
         refuses=server_refusal,
         require_programs=lambda generator: generator.program(),
         trial_s=lambda planned: _server_trial_s(planned) + (0.0 if planned.slices else TRIAL_OVERHEAD_S),
-        verify=lambda *given: verify_proxy(*given[:-1]),  # proxies relay HTTP/1.1 without TLS
-        sample=lambda *given: sample_proxy(*given[:-1]),
+        # Proxies declare neither HTTPS nor HTTP/2, so their last argument is plain HTTP.
+        verify=lambda target, scaling, workload, folder, cores, backend, _: verify_proxy(target, scaling, workload, folder, cores, backend),
+        sample=lambda target, scaling, workload, folder, cores, backend, _: sample_proxy(target, scaling, workload, folder, cores, backend),
         partition=partition_for_proxy,
         baseline=BASELINE,
     ),

@@ -11,8 +11,10 @@ from httpbench.model import Kind, Scaling, Target, Workload
 from httpbench.run.database.running import started
 from httpbench.run.interrupt import interruptible
 from httpbench.run.proxy.trial import started_backend
+from httpbench.run.trial.context import StartContext
 from httpbench.run.trial.inputs import Upstream
-from httpbench.run.trial.start import RunningTarget, StartContext, start
+from httpbench.run.trial.running import RunningTarget
+from httpbench.run.trial.start import start
 from httpbench.sample import TreeSampler
 
 

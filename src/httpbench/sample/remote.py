@@ -11,13 +11,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from httpbench.host import scratch
 from httpbench.model import CoreOccupancy, Network, Usage
 from httpbench.sample.links import limits
 from httpbench.sample.network import FILES, network
 from httpbench.sample.occupancy import occupancy
 from httpbench.sample.series import SampleSeries
 
-AGENT_MODULES: Mapping[str, Path] = {name: Path(__file__).with_name(f"{name}.py") for name in ("tree", "threads", "link_limits")}
+AGENT_MODULES: Mapping[str, Path] = {
+    "scratch": Path(scratch.__file__),
+    **{name: Path(__file__).with_name(f"{name}.py") for name in ("tree", "threads", "link_limits")},
+}
 
 
 @dataclass(frozen=True, slots=True)

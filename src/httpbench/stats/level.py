@@ -200,15 +200,24 @@ def closed_loop_rps(trials: Sequence[Trial]) -> float | None:
     A disturbed trial is repeated, and the first undisturbed one counts. If all of them were disturbed, the highest throughput counts,
     because a disturbance makes the throughput too low.
     """
-    found = [(trial, trial.measurement.throughput_rps) for trial in trials if trial.plan.load.rate_rps is None and trial.measurement]
-    quiet = next((rps for trial, rps in found if not disturbance(trial)), None)
-    return quiet if quiet is not None else max((rps for _, rps in found), default=None)
+    quiet, disturbed = _closed_loop_rps(trials)
+    return quiet[0] if quiet else max(disturbed, default=None)
 
 
 def is_closed_loop_disturbed(trials: Sequence[Trial]) -> bool:
     """Return whether every closed-loop trial at the start of a search was disturbed."""
-    found = [trial for trial in trials if trial.plan.load.rate_rps is None and trial.measurement]
-    return bool(found) and all(disturbance(trial) for trial in found)
+    quiet, disturbed = _closed_loop_rps(trials)
+    return bool(disturbed) and not quiet
+
+
+def _closed_loop_rps(trials: Sequence[Trial]) -> tuple[list[float], list[float]]:
+    """Return the throughput of each undisturbed and of each disturbed closed-loop trial, in requests/s."""
+    quiet: list[float] = []
+    disturbed: list[float] = []
+    for trial in trials:
+        if trial.plan.load.rate_rps is None and trial.measurement:
+            (disturbed if disturbance(trial) else quiet).append(trial.measurement.throughput_rps)
+    return quiet, disturbed
 
 
 def bracket(search: Search, trials: Sequence[Trial]) -> Bounds:

@@ -56,6 +56,13 @@ def test_no_observation_is_not_zero() -> None:
     assert threads.fullest_cores is None
 
 
+def busy_cores(threads: Threads, pid: int) -> float:
+    """Return the running and waiting time of the busiest thread, in cores. A wait counts once it has ended, so the last may be missing."""
+    time.sleep(0.1)
+    threads.look([pid])
+    return (threads.fullest_cores or 0.0) + (threads.wait_cores_mean or 0.0)
+
+
 def test_one_busy_thread_is_visible_beside_a_sleeping_one() -> None:
     burn = f"import threading, time\nthreading.Thread(target=time.sleep, args=(60,), daemon=True).start()\nprint(flush=True)\n{SPIN}"
     with subprocess.Popen([sys.executable, "-c", burn], stdout=subprocess.PIPE) as process:
@@ -63,10 +70,8 @@ def test_one_busy_thread_is_visible_beside_a_sleeping_one() -> None:
         process.stdout.readline()
         threads = Threads()
         threads.begin([process.pid])
-        deadline = time.monotonic() + 0.5
-        until(lambda: time.monotonic() > deadline)
-        threads.look([process.pid])
+        until(lambda: busy_cores(threads, process.pid) > 0.9)
         process.kill()
     assert threads.count == 2
     assert threads.fullest_cores is not None and threads.wait_cores_mean is not None
-    assert 0.7 < threads.fullest_cores + threads.wait_cores_mean <= 1.1, "a hypervisor may take some time, which counts as neither"
+    assert 0.9 < threads.fullest_cores + threads.wait_cores_mean <= 1.1

@@ -42,9 +42,9 @@ class TransportOptions(Options):
 
         Raise :class:`UsageError` if they contradict the targets' URLs or each other.
         """
-        from httpbench.model import UNIX, uses_certificate
+        from httpbench.model import uses_certificate
 
-        schemes = {"http" if target.url.startswith(UNIX) else urlsplit(target.url).scheme for target in targets if target.url}
+        schemes = {"http" if target.unix_socket else urlsplit(target.url).scheme for target in targets if target.url}
         if any(uses_certificate(target.run, target.env) for target in targets):
             schemes.add("https")
         if len(schemes) > 1 or (self.tls and "http" in schemes):

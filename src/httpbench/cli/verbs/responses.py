@@ -33,10 +33,10 @@ def responses(options: ResponsesOptions) -> ExitCode:
     httpbench responses client:c/curl    the request of a client
     """
     from httpbench import host
-    from httpbench.cli.targets import with_backends, workloads_of
+    from httpbench.cli.targets import surroundings, with_backends, workloads_of
     from httpbench.model import Kind, Scaling
     from httpbench.report.words.targets import render_responses
-    from httpbench.run import KINDS, backend_of, cores_beside_database, database_of, prepare
+    from httpbench.run import KINDS, database_of, prepare
 
     selection, known = options.selection, options.selection.catalog()
     targets = selection.of(known, kind=None if selection.words else Kind.SERVER)
@@ -52,8 +52,7 @@ def responses(options: ResponsesOptions) -> ExitCode:
             database = database_of(target, workload)
             if missing := [name for name in (target.id, workload.backend, database.id if database else None) if name in built.errors]:
                 raise built.errors[missing[0]]
-            cores = cores_beside_database(target, workload, topology, of_kind.partition(topology, Scaling.SINGLE, None))
-            backend = backend_of(target, workload, known.targets, built, cores, topology)
+            cores, backend = surroundings(target, workload, Scaling.SINGLE, known, built, topology)
             found[target.id] = of_kind.sample(target, target.scaling[0], workload, built.folders[target.id], cores, backend, transport)
         except HttpbenchError as error:
             built.errors[target.id] = error

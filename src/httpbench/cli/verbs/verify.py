@@ -52,16 +52,14 @@ def verify(options: VerifyOptions) -> ExitCode:
     httpbench verify golang --record         for `list` on other machines
     """
     from httpbench import host
-    from httpbench.cli.targets import prepare_engines, with_backends, workloads_of
+    from httpbench.cli.targets import prepare_engines, surroundings, with_backends, workloads_of
     from httpbench.model import Kind, Scaling
     from httpbench.report.words.checks import conformance_text
     from httpbench.report.words.numbers import plural
     from httpbench.run import (
         H2SPEC_INSTALL,
         KINDS,
-        backend_of,
         conformance_of,
-        cores_beside_database,
         databases_of,
         h2spec,
         prepare,
@@ -106,8 +104,7 @@ def verify(options: VerifyOptions) -> ExitCode:
         for word, each in product(options.scaling or ("single", "multi"), served):
             own = scaling_of(target, Scaling(word))
             if own is not None:
-                cores = cores_beside_database(target, each, topology, of_kind.partition(topology, own, None))
-                backend = backend_of(target, each, known.targets, built, cores, topology)
+                cores, backend = surroundings(target, each, own, known, built, topology)
                 result = of_kind.verify(target, own, each, built.folders[target.id], cores, backend, transport)
                 passed = passed and result.passed
                 results.append(result)
@@ -116,8 +113,7 @@ def verify(options: VerifyOptions) -> ExitCode:
             recorded += _keep(target, results, built, record=options.record)
         if results and transport.http2:
             scaling = results[0].scaling
-            cores = cores_beside_database(target, served[0], topology, of_kind.partition(topology, scaling, None))
-            backend = backend_of(target, served[0], known.targets, built, cores, topology)
+            cores, backend = surroundings(target, served[0], scaling, known, built, topology)
             if found := conformance_of(target, scaling, served[0], built.folders[target.id], cores, backend, transport):
                 console.echo(f"{target.id} h2spec: {conformance_text(found)}")
                 recorded += [_add_conformance(target, found)] if options.record else []

@@ -28,8 +28,10 @@ from httpbench.isolate import engine as command_line
 from httpbench.model import DatabaseRun, NetworkMode
 from httpbench.run.builds.image import image_of
 from httpbench.run.load.place import Sampler
+from httpbench.run.trial.context import Reachable
 from httpbench.run.trial.inputs import Upstream
-from httpbench.run.trial.start import Reachable, explained_by, sampler_of
+from httpbench.run.trial.running import sampler_of
+from httpbench.run.trial.start import explained_by
 
 START_LIMIT_S = 60.0
 ASK_LIMIT_S = 15.0

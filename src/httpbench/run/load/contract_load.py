@@ -16,7 +16,7 @@ from httpbench.load import Job
 from httpbench.model import Cores, Load, Measurement, Trust, Workload
 from httpbench.run.load.generator import run_generator
 from httpbench.run.load.meters import Subject
-from httpbench.run.trial.start import RunningTarget
+from httpbench.run.trial.running import RunningTarget
 from httpbench.stats.validity import failed_requests
 
 REQUESTS = 10_000

@@ -14,7 +14,7 @@ from httpbench.run.load.lines import StderrLines
 from httpbench.run.load.meters import Meters, Subject
 from httpbench.run.load.place import HERE, LoadPlace, RunningGenerator
 from httpbench.run.load.sampled_bodies import with_sampled_bodies
-from httpbench.run.trial.start import RunningTarget
+from httpbench.run.trial.running import RunningTarget
 from httpbench.sample import Current
 
 Report = Callable[[Progress, Callable[[], Current] | None], None]

@@ -9,7 +9,7 @@ from httpbench.isolate import Container
 from httpbench.model import Cores, Observed
 from httpbench.run.database.running import RunningDatabase
 from httpbench.run.load.place import RunningGenerator, Sampler
-from httpbench.run.trial.start import RunningTarget
+from httpbench.run.trial.running import RunningTarget
 from httpbench.sample import Current, NetworkMeter, OccupancyMeter, SharedQuotaMeter, StrangerMeter
 
 

@@ -12,7 +12,7 @@ import socket
 
 from httpbench import sample
 from httpbench.isolate import ProcessTree
-from httpbench.run.trial.start import RunningTarget
+from httpbench.run.trial.running import RunningTarget
 
 CONNECT_LIMIT_S = 0.2
 

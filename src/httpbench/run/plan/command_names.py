@@ -7,6 +7,8 @@ import shlex
 from dataclasses import dataclass, replace
 from pathlib import PurePath
 
+from httpbench.model import PLACEHOLDER
+
 
 @dataclass(frozen=True, slots=True)
 class Named:
@@ -59,10 +61,10 @@ PROGRAM_SUFFIXES = (".bin", ".exe", ".out")
 
 _VERSION = re.compile(r"[\d.]+$")
 """The version at the end of a program's name, as in ``python3.11``."""
-_PLACEHOLDER = re.compile(r"\{[a-z]+\}")
 _OF_ADDRESS = re.compile(r"--?(p|port|h|host|b|bind|l|listen|addr|address)")
 """Options that take an address or a port."""
-_ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
+ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
+"""The beginning of a word that sets a variable in a shell."""
 
 
 def named(command: str) -> Named:
@@ -98,7 +100,7 @@ def _script_at(interpreter: _Interpreter, words: list[str]) -> int | None:
             return at + 1 if at + 1 < len(words) else None
         if word in interpreter.values.split():
             next(numbered, None)
-        elif not (word.startswith("-") or word in interpreter.verbs.split() or _PLACEHOLDER.search(word)):
+        elif not (word.startswith("-") or word in interpreter.verbs.split() or PLACEHOLDER.search(word)):
             return at
     return None
 
@@ -113,7 +115,7 @@ def _words(command: str) -> list[str]:
 def _without_prefix(words: list[str]) -> list[str]:
     """Remove ``exec``, ``env`` and assignments before the program."""
     at = 0
-    while at < len(words) - 1 and (words[at] in ("exec", "env") or _ASSIGNMENT.match(words[at])):
+    while at < len(words) - 1 and (words[at] in ("exec", "env") or ASSIGNMENT.match(words[at])):
         at += 1
     return words[at:]
 
@@ -122,7 +124,7 @@ def _others(words: tuple[str, ...] | list[str]) -> tuple[str, ...]:
     """Return the words without placeholders, and without the options whose values they are, as in ``--port {port}``."""
     kept: list[str] = []
     for word in words:
-        if not _PLACEHOLDER.search(word):
+        if not PLACEHOLDER.search(word):
             kept.append(word)
         elif kept and _OF_ADDRESS.fullmatch(kept[-1]):
             kept.pop()

@@ -17,7 +17,7 @@ from urllib.parse import urlsplit
 
 from httpbench.errors import UsageError
 from httpbench.model import UNIX, Build, Isolation, Kind, Scaling, Target, Tuning
-from httpbench.run.plan.command_names import Named, named
+from httpbench.run.plan.command_names import ASSIGNMENT, Named, named
 from httpbench.run.plan.isolated import isolated
 
 LANGUAGE = "command"
@@ -30,7 +30,6 @@ FOLDERS_MAX = 2
 HASH_DIGITS = 6
 SECRET_CHARACTERS_MIN = 8
 """Minimum length of a variable's value that names omit. A shorter value, such as ``1``, might occur in a name by chance."""
-ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
 SHELL_OPERATORS = ("&&", "||", "|", ";", "&", "<", ">", ">>", "2>", "2>&1", "&>")
 """Words that only a shell understands, unless they are quoted."""
 SHELL_BUILTINS = ("cd", "exec", "export", "source", ".", "ulimit", "unset")

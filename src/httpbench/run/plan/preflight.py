@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from httpbench.errors import RequirementError, UsageError
-from httpbench.load import LoadGenerator, Tool
+from httpbench.load import LoadGenerator
 from httpbench.model import Load, Target, TrialPlan
 from httpbench.run.builds.states import unmet
 from httpbench.run.kinds import KINDS
@@ -49,22 +49,13 @@ def _refused(spec: RunSpec) -> dict[str, list[TrialPlan]]:
     found: dict[str, list[TrialPlan]] = {}
     for planned in spec.plan.trials:
         target = spec.targets[planned.target]
-        kind, is_unix = target.kind, target.unix_socket is not None
-        load = (kind, is_unix, planned.load_generator, planned.workload, planned.load)
+        load = (target.kind, target.unix_socket, planned.load_generator, planned.workload, planned.load)
         if load not in reasons:
-            generator = spec.generators[planned.load_generator]
-            reasons[load] = _unix_refusal(generator, is_unix=is_unix) or KINDS[kind].refuses(
-                generator, planned, spec.workloads[planned.workload]
-            )
+            generator, workload = spec.generators[planned.load_generator], spec.workloads[planned.workload]
+            reasons[load] = KINDS[target.kind].refuses(generator, planned, workload, target)
         if reason := reasons[load]:
             found.setdefault(reason, []).append(planned)
     return found
-
-
-def _unix_refusal(generator: Tool, *, is_unix: bool) -> str | None:
-    if not is_unix or not isinstance(generator, LoadGenerator) or generator.connects_to_unix_sockets:
-        return None
-    return f"{generator.name} cannot connect to Unix sockets here; `--load-generator native` can"
 
 
 def _loads(trials: Sequence[TrialPlan]) -> str:

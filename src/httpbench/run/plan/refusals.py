@@ -7,16 +7,18 @@ from pathlib import Path
 from httpbench.host import open_files
 from httpbench.isolate import ephemeral_ports
 from httpbench.load import Job, LoadGenerator, Tool
-from httpbench.model import Load, TrialPlan, Workload
-from httpbench.run.trial.start import HOST
+from httpbench.model import Load, Target, TrialPlan, Workload
+from httpbench.run.trial.context import HOST
 
 OPEN_FILES_SPARE = 64
 """Number of file descriptors that are reserved for a load generator in addition to its connections."""
 
 
-def server_refusal(generator: Tool, planned: TrialPlan, workload: Workload) -> str | None:
+def server_refusal(generator: Tool, planned: TrialPlan, workload: Workload, target: Target) -> str | None:
     """Return why a trial's load on a server or proxy is impossible, or ``None`` if it is possible."""
     assert isinstance(generator, LoadGenerator), "the command line chooses by kind"
+    if target.unix_socket is not None and not generator.connects_to_unix_sockets:
+        return f"{generator.name} cannot connect to Unix sockets here; `--load-generator native` can"
     if (planned.load.tls or planned.load.http2) and not generator.speaks_tls_and_http2:
         return f"{generator.name} sends plain HTTP/1.1 only here; `--load-generator native` also sends HTTPS and HTTP/2"
     job = Job(f"{'https' if planned.load.tls else 'http'}://{HOST}/", workload, planned.load, planned.cores.generator, Path())
@@ -27,7 +29,7 @@ def server_refusal(generator: Tool, planned: TrialPlan, workload: Workload) -> s
     return generator.refuses(job) or _too_many_connections(planned.load)
 
 
-def client_refusal(timer: Tool, planned: TrialPlan, workload: Workload) -> str | None:
+def client_refusal(timer: Tool, planned: TrialPlan, workload: Workload, target: Target) -> str | None:
     """Return why a trial of a client is impossible, or ``None`` if it is possible."""
     load = planned.load
     if load.connections != 1 or load.pipeline != 1 or load.rate_rps is not None or not load.keepalive:

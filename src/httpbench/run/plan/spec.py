@@ -10,7 +10,7 @@ from httpbench.load import Tool
 from httpbench.model import Gate, Precision, Search, Table, Target, Workload
 from httpbench.run.load.place import HERE, BackendPlace, LoadPlace
 from httpbench.run.plan.run_plan import RunPlan
-from httpbench.run.trial.start import START_LIMIT_S
+from httpbench.run.trial.context import START_LIMIT_S
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,9 +17,11 @@ from httpbench.isolate import tail
 from httpbench.model import Build, Kind, Reason, ReasonKind, Request, Scaling, Target, Trial, TrialPlan, Tuning, VerdictKind, Workload
 from httpbench.run.load.place import BackendPlace
 from httpbench.run.observer import Observer, Stage
+from httpbench.run.trial.context import HOST, START_LIMIT_S, StartContext
 from httpbench.run.trial.frame import folders_in
 from httpbench.run.trial.inputs import TrialInputs, Upstream
-from httpbench.run.trial.start import HOST, START_LIMIT_S, Inside, RunningTarget, StartContext, filled, start
+from httpbench.run.trial.running import RunningTarget
+from httpbench.run.trial.start import Inside, filled, start
 from httpbench.run.trial.steps import measure
 from httpbench.run.trial.verdict import with_incident
 from httpbench.stats.verdict import judged

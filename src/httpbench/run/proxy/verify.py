@@ -10,9 +10,10 @@ from httpbench.host.scratch import scratch_folder
 from httpbench.model import Cores, SampledResponse, Scaling, Target, Workload
 from httpbench.run.load.contract_load import CONNECTIONS, REQUESTS, problem_under_load
 from httpbench.run.proxy.trial import started_backend
+from httpbench.run.trial.context import HOST, StartContext
 from httpbench.run.trial.frame import folders_in
 from httpbench.run.trial.inputs import Upstream
-from httpbench.run.trial.start import HOST, StartContext, start
+from httpbench.run.trial.start import start
 from httpbench.run.trial.verified import Verified, ends_in_time, stays_alive, verified
 
 

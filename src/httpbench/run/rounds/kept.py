@@ -16,7 +16,7 @@ from typing import Any, TypeVar, cast
 
 from pydantic import BaseModel
 
-from httpbench.model import Expectation, MixPart, Request, Run, Target, Trial, Workload
+from httpbench.model import PLACEHOLDER, Expectation, MixPart, Request, Run, Target, Trial, Workload
 
 REDACTED = "<redacted>"
 BODY_CHARACTERS = 2000
@@ -34,7 +34,6 @@ HARMLESS_HEADERS = frozenset(
 PAIR_OPTIONS = {"--env": "=", "-H": ":", "--header": ":", "--headers": ":"}
 """Options of httpbench and of load generators that take a name and a value, each with the separator between name and value."""
 Value = TypeVar("Value")
-PLACEHOLDER = re.compile(r"\{[a-z_]+\}")
 USER_IN_URL = re.compile(r"(?<=://)[^/\s@'\"]+(?=@)")
 
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from httpbench.errors import HttpbenchError
 from httpbench.isolate import Command, ProcessTree, tail
 from httpbench.model import Conformance, Workload
-from httpbench.run.trial.start import RunningTarget
+from httpbench.run.trial.running import RunningTarget
 
 PROGRAM = "h2spec"
 H2SPEC_INSTALL = "go install github.com/summerwind/h2spec/cmd/h2spec@v2.2.1+incompatible"

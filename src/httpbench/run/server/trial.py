@@ -9,9 +9,10 @@ from httpbench.databases import counting_problem
 from httpbench.model import Reason, ReasonKind, Trial, Workload
 from httpbench.run.database.running import started
 from httpbench.run.observer import Observer, Stage
+from httpbench.run.trial.context import StartContext
 from httpbench.run.trial.frame import folders_in
 from httpbench.run.trial.inputs import TrialInputs, Upstream
-from httpbench.run.trial.start import StartContext, start
+from httpbench.run.trial.start import start
 from httpbench.run.trial.steps import measure
 from httpbench.run.trial.verdict import with_incident
 

@@ -16,9 +16,10 @@ from httpbench.model import Conformance, Cores, Label, Probed, SampledResponse, 
 from httpbench.run.database.running import RunningDatabase, started
 from httpbench.run.load.contract_load import CONNECTIONS, problem_under_load, requests_under_load
 from httpbench.run.server.conformance import conformance, h2spec
+from httpbench.run.trial.context import StartContext
 from httpbench.run.trial.frame import folders_in
 from httpbench.run.trial.inputs import Upstream
-from httpbench.run.trial.start import StartContext, start
+from httpbench.run.trial.start import start
 from httpbench.run.trial.steps import probed
 from httpbench.run.trial.verified import Verified, ends_in_time, stays_alive
 
@@ -44,7 +45,8 @@ def verify(
             before = beside.counts() if beside else None
             with start(target, scaling, workload, place) as running:
                 begin = time.monotonic()
-                checks += contract.check_server(running.server(workload), target.limits, contract.clauses_for(target, workload))
+                clauses = contract.clauses_for(target, workload, http2=transport.http2)
+                checks += contract.check_server(running.server(workload), target.limits, clauses)
                 if not transport.http2:  # the probe writes bytes of HTTP/1.1
                     seen = probed(running, workload, begin, PROBE_LIMIT_S)
                     canned = "; ".join(seen.reasons) if seen.label is Label.CANNED else None

@@ -13,7 +13,8 @@ from httpbench.model import Kind, Trial, TrialPlan
 from httpbench.run.load.meters import Subject
 from httpbench.run.proxy.trial import BASELINE, as_baseline, direct, in_front_of, requests_handled, started_backend, with_backend
 from httpbench.run.trial.inputs import TrialInputs
-from httpbench.run.trial.start import RunningTarget, start
+from httpbench.run.trial.running import RunningTarget
+from httpbench.run.trial.start import start
 
 
 class SharedBackend:

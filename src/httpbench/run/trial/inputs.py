@@ -9,7 +9,8 @@ from pathlib import Path
 from httpbench.load import LoadGenerator, Timer, Tool
 from httpbench.model import ClientWork, Learned, Target, TrialPlan, Workload
 from httpbench.run.load.place import HERE, BackendPlace, LoadPlace
-from httpbench.run.trial.start import HOST, START_LIMIT_S, StartContext, transport_of
+from httpbench.run.trial.context import HOST, START_LIMIT_S, StartContext
+from httpbench.run.trial.start import transport_of
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import math
-import re
 import shlex
-import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -14,36 +12,27 @@ from urllib.parse import urlsplit
 
 from httpbench import http
 from httpbench.databases import HOST_NAME as DATABASE_HOST
-from httpbench.errors import HttpbenchError, StartError, TargetDiedError
-from httpbench.host import inherited
-from httpbench.host.certificates import CertificateFiles, write_certificate
+from httpbench.errors import HttpbenchError, StartError
+from httpbench.host.certificates import write_certificate
 from httpbench.host.scratch import scratch_folder
-from httpbench.http.server import Server
 from httpbench.isolate import (
     SCRATCH,
     Command,
     Container,
-    Exit,
     Launch,
     ProcessTree,
-    Stopped,
-    accepts,
     free_port,
-    is_only_on_ipv6,
-    listeners,
-    listening,
     require_free,
     tail,
 )
 from httpbench.isolate.image import exposed_port
 from httpbench.model import (
+    PLACEHOLDER,
     UNIX,
     USUAL_CAPABILITIES,
-    ContainerRun,
     Isolation,
     Load,
     NetworkMode,
-    SampledResponse,
     Scaling,
     Target,
     Trust,
@@ -51,159 +40,16 @@ from httpbench.model import (
     uses_certificate,
 )
 from httpbench.run.builds.image import image_of
-from httpbench.run.load.place import Sampler, ServerThere
-from httpbench.sample import TreeSampler
+from httpbench.run.trial.context import HOST, StartContext
+from httpbench.run.trial.first_response import LOOPBACK_IPV6, first_response
+from httpbench.run.trial.running import RunningTarget
 
-HOST = "127.0.0.1"
-LOOPBACK_IPV6 = "::1"
-LATE_S = 0.5
-"""Time for a target that listens on ``::1`` to listen on 127.0.0.1, too, in seconds."""
 DATABASE_URL = "DATABASE_URL"
 """Environment variable with the address of a target's database."""
 EVERY_ADDRESS = "0.0.0.0"  # address to listen on inside a container with its own network
 CERT, KEY = "/tls/cert.pem", "/tls/key.pem"
 """Paths of the target's certificate and its key inside a container."""
 PREPARE_LIMIT_S = 600.0
-START_LIMIT_S = 20.0
-STOP_GRACE_S = 2.0
-RELEASE_LIMIT_S = 2.0  # the kernel closes the sockets of an io_uring some time after the process ends
-
-
-@dataclass(frozen=True, slots=True)
-class Reachable:
-    """The address and URL at which a target reaches its database."""
-
-    host: str
-    """IP address."""
-    url: str
-
-
-@dataclass(frozen=True, slots=True)
-class StartContext:
-    """The place where a target runs, with its resources."""
-
-    folder: Path
-    """Folder of the target's build."""
-    scratch: Path
-    """Folder that is empty before the target starts and exists while it runs."""
-    cores: Sequence[tuple[int, ...]]
-    """Physical cores of the target, each as a tuple of its logical CPUs."""
-    port: int | None = None
-    """Port, or ``None`` for any free port."""
-    start_limit_s: float = START_LIMIT_S
-    """Time limit for the first correct response, in seconds."""
-    backend: tuple[str, int] | None = None
-    """Host and port to which a proxy relays."""
-    database: Reachable | None = None
-    """Database that the target uses."""
-    workers: int | None = None
-    """Number of workers or copies, or ``None`` for one per core."""
-    run_id: str | None = None
-    """Id of the run."""
-    address: str = HOST
-    """The only address on which the target listens."""
-    transport: http.Transport = http.PLAIN
-    """How requests reach the target."""
-    certificate: CertificateFiles | None = None
-    """Certificate of the target, or ``None`` if its command doesn't use one."""
-
-    @property
-    def cpus(self) -> tuple[int, ...]:
-        """Logical CPUs of the target."""
-        return tuple(cpu for core in self.cores for cpu in core)
-
-
-@dataclass(frozen=True, slots=True)
-class RunningTarget:
-    """A target that has responded correctly."""
-
-    program: ProcessTree | Container | None
-    """The target's processes, or ``None`` if the target was already running or runs on another host."""
-    host: str
-    port: int
-    response: SampledResponse
-    log: Path
-    contained: ContainerRun | None = None
-    """Record of the target's container and of the limits in force."""
-    there: ServerThere | None = None
-    """Server on another host, or ``None`` if the target runs on this machine."""
-    argv: tuple[str, ...] = ()
-    """Command line, which is empty if the target was already running or runs in a container."""
-    copies: int = 1
-    """Number of processes with this command line."""
-    transport: http.Transport = http.PLAIN
-    """How requests reach the target."""
-    is_shared: bool = False
-    """Whether several trials share this target. A shared target is neither frozen between turns nor stopped at the end of a trial."""
-
-    def url(self, path: str) -> str:
-        name = f"[{self.host}]" if ":" in self.host else self.host
-        return f"{self.transport.scheme}://{name}:{self.port}{path}"
-
-    def server(self, workload: Workload) -> Server:
-        """Return the target as a server that responds to a workload."""
-        return Server(self.host, self.port, workload, transport=self.transport)
-
-    def death(self) -> str | None:
-        """Return how the target ended, or ``None`` while it runs."""
-        running = self.there or self.program
-        return running.death() if running else None
-
-    def require_alive(self, when: str) -> None:
-        """Raise :class:`~httpbench.errors.TargetDiedError` if the target has ended."""
-        if (death := self.death()) is not None:
-            exits = self.program.exits() if isinstance(self.program, ProcessTree) else []
-            raise TargetDiedError(f"the target died {when} ({death})", hint=_hint(exits[0]) if exits else None)
-
-    def sampler(self) -> Sampler | None:
-        """Return a sampler of the target's CPU time and memory, or ``None`` if the harness didn't start the target."""
-        if self.there is not None:
-            return self.there.sampler()
-        return sampler_of(self.program) if self.program else None
-
-    def log_tail(self) -> str | None:
-        """Return the last lines of the target's output, or ``None`` if there are none."""
-        if self.there is not None:
-            self.log.write_text(self.there.log())
-        return tail(self.log)
-
-    def freeze(self) -> None:
-        """Suspend the target's processes until :meth:`thaw`.
-
-        Does nothing if the target is shared, or if the harness didn't start it on this machine.
-        """
-        if self.program and not self.is_shared:
-            self.program.freeze()
-
-    def thaw(self) -> None:
-        """Let the target's processes run again."""
-        if self.program and not self.is_shared:
-            self.program.thaw()
-
-    def stop(self) -> Stopped:
-        """Stop the target and prove that it is gone, unless it is shared or was already running before the trial.
-
-        Raises :class:`~httpbench.errors.StopError` if the target can't be stopped.
-        """
-        if self.there is not None and not self.is_shared:
-            self.there.stop(STOP_GRACE_S)
-        if self.program is None or self.is_shared:
-            return Stopped(ignored_sigterm=(), left_behind=(), cpu_s=0.0)
-        stopped = self.program.stop(STOP_GRACE_S)
-        ended = time.monotonic()
-        while accepts(self.port, self.host):
-            if time.monotonic() - ended > RELEASE_LIMIT_S:
-                # All processes under the guard have ended, so the server has escaped from the guard, or another program shares the port.
-                raise StartError(f"port {self.port} still accepts connections: a program other than the target was measured")
-            time.sleep(0.01)
-        return replace(stopped, port_held_s=time.monotonic() - ended)
-
-
-def sampler_of(program: ProcessTree | Container) -> TreeSampler:
-    """Return a sampler of a program's CPU time and memory."""
-    if isinstance(program, Container):
-        return TreeSampler(program.pid, groups=program.groups)
-    return TreeSampler(program.guard_pid)
 
 
 @contextmanager
@@ -242,7 +88,7 @@ def _as_processes(target: Target, scaling: Scaling, workload: Workload, place: S
     log = place.scratch / "target.log"
     commands = commands_of(target, scaling, place, port)
     with explained_by(log), ProcessTree(commands, stdout=log, stderr=log) as tree:
-        address, response = _first_response(tree, port, workload, len(commands), place, target)
+        address, response = first_response(tree, port, workload, len(commands), place, target)
         argv = tuple(commands[0].argv)
         yield RunningTarget(tree, address, port, response, log, argv=argv, copies=len(commands), transport=place.transport)
 
@@ -399,82 +245,4 @@ def _prepare(target: Target, place: StartContext) -> None:
 
 def fill(text: str, values: dict[str, str]) -> str:
     """Replace the known placeholders in a text with their values."""
-    return re.sub(r"\{([a-z_]+)\}", lambda match: values.get(match[1], match[0]), text)
-
-
-def _first_response(
-    tree: ProcessTree, port: int, workload: Workload, copies: int, place: StartContext, target: Target
-) -> tuple[str, SampledResponse]:
-    """Wait until every copy listens, because a late copy might get no connections. Return the address and the first correct response.
-
-    The address is ``::1`` if a target from the command line doesn't listen on 127.0.0.1.
-    """
-    address, limit_s = place.address, place.start_limit_s
-    deadline = time.monotonic() + limit_s
-    ipv6 = _OnlyOnIpv6(port, is_possible=address == HOST and not target.is_declared)
-    try:
-        try:
-            response = http.wait_until_correct(address, port, workload, limit_s, lambda: not (tree.exits() or ipv6), place.transport)
-        except StartError:
-            if not ipv6 or tree.exits():
-                raise
-            address, left_s = LOOPBACK_IPV6, max(deadline - time.monotonic(), LATE_S)
-            response = http.wait_until_correct(address, port, workload, left_s, lambda: not tree.exits(), place.transport)
-        if tree.exits():  # a daemon may respond after the command that started it has ended
-            raise StartError("ended before it responded")
-        while copies > 1 and listeners(port) < copies:
-            if tree.exits() or time.monotonic() > deadline:
-                raise StartError(
-                    f"only {listeners(port)} of {copies} copies listen on port {port}",
-                    hint="a target that scales as prefork must set SO_REUSEPORT before it binds",
-                )
-            time.sleep(0.005)
-    except StartError as error:
-        raise _explained(error, tree, address, port, _hint_about(target)) from None
-    return address, response
-
-
-class _OnlyOnIpv6:
-    """A condition that is true once a target has listened on ``::1``, but not on 127.0.0.1, for ``LATE_S``.
-
-    Some targets listen on both addresses, one after the other. If the target must listen on 127.0.0.1 or on another address, so that this
-    isn't possible, the condition is always false.
-    """
-
-    def __init__(self, port: int, *, is_possible: bool):
-        self._port, self._is_possible = port, is_possible
-        self._since_s: float | None = None
-
-    def __bool__(self) -> bool:
-        if not self._is_possible or not is_only_on_ipv6(self._port):
-            self._since_s = None
-            return False
-        now_s = time.monotonic()
-        self._since_s = self._since_s or now_s
-        return now_s - self._since_s >= LATE_S
-
-
-def _hint(end: Exit) -> str | None:
-    return "a target must stay in the foreground" if end.code == 0 else None
-
-
-def _hint_about(target: Target) -> str | None:
-    """Return why a user's command may fail although it works in the user's shell, or ``None`` if it gets the shell's whole environment."""
-    if target.is_declared or not inherited.withheld(target.env):
-        return None
-    return "a server gets only basic variables such as PATH; pass on others with --env NAME, or all with --env-all"
-
-
-def _explained(error: StartError, tree: ProcessTree, address: str, port: int, hint: str | None) -> StartError:
-    """Return the error, with observations added that may explain why the target didn't respond."""
-    exits = tree.exits()
-    is_served = accepts(port, address)
-    places = listening(tree.guard_pid)
-    if exits and is_served and not any(place.endswith(f":{port}") for place in places):
-        return StartError(f"{error.message} ({exits[0]}); another program took port {port} in the meantime", hint=error.hint)
-    if exits:
-        return StartError(f"{error.message} ({exits[0]})", hint=error.hint or _hint(exits[0]) or hint)
-    name = f"[{address}]" if ":" in address else address
-    if places and f"{name}:{port}" not in places:
-        return StartError(f"{error.message}; it listens on {', '.join(places)}", hint=f"it must listen on {name}, or on all addresses")
-    return error
+    return PLACEHOLDER.sub(lambda match: values.get(match[1], match[0]), text)

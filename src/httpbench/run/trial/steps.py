@@ -16,7 +16,7 @@ from httpbench.run.load.quiet import polling_threads, polling_threads_again
 from httpbench.run.load.warmup import warm_up_for_fixed_time, warm_up_until_steady
 from httpbench.run.observer import Observer, Stage
 from httpbench.run.trial.inputs import TrialInputs
-from httpbench.run.trial.start import RunningTarget
+from httpbench.run.trial.running import RunningTarget
 from httpbench.run.trial.verdict import criteria_of, incidents_of
 from httpbench.sample import accept_queue
 from httpbench.stats.verdict import UNJUDGED, judged

@@ -9,7 +9,7 @@ from httpbench import contract
 from httpbench.errors import HttpbenchError
 from httpbench.isolate import Stopped
 from httpbench.model import Probed, Scaling, Target
-from httpbench.run.trial.start import STOP_GRACE_S, RunningTarget
+from httpbench.run.trial.running import STOP_GRACE_S, RunningTarget
 
 
 @dataclass(frozen=True, slots=True)

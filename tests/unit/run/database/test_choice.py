@@ -11,7 +11,8 @@ from httpbench.catalog import techempower
 from httpbench.model import Database, Engine, Isolation, NetworkMode, Scaling, Target
 from httpbench.run import StartContext, database_of
 from httpbench.run.plan.isolated import isolated
-from httpbench.run.trial.start import Inside, Reachable, filled, launch_of
+from httpbench.run.trial.context import Reachable
+from httpbench.run.trial.start import Inside, filled, launch_of
 from tests.factories import make_target
 
 KNOWN = catalog.load()

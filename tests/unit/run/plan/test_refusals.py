@@ -7,7 +7,7 @@ import pytest
 from httpbench import load
 from httpbench.model import Expectation, Load, Rule, Workload
 from httpbench.run.plan.refusals import server_refusal
-from tests.factories import make_plan
+from tests.factories import make_plan, make_target
 
 PLAIN = Workload(name="plain", description="", expect=Expectation(body="hello"))
 ROWS = Workload(name="rows", description="", expect=Expectation(rule=Rule.WORLD))
@@ -24,4 +24,11 @@ ROWS = Workload(name="rows", description="", expect=Expectation(rule=Rule.WORLD)
     ],
 )
 def test_loads_that_a_generator_cannot_produce(generator: str, sent: Load, workload: Workload, sentence: str | None) -> None:
-    assert server_refusal(load.get(generator), make_plan(load=sent), workload) == sentence
+    assert server_refusal(load.get(generator), make_plan(load=sent), workload, make_target()) == sentence
+
+
+def test_only_one_generator_connects_to_unix_sockets() -> None:
+    target = make_target(url="unix:/run/app.sock", run=())
+    assert server_refusal(load.get("native"), make_plan(), PLAIN, target) is None
+    refusal = "wrk cannot connect to Unix sockets here; `--load-generator native` can"
+    assert server_refusal(load.get("wrk"), make_plan(), PLAIN, target) == refusal

@@ -16,7 +16,7 @@ from httpbench.model import SampledResponse, Workload
 from httpbench.run.slices import started
 from httpbench.run.slices.started import Handled, SharedBackend
 from httpbench.run.trial.inputs import TrialInputs, Upstream
-from httpbench.run.trial.start import RunningTarget
+from httpbench.run.trial.running import RunningTarget
 from tests.factories import make_plan, make_target
 
 INPUTS = TrialInputs(

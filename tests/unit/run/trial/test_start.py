@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from httpbench.model import Scaling
-from httpbench.run.trial.start import StartContext, commands_of
+from httpbench.run.trial.context import StartContext
+from httpbench.run.trial.start import commands_of
 from tests.factories import make_target
 
 TARGET = make_target(run=("./server", "{port}", "{workers}"))

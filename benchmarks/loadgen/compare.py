@@ -97,6 +97,7 @@ def cells(selected: str, seconds: float) -> list[Cell]:
     ]
     encrypted = [
         Cell("HTTPS, 64 connections", Load(64, seconds, tls=True)),
+        Cell("full TLS handshakes, 64 at a time", Load(64, seconds, keep_alive=False, tls=True)),
         Cell("HTTP/2 over TCP, 16 connections with 10 streams", Load(16, seconds, pipeline=10, http2=True)),
         Cell("HTTP/2 over TLS, 16 connections with 10 streams", Load(16, seconds, pipeline=10, http2=True, tls=True)),
     ]

@@ -236,6 +236,21 @@ def zrk(program: str, load: Load, port: int) -> list[str]:
     return [program, "-t1", f"-c{load.connections}", f"-d{whole_seconds(load)}s", url(load, port)]
 
 
+def s_time(program: str, load: Load, port: int) -> list[str]:
+    """Return the command that measures full handshakes with OpenSSL. It has only one connection at a time."""
+    if load.keep_alive or not load.tls or load.http2:
+        raise Unsupported
+    return [program, "s_time", "-connect", f"127.0.0.1:{port}", "-new", "-www", "/", "-time", str(whole_seconds(load))]
+
+
+def s_time_rps(text: str) -> float:
+    """Return the connections per second. The time in the output is rounded to seconds, so only turns give an exact result."""
+    match = re.search(r"(\d+) connections in (\d+) real seconds", text)
+    if match is None:
+        raise ValueError("connections")
+    return int(match[1]) / int(match[2])
+
+
 WRK_LINE = r"Requests/sec:\s+([\d.,]+)"
 PEERS: list[Callable[[Path], Peer | None]] = [
     bare("client_epoll"),
@@ -247,4 +262,5 @@ PEERS: list[Callable[[Path], Peer | None]] = [
     on_path("hey", hey, found(WRK_LINE)),
     on_path("autocannon", autocannon, lambda text: float(json.loads(text)["requests"]["average"])),
     on_path("zrk", zrk, found(WRK_LINE)),
+    on_path("openssl", s_time, s_time_rps),
 ]

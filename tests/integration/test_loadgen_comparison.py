@@ -80,6 +80,14 @@ def test_our_servers_support_https(tmp_path: Path, kind: str) -> None:
     assert only_row(compared(tmp_path, *words))["server"] == kind
 
 
+def test_handshakes_are_compared_with_openssl(tmp_path: Path) -> None:
+    require("gcc", "openssl")
+    if not OPENSSL_HEADER.exists():
+        pytest.skip("libssl-dev is not installed")
+    words = ("--pairs", "2", "--seconds", "1", "--cell", "full TLS handshakes", "--peer", "openssl")
+    assert only_row(compared(tmp_path, *words))["peer"] == "openssl"
+
+
 def test_nginx_supports_https(tmp_path: Path) -> None:
     require("nginx", "openssl", "wrk")
     words = ("--pairs", "1", "--seconds", "1", "--cell", "HTTPS", "--peer", "wrk", "--server-kind", "nginx,go")

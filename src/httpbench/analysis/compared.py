@@ -40,7 +40,7 @@ class Compared:
     baseline: Row
     figures: dict[str, Comparison | None]
     """Comparisons by metric, starting with the headline. A comparison is ``None`` if one of the rows lost too many rounds or no round has
-    the metric for both rows. It is also ``None`` for a proxy in :func:`unexplained`."""
+    the metric for both rows. It is also ``None`` for a proxy that :func:`unexplained` lists."""
 
     @property
     def stalling(self) -> Row | None:
@@ -108,7 +108,7 @@ def rounds_to_tell(group: Group) -> int | None:
 
 
 def lost_too_many(row: Row) -> Reason | None:
-    """Return why a row lost rounds if it lost more rounds than a comparison leaves out, else ``None``.
+    """Return why a row lost rounds if it lost more than a comparison tolerates, else ``None``.
 
     Such a row isn't compared, because its remaining rounds may be the ones in which it happened to do well.
     """

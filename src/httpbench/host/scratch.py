@@ -37,7 +37,7 @@ class ScratchFolder:
 
 
 def _made(prefix: str, parent: str | None) -> tuple[Path, int] | None:
-    """Create and lock a folder, and return it with the descriptor of the lock. Return ``None`` if it no longer exists then."""
+    """Create and lock a folder, and return it with the descriptor of the lock. Return ``None`` if it is gone by the time it is locked."""
     path = Path(tempfile.mkdtemp(prefix=prefix, dir=parent))
     try:
         lock = os.open(path, os.O_RDONLY | os.O_DIRECTORY)

@@ -55,7 +55,7 @@ class Entry(Frozen):
     tags: tuple[str, ...] = ()
     """Tags, such as ``broken``."""
     tests: tuple[str, ...] = ()
-    """Names of the tests that the target declares in the catalog. Empty: the target's ``paths`` contain all of these tests."""
+    """Names of the tests that the target declares in the catalog. Empty: ``paths`` has a key for each of them."""
     unsupported: str | None = None
     """Clause that names a feature that the target requires but httpbench doesn't support. Null: none."""
     problems: tuple[str, ...] = ()

@@ -97,7 +97,7 @@ def _explains(outcomes: Sequence[ProbeOutcome], cause: Callable[[Variation], obj
 
 
 def _variations(server: Server) -> list[Variation]:
-    """Return requests for both paths in random order. Each path has two lengths, and the longer one is the same for both paths."""
+    """Return requests for both paths in random order, in two lengths each. The greater length is the same for both paths."""
     token = f"/{secrets.token_hex(random.randint(6, 10))}"
     bare, other = server.request_bytes(), server.request_bytes(path=token)
     longer = random.randint(PADDING_MIN, PADDING_MAX)

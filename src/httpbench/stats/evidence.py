@@ -148,7 +148,7 @@ class Evidence:
         return usage.cpu_wait_cores_mean or 0.0 if usage and is_alone else 0.0
 
     def generator_fill(self) -> dict[str, Any]:
-        """Return how full the generator was and how long it waited for a CPU. With several load hosts, describe the fullest host."""
+        """Return how busy the generator was and how long it waited for a CPU. With several load hosts, describe the busiest one."""
         if hosts := self.measurement.load_hosts:
             fullest = max(hosts, key=lambda host: host.full)
             return {"name": "generator", "fullest_thread_cores": fullest.full, "load_host": fullest.name}

@@ -354,7 +354,7 @@ def _latency(rounds: Sequence[Distribution | None]) -> Latency | None:
 
 
 def _notes_on_dropped(dropped: Sequence[Verdict], rounds: int) -> Iterator[Reason]:
-    """Explain why rounds don't count. One example is enough for disturbed rounds, because a note below the tables lists all disturbers."""
+    """Explain why rounds don't count. One example is enough for disturbed rounds, because a note lists all programs that disturbed them."""
     lost, disturbed = ([one for one in dropped if _is_disturbed(one) is wanted] for wanted in (False, True))
     if lost:
         reasons = [reason.dumped for reason in _reasons((verdict.reasons for verdict in lost), len(lost))]

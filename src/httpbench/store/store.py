@@ -329,7 +329,7 @@ class Store:
         except StoreError as error:
             raise StoreError(f"{self.path}: {error.message}", hint=error.hint) from None
         except sqlite3.DatabaseError as error:
-            # The higher bits are the extended code. Errors of Python's module itself, such as text that isn't UTF-8, have no code.
+            # The higher bits are the extended code. Errors that the sqlite3 module raises itself, such as for invalid UTF-8, have no code.
             kind = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_CORRUPT) & 0xFF
             damaged = "the file is damaged: " if kind == sqlite3.SQLITE_CORRUPT else ""
             raise StoreError(f"{self.path}: {damaged}{error}", hint=HINTS.get(kind, OTHER_FILE)) from None

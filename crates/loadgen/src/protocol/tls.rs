@@ -10,12 +10,15 @@ use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::{Context, Result, bail};
-use rustls::client::Resumption;
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
-use rustls::crypto::{CryptoProvider, ring, verify_tls12_signature, verify_tls13_signature};
+use rustls::client::{Resumption, verify_server_cert_signed_by_trust_anchor, verify_server_name};
+use rustls::crypto::{WebPkiSupportedAlgorithms, ring, verify_tls12_signature, verify_tls13_signature};
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
-use rustls::{ClientConfig, ClientConnection, DigitallySignedStruct, Error, HandshakeKind, RootCertStore, SignatureScheme};
+use rustls::server::ParsedCertificate;
+use rustls::{
+    CertificateError, ClientConfig, ClientConnection, DigitallySignedStruct, Error, HandshakeKind, RootCertStore, SignatureScheme,
+};
 
 use super::{Fault, Flow, Outcome, ParserCounts, Protocol, Sink, Slot, TlsHandshakes};
 use crate::figures::errors::ErrorKind;
@@ -48,12 +51,13 @@ impl TlsSetup {
     pub fn new(name: &str, alpn: &[u8], trust: Trust<'_>, resumption: bool) -> Result<Self> {
         let provider = Arc::new(ring::default_provider());
         let builder = ClientConfig::builder_with_provider(Arc::clone(&provider)).with_safe_default_protocol_versions()?;
-        let mut config = match trust {
-            Trust::Anything => builder.dangerous().with_custom_certificate_verifier(Arc::new(AnyCertificate(provider))),
-            Trust::System => builder.with_root_certificates(system_roots()),
-            Trust::File(path) => builder.with_root_certificates(roots_of(path)?),
-        }
-        .with_no_client_auth();
+        let roots = match trust {
+            Trust::Anything => None,
+            Trust::System => Some(Roots::parsable(rustls_native_certs::load_native_certs().certs)),
+            Trust::File(path) => Some(Roots::in_file(path)?),
+        };
+        let verifier = Arc::new(Verifier { roots, algorithms: provider.signature_verification_algorithms });
+        let mut config = builder.dangerous().with_custom_certificate_verifier(verifier).with_no_client_auth();
         config.alpn_protocols = vec![alpn.to_vec()];
         if !resumption {
             config.resumption = Resumption::disabled();
@@ -75,23 +79,35 @@ impl TlsSetup {
     }
 }
 
-fn system_roots() -> RootCertStore {
-    let mut roots = RootCertStore::empty();
-    roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
-    roots
+/// The trusted certificates.
+#[derive(Debug)]
+struct Roots {
+    anchors: RootCertStore,
+    certificates: Vec<CertificateDer<'static>>,
 }
 
-fn roots_of(path: &Path) -> Result<RootCertStore> {
-    let mut roots = RootCertStore::empty();
-    let certificates = CertificateDer::pem_file_iter(path).with_context(|| format!("cannot read certificates from {}", path.display()))?;
-    for certificate in certificates {
-        let certificate = certificate.with_context(|| format!("{} is not a valid PEM file", path.display()))?;
-        roots.add(certificate).with_context(|| format!("{} contains an invalid certificate", path.display()))?;
+impl Roots {
+    /// Uses all certificates that can be parsed. A system may have others.
+    fn parsable(certificates: Vec<CertificateDer<'static>>) -> Self {
+        let mut anchors = RootCertStore::empty();
+        anchors.add_parsable_certificates(certificates.iter().cloned());
+        Self { anchors, certificates }
     }
-    if roots.is_empty() {
-        bail!("{} contains no certificate; hint: PEM certificates start with -----BEGIN CERTIFICATE-----", path.display());
+
+    fn in_file(path: &Path) -> Result<Self> {
+        let mut roots = Self { anchors: RootCertStore::empty(), certificates: Vec::new() };
+        let certificates =
+            CertificateDer::pem_file_iter(path).with_context(|| format!("cannot read certificates from {}", path.display()))?;
+        for certificate in certificates {
+            let certificate = certificate.with_context(|| format!("{} is not a valid PEM file", path.display()))?;
+            roots.anchors.add(certificate.clone()).with_context(|| format!("{} contains an invalid certificate", path.display()))?;
+            roots.certificates.push(certificate);
+        }
+        if roots.certificates.is_empty() {
+            bail!("{} contains no certificate; hint: PEM certificates start with -----BEGIN CERTIFICATE-----", path.display());
+        }
+        Ok(roots)
     }
-    Ok(roots)
 }
 
 pub struct Tls<P> {
@@ -319,19 +335,34 @@ impl<P: Protocol> Protocol for Tls<P> {
     }
 }
 
-/// A verifier for `--insecure`: it accepts any certificate, but the server must prove that it has the certificate's private key.
+/// Verifies that a certificate chains to a root and matches the server's name. Without roots (`--insecure`), it accepts any certificate.
+/// In both cases, the server must prove that it has the certificate's private key.
 #[derive(Debug)]
-struct AnyCertificate(Arc<CryptoProvider>);
+struct Verifier {
+    roots: Option<Roots>,
+    algorithms: WebPkiSupportedAlgorithms,
+}
 
-impl ServerCertVerifier for AnyCertificate {
+impl ServerCertVerifier for Verifier {
     fn verify_server_cert(
         &self,
-        _end_entity: &CertificateDer<'_>,
-        _intermediates: &[CertificateDer<'_>],
-        _server_name: &ServerName<'_>,
+        end_entity: &CertificateDer<'_>,
+        intermediates: &[CertificateDer<'_>],
+        server_name: &ServerName<'_>,
         _ocsp_response: &[u8],
-        _now: UnixTime,
+        now: UnixTime,
     ) -> Result<ServerCertVerified, Error> {
+        if let Some(roots) = &self.roots {
+            let certificate = ParsedCertificate::try_from(end_entity)?;
+            match verify_server_cert_signed_by_trust_anchor(&certificate, &roots.anchors, intermediates, now, self.algorithms.all) {
+                // Self-signed certificates are often those of an authority (`openssl req -x509` makes such a certificate by default).
+                // webpki rejects them as certificates of a server, with this error, after it has checked their dates. OpenSSL and Go
+                // accept them if they are among the roots.
+                Err(Error::InvalidCertificate(CertificateError::Other(_))) if roots.certificates.contains(end_entity) => {}
+                verified => verified?,
+            }
+            verify_server_name(&certificate, server_name)?;
+        }
         Ok(ServerCertVerified::assertion())
     }
 
@@ -341,7 +372,7 @@ impl ServerCertVerifier for AnyCertificate {
         cert: &CertificateDer<'_>,
         signed: &DigitallySignedStruct,
     ) -> Result<HandshakeSignatureValid, Error> {
-        verify_tls12_signature(message, cert, signed, &self.0.signature_verification_algorithms)
+        verify_tls12_signature(message, cert, signed, &self.algorithms)
     }
 
     fn verify_tls13_signature(
@@ -350,10 +381,10 @@ impl ServerCertVerifier for AnyCertificate {
         cert: &CertificateDer<'_>,
         signed: &DigitallySignedStruct,
     ) -> Result<HandshakeSignatureValid, Error> {
-        verify_tls13_signature(message, cert, signed, &self.0.signature_verification_algorithms)
+        verify_tls13_signature(message, cert, signed, &self.algorithms)
     }
 
     fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
-        self.0.signature_verification_algorithms.supported_schemes()
+        self.algorithms.supported_schemes()
     }
 }

@@ -33,7 +33,7 @@ impl Measured {
         let duration_s = seconds(self.duration_ns);
         let open = plan.load.is_open();
         // The windows of slices are short, so the responses at their edges matter. Responses after the end of a window don't count. To
-        // compensate, responses to requests from before the window count. On average, both numbers are equal.
+        // compensate, responses to requests that were sent before the window are included. On average, there are as many of these.
         let early_ok = if plan.slices_on_stdin { total.early_ok } else { 0 };
         let mut connect = before.connect.clone();
         connect.add(&total.connect).unwrap_or_else(|error| unreachable!("histograms with equal bounds cannot be merged: {error}"));

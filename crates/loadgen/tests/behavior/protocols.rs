@@ -4,7 +4,7 @@ use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::sync::Arc;
 
-use crate::common::tls::{certificate, tls_config};
+use crate::common::tls::{authority, certificate, tls_config};
 use crate::common::{ENGINES, load, read_request, serve, serve_bytes, url};
 use loadgen::figures::errors::ErrorKind;
 use loadgen::run::NotStarted;
@@ -61,6 +61,30 @@ fn certificates_are_verified_with_the_given_roots_and_name() {
     std::fs::write(&root, "nothing of the kind").expect("the file is writable");
     let error = load(&[&common[..], &["--sni", "localhost"]].concat()).expect_err("the file contains no certificate");
     assert!(format!("{error:#}").contains("contains no certificate"), "{error:#}");
+    let _ = std::fs::remove_file(&root);
+}
+
+#[test]
+fn a_trusted_authority_may_be_the_server_itself() {
+    let folder = std::env::temp_dir();
+    let root = folder.join(format!("httpbench-loadgen-authority-{}.pem", std::process::id()));
+    let file = root.to_string_lossy().into_owned();
+    let attempt = |certified: &CertifiedKey<KeyPair>, name: &str| {
+        std::fs::write(&root, certified.cert.pem()).expect("the temporary folder is writable");
+        let address = format!("https://127.0.0.1:{}/", serve_tls_as(certified).port());
+        load(&["-c", "1", "-d", "100ms", "--ca-file", &file, "--sni", name, &address])
+    };
+    let valid = authority(4000);
+    let result = attempt(&valid, "localhost").expect("it is among the roots");
+    assert!(result.requests.ok > 5 && result.errors.total() == 0, "{:?} {:?}", result.requests, result.errors);
+    let error = attempt(&valid, "other").expect_err("the certificate is for a different name");
+    assert!(format!("{error:#}").contains("not valid for name"), "{error:#}");
+    let error = attempt(&authority(2000), "localhost").expect_err("the certificate has expired");
+    assert!(format!("{error:#}").contains("expired"), "{error:#}");
+    let unknown = format!("https://127.0.0.1:{}/", serve_tls_as(&authority(4000)).port());
+    std::fs::write(&root, valid.cert.pem()).expect("the file is writable");
+    let error = load(&["-c", "1", "-d", "100ms", "--ca-file", &file, "--sni", "localhost", &unknown]).expect_err("a different authority");
+    assert!(format!("{error:#}").contains("certificate"), "{error:#}");
     let _ = std::fs::remove_file(&root);
 }
 

@@ -2,13 +2,22 @@
 
 use std::sync::Arc;
 
-use rcgen::{CertifiedKey, KeyPair};
+use rcgen::{BasicConstraints, CertificateParams, CertifiedKey, IsCa, KeyPair, date_time_ymd};
 use rustls::pki_types::{PrivateKeyDer, PrivatePkcs8KeyDer};
 use rustls::{ServerConfig, SupportedProtocolVersion};
 
 /// Creates a self-signed certificate.
 pub fn certificate() -> CertifiedKey<KeyPair> {
     rcgen::generate_simple_self_signed(vec!["localhost".to_owned()]).expect("a certificate")
+}
+
+/// Creates a self-signed certificate as `openssl req -x509` does: that of a certificate authority. It is valid until this year.
+pub fn authority(valid_until: i32) -> CertifiedKey<KeyPair> {
+    let mut params = CertificateParams::new(vec!["localhost".to_owned()]).expect("a valid name");
+    params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+    params.not_after = date_time_ymd(valid_until, 1, 1);
+    let signing_key = KeyPair::generate().expect("a key");
+    CertifiedKey { cert: params.self_signed(&signing_key).expect("a certificate"), signing_key }
 }
 
 /// Creates the configuration of a server with this certificate and one ALPN protocol.

@@ -92,7 +92,7 @@ class Lines:
 def load_of(plan: TrialPlan, elapsed_s: float | None = None) -> str:
     """Describe the parts of the load that distinguish a trial from other trials of the same target.
 
-    ``elapsed_s`` is the time since the start of the measurement, for the current step of a rising rate.
+    ``elapsed_s`` is the time since the start of the measurement. It determines the current step of a rising rate.
     """
     if plan.target.startswith(f"{Kind.CLIENT}:"):
         return plan.workload

@@ -134,7 +134,7 @@ class _Making:
         self._begun += planned.attempt == 0
 
     def _estimated_end_s(self, group: Sequence[TrialPlan]) -> float:
-        """Estimate when the run ends, just before the trials of a group start."""
+        """Estimate when the run will end. The trials of the group are about to start."""
         trials, now_s = self._spec.plan.trials, time.monotonic()
         repeats = [planned for planned in group if planned.attempt]
         ahead = [*repeats, *trials[self._begun :]]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
 from functools import cache
 
 import numpy as np
@@ -232,16 +233,16 @@ def _proxy_trial(number: int, name: str, round_: int, load: Load, p50_us: float)
     )
 
 
-def make_clients_run() -> tuple[Run, list[Trial]]:
-    """Return a run with two clients that worked and one that failed."""
+def make_clients_run(times: Mapping[str, Sequence[float]] = CLIENT_TIMES_S) -> tuple[Run, list[Trial]]:
+    """Return a run with clients that took ``times`` seconds in their rounds, and one that failed."""
     trials = []
-    for name, times_s in CLIENT_TIMES_S.items():
+    for name, times_s in times.items():
         for index, wall_s in enumerate(times_s):
             plan = make_plan(name, round_=index, workload="client-small-1000")
             measured = make_client(wall_s, startup_s=0.01)
             trials.append(make_trial(plan, measurement=None, target_usage=None, client=measured))
     trials.append(make_failed(make_plan("client:rust/hyper", workload="client-small-1000"), "crashed"))
-    names = (*CLIENT_TIMES_S, "client:rust/hyper")
+    names = (*times, "client:rust/hyper")
     targets = {name: make_target(name.removeprefix("client:"), id=name, kind=Kind.CLIENT) for name in names}
     workload = Workload(name="client-small-1000", description="", client=ClientWork(requests=1000))
     return make_run(trials, targets, table=Table.HTTP_CLIENTS, workloads={workload.name: workload}), trials

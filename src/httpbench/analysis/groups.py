@@ -132,7 +132,7 @@ def _row_place(row: Row) -> tuple[bool, float, str]:
     """Return the sort key of a row: throughput, or time for clients. Rows without results come last, sorted by id."""
     client, throughput = row.summary.client, row.summary.throughput_rps
     if client is not None:
-        return (False, client.mean_s, row.target.id)
+        return (False, client.median_s, row.target.id)
     return (throughput is None, -throughput.median if throughput else 0, row.target.id)
 
 

@@ -1,15 +1,12 @@
-"""Summarize the wall times of a client over its rounds, and compare the client with the fastest one, as hyperfine does.
+"""Summarize the wall times of a client over its rounds.
 
-The mean and the sample standard deviation (with n − 1) are computed over rounds. The relative speed of two clients is the ratio of their
-mean times. Its standard deviation follows from first-order error propagation for independent values: r · √((σₐ/a)² + (σᵦ/b)²).
+The standard deviation is that of the sample (with n − 1), as in hyperfine.
 """
 
 from __future__ import annotations
 
-import math
 import statistics
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from httpbench.model import ClientMeasurement, Frozen
 
@@ -43,15 +40,6 @@ class ClientSummary(Frozen):
     """Mean wall time of the same program without any requests, in seconds."""
 
 
-@dataclass(frozen=True, slots=True)
-class Relative:
-    """The ratio of a client's mean time to the fastest client's mean time."""
-
-    ratio: float
-    stddev: float | None
-    """Standard deviation of the ratio. ``None``: this is the fastest client, or one of the two clients has a single round."""
-
-
 def summarize_clients(rounds: Sequence[ClientMeasurement]) -> ClientSummary | None:
     """Return the summary of a client's rounds; ``None`` if there are no rounds.
 
@@ -74,11 +62,3 @@ def summarize_clients(rounds: Sequence[ClientMeasurement]) -> ClientSummary | No
         system_s=statistics.fmean(one.whole.system_s for one in rounds),
         startup_s=statistics.fmean(one.startup.wall_s for one in rounds),
     )
-
-
-def relative(ours: ClientSummary, fastest: ClientSummary) -> Relative:
-    """Return our mean time as a multiple of the fastest client's mean time."""
-    ratio = ours.mean_s / fastest.mean_s
-    if ours is fastest or ours.stddev_s is None or fastest.stddev_s is None:
-        return Relative(ratio, None)
-    return Relative(ratio, ratio * math.hypot(ours.stddev_s / ours.mean_s, fastest.stddev_s / fastest.mean_s))

@@ -18,6 +18,7 @@ from tests.factories import (
     make_run,
     make_trial,
 )
+from tests.made_runs import make_clients_run
 
 
 def groups_of(trials: list[Trial]) -> list[Group]:
@@ -34,6 +35,11 @@ def test_rows_are_ordered_by_throughput_and_rows_without_results_come_last() -> 
     assert ids(first)[:5] == ["c/epoll/level", "golang/fasthttp", "c/nginx", "python/gunicorn-meinheld", "node/express"]
     assert ids(first)[5:] == ["rust/actix-raw", "rust/hyper"]
     assert ids(second) == ["c/epoll/level", "golang/fasthttp"]
+
+
+def test_one_slow_round_does_not_change_the_order_of_clients() -> None:
+    run, trials = make_clients_run({"client:c/curl": (0.10, 0.90, 0.11), "client:golang/http-client": (0.20, 0.21, 0.20)})
+    assert ids(groups(run, trials)[0]) == ["client:c/curl", "client:golang/http-client", "client:rust/hyper"]
 
 
 def test_rows_under_different_loads_never_share_a_table() -> None:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from httpbench.stats.clients import relative, summarize_clients
+from httpbench.stats.clients import summarize_clients
 from tests.factories import make_client
 
 
@@ -25,17 +25,6 @@ def test_mean_and_deviation_match_hyperfine() -> None:
     single = summarize_clients([make_client(1.0)])
     assert single is not None
     assert single.stddev_s is None
-
-
-def test_relative_speed_matches_hyperfine() -> None:
-    fast = summarize_clients([make_client(wall_s) for wall_s in (0.9, 1.0, 1.1)])
-    slow = summarize_clients([make_client(wall_s) for wall_s in (1.8, 2.0, 2.2)])
-    assert fast is not None
-    assert slow is not None
-    found = relative(slow, fast)
-    assert found.ratio == pytest.approx(2)
-    assert found.stddev == pytest.approx(2 * (0.1**2 + 0.1**2) ** 0.5)
-    assert relative(fast, fast).stddev is None
 
 
 @given(st.lists(st.floats(0.001, 1000), min_size=2, max_size=20))

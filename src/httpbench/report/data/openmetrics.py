@@ -170,7 +170,7 @@ FIGURES: tuple[tuple[str, str, Callable[[Row], float | None]], ...] = (
         "Peak memory of the target.",
         _median(lambda row: row.summary.pss_bytes_peak or row.summary.rss_bytes_peak),
     ),
-    ("client_time_seconds", "Wall time of a client.", lambda row: row.summary.client.mean_s if row.summary.client else None),
+    ("client_time_seconds", "Median wall time of a client.", lambda row: row.summary.client.median_s if row.summary.client else None),
     ("rounds", "Rounds that ran.", lambda row: float(row.summary.rounds)),
     ("rounds_counting", "Rounds that count.", lambda row: float(row.summary.rounds_counting)),
 )

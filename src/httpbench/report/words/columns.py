@@ -15,7 +15,7 @@ from httpbench.analysis.rows import Group, Row
 from httpbench.model import Load, Table
 from httpbench.report.words.numbers import figure_name, four_digits, half_width_text, rank_text
 from httpbench.report.words.targets import short_name
-from httpbench.stats.clients import ClientSummary, Relative, relative
+from httpbench.stats.clients import ClientSummary
 from httpbench.stats.summary import Estimate
 
 LOWER_BOUND = "≥ "
@@ -44,7 +44,7 @@ USUAL = {
     Table.APP_SERVERS: SERVERS,
     Table.COMMANDS: SERVERS,
     Table.TCP_PROXIES: ("rank", "target", "held", "rps", "p50", "p99", "cpu-request", "memory", "verdict"),
-    Table.HTTP_CLIENTS: ("rank", "target", "mean", "stddev", "relative", "startup", "cpu-request", "memory", "verdict"),
+    Table.HTTP_CLIENTS: ("rank", "target", "median", "relative", "mean", "stddev", "startup", "cpu-request", "memory", "verdict"),
 }
 """Columns shown by default. A bar is added next to the column by which the rows are ordered."""
 
@@ -265,17 +265,15 @@ def _exact(estimate: Estimate | None) -> str:
 
 def _http_clients(found: Sequence[Group]) -> list[Column]:
     """Return the columns of clients. Relative times are relative to the fastest client of the same table."""
-    relatives = {id(row): known for group in found for row, known in _relatives(group)}
-    ratios = {key: f"{known.ratio:.2f}" for key, known in relatives.items()}
-    stddevs = {key: f"{known.stddev:.2f}" for key, known in relatives.items() if known.stddev is not None}
+    relatives = {id(row): f"{ratio:.2f}" for group in found for row, ratio in _relatives(group)}
     return [
         Column("target", "Command", "", lambda row: row.target.id.removeprefix("client:"), ALWAYS, is_number=False),
-        Column("mean", "Mean", "ms", _ms(lambda client: client.mean_s), ALWAYS, is_headline=True),
-        Column("stddev", "± σ", "ms", _ms(lambda client: client.stddev_s), 1),
+        Column("median", "Median", "ms", _ms(lambda client: client.median_s), ALWAYS, is_headline=True),
+        Column("mean", "Mean", "ms", _ms(lambda client: client.mean_s), 1),
+        Column("stddev", "± σ", "ms", _ms(lambda client: client.stddev_s), 2),
         Column("min", "Min", "ms", _ms(lambda client: client.min_s), 5),
         Column("max", "Max", "ms", _ms(lambda client: client.max_s), 6),
-        Column("relative", "Relative", "", lambda row: ratios.get(id(row), ""), ALWAYS, short="×"),
-        Column("relative-stddev", "± σ ", "", lambda row: stddevs.get(id(row), ""), 2),
+        Column("relative", "Relative", "", lambda row: relatives.get(id(row), ""), ALWAYS, short="×"),
         Column("startup", "Start-up", "ms", _ms(lambda client: client.startup_s), 4, short="Start"),
         Column("rps", "Requests/s", "", lambda row: scaled(row.summary.throughput_rps, 1, 0), 3),
         Column("cpu-request", "CPU/request", "µs", lambda row: scaled(row.summary.cpu_us_per_request, 1, 1), 7, short="CPU/req"),
@@ -287,13 +285,11 @@ def _http_clients(found: Sequence[Group]) -> list[Column]:
     ]
 
 
-def _relatives(group: Group) -> list[tuple[Row, Relative]]:
-    known = [(row, row.summary.client) for row in group.rows]
-    clients = [client for _, client in known if client is not None]
-    if not clients:
-        return []
-    fastest = min(clients, key=lambda client: client.mean_s)
-    return [(row, relative(client, fastest)) for row, client in known if client is not None]
+def _relatives(group: Group) -> list[tuple[Row, float]]:
+    """Return the median time of each client, as a multiple of the shortest in the table."""
+    medians = [(row, row.summary.client.median_s) for row in group.rows if row.summary.client is not None]
+    fastest_s = min((median_s for _, median_s in medians), default=0.0)
+    return [(row, median_s / fastest_s) for row, median_s in medians]
 
 
 def _ms(figure: Callable[[ClientSummary], float | None]) -> Callable[[Row], str]:
@@ -390,5 +386,5 @@ def _length(row: Row) -> float | None:
     if not row.counts:
         return None
     if row.summary.client is not None:
-        return row.summary.client.mean_s
+        return row.summary.client.median_s
     return row.headline.median if row.headline else None

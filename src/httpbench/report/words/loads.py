@@ -57,7 +57,7 @@ def method(group: Group) -> str:
     """Say how a table was measured: rounds, kind of latency, warm-up and load generator."""
     version = f" {group.generator_version}" if group.generator_version else ""
     if group.client_work is not None:
-        rounds = f"mean of {group.rounds} rounds ± standard deviation" if group.rounds > 1 else "1 round"
+        rounds = f"median of {group.rounds} rounds" if group.rounds > 1 else "1 round"
         return f"{rounds} · timed by {group.load_generator}{version}"
     threads = f", {plural(group.load.threads, 'thread')}" if group.load.threads else ""
     rounds = f"median of {group.rounds} rounds" if group.rounds > 1 else "1 round"

@@ -87,7 +87,7 @@ def _clients(found: Sequence[Group]) -> Iterator[str]:
     for name in dict.fromkeys(group.load_generator for group in found if rows and group.load_generator in TIMERS):
         yield f"Time ({name}): the whole process, {TIMERS[name].meaning}"
     if rows:
-        yield "Relative: mean time as a multiple of the shortest; ± σ as in hyperfine, for a ratio of independent times."
+        yield "Relative: median time as a multiple of the shortest."
         yield "Start-up: the same program with 0 requests. Requests/s and CPU/request (medians over rounds) exclude it."
         yield (
             "Req, Conn, In flight: requests, connections and maximum requests in flight, counted by the reference server. "

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import shutil
 import subprocess
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
@@ -137,6 +138,17 @@ def test_a_server_that_queries_its_database_has_results_and_row_counts(harness: 
     assert trial["database"]["rows_scanned" if workload == "fortune" else "rows_read"] >= rows * responses > 0
     assert trial["database"]["rows_written"] >= (0.95 * rows * responses if workload == "update-20" else 0)
     assert trial["database_usage"]["cpu_cores_mean"] > 0
+
+
+@pytest.mark.skipif(shutil.which("go") is None, reason="go is not installed")
+def test_responses_over_http2_are_checked_too(harness: Harness) -> None:
+    done = harness.run("bench", "golang/net-http", "--workload", "fortune", "--tls", "--http2", *QUICK, timeout_s=280)
+    (result,) = json.loads(done.stdout)["results"]
+    (trial,) = result["rounds"]
+    assert trial["verdict"]["kind"] not in ("invalid", "failed"), trial["verdict"]
+    sampled = trial["measurement"]["sampled_bodies"]
+    assert sampled["checked"] > 0 == sampled["wrong"], sampled
+    assert trial["database"]["rows_scanned"] >= 12 * trial["measurement"]["requests"]["ok"] > 0
 
 
 def test_a_server_that_follows_the_rules_passes(harness: Harness) -> None:

@@ -13,7 +13,7 @@ pub struct Sample {
     pub request: u16,
     /// Status code.
     pub status: u16,
-    /// Head, as received.
+    /// Head, as received. With HTTP/2, it is written as in HTTP/1.1.
     pub head: String,
     /// Decoded body. Bytes that aren't valid UTF-8 are replaced.
     pub body: String,

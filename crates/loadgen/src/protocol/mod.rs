@@ -6,6 +6,7 @@
 mod body;
 pub mod http1;
 pub mod http2;
+mod sampler;
 pub mod tls;
 pub mod tunnel;
 
@@ -134,7 +135,7 @@ pub trait Protocol {
 
     fn parser_counts(&self) -> ParserCounts;
 
-    /// Keeps one of the upcoming responses as a sample. HTTP/2 doesn't support this.
+    /// Keeps one of the upcoming responses as a sample.
     fn sample_next(&mut self) {}
 
     /// Removes and returns the responses kept so far.

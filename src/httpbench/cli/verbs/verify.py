@@ -123,16 +123,14 @@ def verify(options: VerifyOptions) -> ExitCode:
 
 
 def _served(known: Catalog, target: Target, usual: Workload, options: VerifyOptions) -> list[Workload]:
-    """Return the workloads to verify. Over HTTP/2, those are left out whose responses the load generator would have to keep.
+    """Return the workloads to verify.
 
     If the target declares paths and the user named no workload, verify every workload that the target serves. Otherwise, verify only
     ``usual``, or each of its parts if it is a mix. The list is empty if the target doesn't serve ``usual``.
     """
     if options.workload is not None or not target.paths:
-        served = list(usual.each) if usual.is_served_by(target) else []
-    else:
-        served = [each for each in known.workloads.values() if each.kind is target.kind and each.is_served_by(target)]
-    return [each for each in served if not (options.transport.http2 and each.has_unchecked_bodies)]
+        return list(usual.each) if usual.is_served_by(target) else []
+    return [each for each in known.workloads.values() if each.kind is target.kind and each.is_served_by(target)]
 
 
 def _require_recordable(targets: Sequence[Target], workload: str | None) -> None:

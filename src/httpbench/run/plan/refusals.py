@@ -22,8 +22,6 @@ def server_refusal(generator: Tool, planned: TrialPlan, workload: Workload, targ
     if (planned.load.tls or planned.load.http2) and not generator.speaks_tls_and_http2:
         return f"{generator.name} sends plain HTTP/1.1 only here; `--load-generator native` also sends HTTPS and HTTP/2"
     job = Job(f"{'https' if planned.load.tls else 'http'}://{HOST}/", workload, planned.load, planned.cores.generator, Path())
-    if planned.load.http2 and workload.has_unchecked_bodies:
-        return f"HTTP/2 responses of {workload.name} cannot be checked, because {generator.name} keeps none of them"
     if workload.parts and not generator.mixes:
         return f"{generator.name} cannot send requests of several kinds; `--load-generator native` can"
     return generator.refuses(job) or _too_many_connections(planned.load)

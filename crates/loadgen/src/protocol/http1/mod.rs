@@ -10,17 +10,16 @@
 
 mod chunked;
 pub mod head;
-mod sampler;
 mod shortcut;
 
 use std::collections::VecDeque;
 
 use chunked::Chunked;
 use head::{Framing, HEAD_BYTES_MAX};
-use sampler::{Kept, Sampler};
 use shortcut::KnownHead;
 
 use super::body::{BodyCheck, outcome};
+use super::sampler::{Kept, Sampler};
 use super::{Fault, Flow, Outcome, ParserCounts, Protocol, Sink, Slot};
 use crate::figures::sample::Sample;
 use crate::request::Requests;

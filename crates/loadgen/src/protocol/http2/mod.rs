@@ -18,8 +18,10 @@ mod tests;
 
 use std::collections::VecDeque;
 
+use super::sampler::{Kept, Sampler};
 use super::{Fault, Flow, Outcome, ParserCounts, Protocol, Sink, Slot};
 use crate::figures::errors::ErrorKind;
+use crate::figures::sample::Sample;
 use crate::request::Requests;
 use crate::request::kind::{RequestKind, Structured};
 use flow::{ReceiveWindow, SendWindow, WINDOW_DEFAULT};
@@ -38,6 +40,7 @@ pub struct Http2 {
     /// The header fields of all kinds of requests.
     fields: Fields,
     counts: ParserCounts,
+    sampler: Sampler,
 }
 
 pub struct Session {
@@ -62,6 +65,8 @@ pub struct Session {
     waiting: VecDeque<(Slot, u16)>,
     /// Slots of the streams whose request body hasn't been added to the output completely.
     sending: Vec<Slot>,
+    /// The response that is being kept as a sample, and the ID of its stream. If the stream fails, the next sample replaces it.
+    sampled: Option<(u32, Box<Kept>)>,
     /// ID of the last stream that the server will process; `None` until the server has announced this ID.
     last_stream: Option<u32>,
 }
@@ -69,7 +74,8 @@ pub struct Session {
 impl Http2 {
     pub fn new(requests: Requests) -> Self {
         let fields = Fields::new(requests.kinds().iter().map(|kind| structured(kind).fields.clone()));
-        Self { requests, fields, counts: ParserCounts::default() }
+        let sampler = Sampler::new(requests.kinds());
+        Self { requests, fields, counts: ParserCounts::default(), sampler }
     }
 
     #[inline]
@@ -137,6 +143,7 @@ impl Protocol for Http2 {
             streams: Streams::default(),
             waiting: VecDeque::new(),
             sending: Vec::new(),
+            sampled: None,
             last_stream: None,
         }
     }
@@ -212,5 +219,13 @@ impl Protocol for Http2 {
 
     fn parser_counts(&self) -> ParserCounts {
         self.counts
+    }
+
+    fn sample_next(&mut self) {
+        self.sampler.arm();
+    }
+
+    fn take_samples(&mut self) -> Vec<Sample> {
+        self.sampler.take()
     }
 }

@@ -84,6 +84,11 @@ impl Http2 {
             reply(session, frame::WINDOW_UPDATE, 0, &by.to_be_bytes())?;
         }
         let content = frame::content(head, payload)?;
+        if let Some((id, kept)) = &mut session.sampled
+            && *id == head.stream
+        {
+            kept.take_in(content);
+        }
         let Some(slot) = session.find(head.stream)? else { return Ok(()) };
         let Some(stream) = session.streams.get(slot) else { return Ok(()) };
         let end = head.has(frame::END_STREAM);
@@ -132,6 +137,7 @@ impl Http2 {
         if let Some(slot) = found
             && let Some(stream) = session.streams.get(slot)
             && stream.is_awaited()
+            && !self.sampler.wants(stream.kind)
             && let Some(known) = session.known.get(usize::from(stream.kind))
             && let Some(head) = known.recognize(block, version)
         {
@@ -140,13 +146,32 @@ impl Http2 {
             self.settle(session, slot, taken, sink);
             return Ok(());
         }
-        let mut fields = FieldCheck::default();
-        session.decoder.decode(block, |name, value| fields.take(name, value))?;
+        let is_sampled = found.and_then(|slot| session.streams.get(slot)).is_some_and(|stream| self.sampler.wants(stream.kind));
+        let (mut fields, mut lines) = (FieldCheck::default(), Vec::new());
+        session.decoder.decode(block, |name, value| {
+            fields.take(name, value);
+            if is_sampled && !name.starts_with(b":") {
+                lines.extend([name, b": ", value, b"\r\n"].concat());
+            }
+        })?;
         if let Some(slot) = found {
             let taken = self.take_fields(session, slot, &fields, end, (block, version));
+            if is_sampled && taken.is_ok() {
+                self.begin_sample(session, slot, &fields, &lines);
+            }
             self.settle(session, slot, taken, sink);
         }
         Ok(())
+    }
+
+    /// Starts keeping a response, unless it is an interim response. Its head is written as in HTTP/1.1.
+    #[cold]
+    fn begin_sample(&mut self, session: &mut Session, slot: Slot, fields: &FieldCheck, lines: &[u8]) {
+        let Some((stream, head)) = session.streams.get(slot).zip(fields.head()) else { return };
+        if head.status >= 200 {
+            let text = [format!("HTTP/2 {}\r\n", head.status).as_bytes(), lines, b"\r\n"].concat();
+            session.sampled = self.sampler.begin(stream.kind, head.status, &text).map(|kept| (stream.id, kept));
+        }
     }
 
     /// Processes the fields of a decoded block. `version` is the version of the decoder's table before decoding.
@@ -178,10 +203,13 @@ impl Http2 {
 
     /// Ends the stream in this slot if its response is complete or invalid.
     #[inline]
-    fn settle(&self, session: &mut Session, slot: Slot, taken: Result<Option<Outcome>, StreamError>, sink: &mut impl Sink) {
+    fn settle(&mut self, session: &mut Session, slot: Slot, taken: Result<Option<Outcome>, StreamError>, sink: &mut impl Sink) {
         match taken {
             Ok(None) => {}
             Ok(Some(outcome)) => {
+                if session.sampled.is_some() {
+                    self.keep_sample(session, slot);
+                }
                 self.close(session, slot);
                 sink.complete(slot, outcome);
             }
@@ -189,6 +217,15 @@ impl Http2 {
                 session.abandon_stream(slot, code);
                 sink.complete(slot, Outcome::Failed(ErrorKind::InvalidResponse));
             }
+        }
+    }
+
+    /// Keeps the response on this stream if it is the sampled one.
+    #[cold]
+    fn keep_sample(&mut self, session: &mut Session, slot: Slot) {
+        let id = session.streams.get(slot).map(|stream| stream.id);
+        if let Some((_, kept)) = session.sampled.take_if(|(sampled, _)| Some(*sampled) == id) {
+            self.sampler.keep(*kept);
         }
     }
 
@@ -212,7 +249,7 @@ impl Http2 {
     }
 
     /// Validates a PRIORITY frame. Its content is ignored (RFC 9113, 5.3.2).
-    fn take_priority(&self, session: &mut Session, head: Head, sink: &mut impl Sink) -> Result<(), Fault> {
+    fn take_priority(&mut self, session: &mut Session, head: Head, sink: &mut impl Sink) -> Result<(), Fault> {
         if head.stream == 0 {
             return Err(Fault::invalid("a PRIORITY frame without a stream"));
         }
@@ -258,7 +295,7 @@ impl Http2 {
         if session.output.reply(frame::SETTINGS, frame::ACK, 0, &[]) { Ok(()) } else { Err(TOO_MANY_REPLIES) }
     }
 
-    fn take_window_update(&self, session: &mut Session, head: Head, payload: &[u8], sink: &mut impl Sink) -> Result<(), Fault> {
+    fn take_window_update(&mut self, session: &mut Session, head: Head, payload: &[u8], sink: &mut impl Sink) -> Result<(), Fault> {
         if payload.len() != 4 {
             return Err(Fault::invalid("a WINDOW_UPDATE frame has the wrong length"));
         }

@@ -121,3 +121,36 @@ fn the_server_must_respect_flow_control() {
     client.receive(frame::DATA, frame::PADDED, 5, &padded).unwrap();
     assert_eq!(client.take_output().len(), 1, "2,041 frames of 257 bytes use half of the window");
 }
+
+#[test]
+fn a_sample_is_the_whole_response_on_one_stream() {
+    let mut client = Client::with_requests(3);
+    let head = response(&[("content-type", "text/plain")]);
+    client.receive(frame::HEADERS, frame::END_HEADERS, 1, &head).expect("a valid head");
+    client.receive(frame::DATA, frame::END_STREAM, 1, b"before").expect("a valid body");
+    client.protocol.sample_next();
+    for (stream, body) in [(3, &b"he"[..]), (5, b"other")] {
+        client.receive(frame::HEADERS, frame::END_HEADERS, stream, &head).expect("a valid head");
+        client.receive(frame::DATA, 0, stream, body).expect("a valid body");
+    }
+    client.receive(frame::DATA, frame::END_STREAM, 5, b"").expect("a valid body");
+    assert!(client.protocol.take_samples().is_empty(), "the response is incomplete");
+    client.receive(frame::DATA, frame::END_STREAM, 3, b"llo").expect("a valid body");
+    let samples = client.protocol.take_samples();
+    let texts: Vec<_> = samples.iter().map(|sample| (sample.status, sample.head.as_str(), sample.body.as_str())).collect();
+    assert_eq!(texts, [(200, "HTTP/2 200\r\ncontent-type: text/plain\r\n\r\n", "hello")]);
+    assert_eq!(client.take_outcomes().len(), 3);
+}
+
+#[test]
+fn interim_responses_and_failed_streams_are_no_samples() {
+    let mut client = Client::with_requests(2);
+    client.protocol.sample_next();
+    client.receive(frame::HEADERS, frame::END_HEADERS, 1, &literals(&[(":status", "103")])).expect("a valid interim response");
+    client.receive(frame::HEADERS, frame::END_HEADERS, 1, OK).expect("a valid head");
+    client.receive(frame::RST_STREAM, 0, 1, &frame::CANCEL.to_be_bytes()).expect("a valid reset");
+    client.protocol.sample_next();
+    client.receive(frame::HEADERS, ALL, 3, NOT_FOUND).expect("a valid head");
+    let samples = client.protocol.take_samples();
+    assert_eq!(samples.iter().map(|sample| (sample.status, sample.head.as_str())).collect::<Vec<_>>(), [(404, "HTTP/2 404\r\n\r\n")]);
+}

@@ -60,9 +60,15 @@ impl Sampler {
         self.armed
     }
 
+    /// Returns whether the next response of this kind is to be kept.
+    #[inline]
+    pub fn wants(&self, kind: u16) -> bool {
+        self.armed == Some(kind)
+    }
+
     /// Starts keeping the response that begins with this head, if its kind is selected.
     pub fn begin(&mut self, kind: u16, status: u16, head: &[u8]) -> Option<Box<Kept>> {
-        if self.armed != Some(kind) {
+        if !self.wants(kind) {
             return None;
         }
         self.armed = None;

@@ -66,7 +66,8 @@ def container(request: pytest.FixtureRequest, image: str, tmp_path: Path, monkey
         monkeypatch.setattr(freezer, "of_container", lambda *_: None)
     launch = Launch(isolation=Isolation(engine=Engine.DOCKER, cpus=0.5), image=image, cpuset=(min(os.sched_getaffinity(0)),))
     with Container(launch, tmp_path / "log") as found:
-        until(lambda: cpu_s(found) > 0)
+        until(lambda: guard.children_of(found.pid))  # the init process starts the program
+        until(lambda: cpu_s(found) > 0.01)
         yield found
         if request.param == "group" and isinstance(found._freezer, EngineFreezer):
             pytest.skip("this user may not change the groups of containers")

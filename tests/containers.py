@@ -22,7 +22,7 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 PID_FILE = Path("/var/run/docker.pid")
-LOCK = Path(tempfile.gettempdir()) / "httpbench-tests-dockerd.lock"
+LOCK = Path(tempfile.gettempdir()) / f"httpbench-tests-dockerd-{os.getuid()}.lock"
 START_LIMIT_S = 40.0
 BASE_LIMIT_S = 600.0
 DRIVERS = ("overlay2", "vfs")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -37,8 +38,8 @@ Dies(Path(sys.argv[1])).apply([replace(KNOBS["packet-queue"], settings=one_more)
 
 @pytest.fixture(autouse=True)
 def alone() -> Iterator[None]:
-    """Let only one of these tests run at a time, because they change and compare the same setting of the machine."""
-    with (Path(tempfile.gettempdir()) / "httpbench-tests-tune.lock").open("a") as lock:
+    """Let only one of these tests of this user run at a time, because they change and compare the same setting of the machine."""
+    with (Path(tempfile.gettempdir()) / f"httpbench-tests-tune-{os.getuid()}.lock").open("a") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield
 

@@ -253,7 +253,8 @@ class Store:
                 if status_of(status, Owner(*owner)) is RunStatus.RUNNING:
                     raise StoreError(f"run {name} is still running", hint="end it first")
             self._connection.execute(f"DELETE {chosen}", (ids,))
-        with suppress(sqlite3.OperationalError):  # the file can't shrink while another program reads it, but SQLite reuses the space
+        # The file can't shrink while another program reads it, but SQLite reuses the space.
+        with self._errors(), suppress(sqlite3.OperationalError):
             self._connection.execute("VACUUM")
             self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 

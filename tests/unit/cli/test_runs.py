@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -13,7 +14,7 @@ from click.testing import CliRunner
 from httpbench.cli.verbs.compare import compare
 from httpbench.cli.verbs.report import report
 from httpbench.cli.verbs.runs import runs
-from httpbench.errors import UsageError
+from httpbench.errors import HttpbenchError, UsageError
 from httpbench.model import RunStatus
 from httpbench.store import Store
 from tests.factories import make_rounds, make_run
@@ -98,3 +99,15 @@ def test_an_import_requires_layout_and_file_and_excludes_other_options(db: Path)
     for more in (("--import", "techempower:x", "--json"), ("--import", "techempower:x", "--prune", "3d"), ("--name", "x")):
         with pytest.raises(UsageError):
             asked(db, *more)
+
+
+def test_a_file_with_a_damaged_id_never_causes_a_traceback(db: Path, tmp_path: Path) -> None:
+    """An id is stored in a table, in its document and in several indexes, so a damaged file may contain a run that it doesn't list."""
+    whole, endings = db.read_bytes(), set()
+    for found in re.finditer(b"named", whole):
+        damaged = tmp_path / f"{found.start()}.db"
+        damaged.write_bytes(whole[: found.start()] + b"nameX" + whole[found.end() :])
+        done = CliRunner().invoke(runs, ["--db", str(damaged), "--delete", "named"])
+        assert done.exception is None or isinstance(done.exception, HttpbenchError), done.exception
+        endings.add(done.output)
+    assert "deleted named\n" in endings

@@ -47,3 +47,15 @@ def test_a_running_run_cannot_be_deleted(tmp_path: Path) -> None:
         with pytest.raises(StoreError, match="run b is still running"):
             store.delete(["a", "b"])
         assert [line.id for line in store.runs()] == ["b", "a"]
+
+
+def test_damage_that_only_shows_when_the_file_shrinks_is_an_error(tmp_path: Path) -> None:
+    path = tmp_path / "results.db"
+    with Store(path) as store:
+        fill(store, "a", "b")
+        (page_bytes,) = store._connection.execute("PRAGMA page_size").fetchone()
+    damaged = bytearray(path.read_bytes())
+    damaged[-page_bytes:] = b"\xff" * page_bytes  # a page of the run that stays
+    path.write_bytes(damaged)
+    with Store(path) as store, pytest.raises(StoreError, match=r"the file is damaged: "):
+        store.delete(["a"])

@@ -119,7 +119,8 @@ def _delete(db: Path, words: tuple[str, ...], prune: int | timedelta | None) -> 
     with Store(db) as store:
         store.delete(chosen)
     for name in dict.fromkeys(chosen):
-        console.echo(f"deleted {name} ({_size(known[name].size_bytes)})")
+        size = f" ({_size(known[name].size_bytes)})" if name in known else ""  # a damaged file may contain runs that it doesn't list
+        console.echo(f"deleted {name}{size}")
 
 
 def _outdated(lines: Sequence[RunLine], keep: int | timedelta) -> list[str]:

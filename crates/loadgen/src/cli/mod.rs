@@ -160,7 +160,7 @@ pub struct Args {
     #[arg(long, conflicts_with = "expect_body")]
     pub expect_body_sha256: Option<String>,
     /// Interval at which each thread keeps a complete response, preferably to a request without an expected body [default: never]
-    #[arg(long, value_name = "INTERVAL", value_parser = parse_sampling, conflicts_with = "http2")]
+    #[arg(long, value_name = "INTERVAL", value_parser = parse_sampling)]
     pub sample_bodies: Option<Duration>,
     /// CPUs to pin the threads to, in turn, such as 2,3 [default: not pinned]
     #[arg(long, value_delimiter = ',')]

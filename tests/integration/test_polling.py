@@ -42,6 +42,5 @@ def test_a_busy_core_does_not_make_a_polling_server_the_bottleneck(harness: Harn
 @pytest.mark.parametrize("mode", ["blocks", "starts", "collects"])
 def test_work_before_or_after_the_load_is_not_polling(harness: Harness, mode: str) -> None:
     trial = measured(harness, mode)
-    if trial["verdict"]["kind"] != "disturbed":  # on a busy machine, a thread that waits for a CPU seems busy
-        assert trial["facts"]["target_polling_threads"] < 0.5
-        assert "polls" not in trial["reasons"]
+    assert trial["facts"]["target_polling_threads"] < 0.5
+    assert "polls" not in trial["reasons"]

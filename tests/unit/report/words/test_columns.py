@@ -11,6 +11,7 @@ from httpbench.report import FORMATS
 from httpbench.report.terminal.run import render_terminal
 from httpbench.report.words.columns import View
 from tests.factories import make_mixed_run, make_rounds, make_run, make_usage
+from tests.made_runs import make_clients_run
 
 APP_SERVER_COLUMNS = ["Language", "App Server", "Requests/s", "± (%)", "RAM (MB)", "RAM mean (MB)", "CPU peak (%)", "CPU mean (%)"]
 APP_SERVER_COLUMNS += ["Probe", "Verdict"]
@@ -78,3 +79,12 @@ def test_a_new_connection_for_each_request_over_tls_is_a_handshake() -> None:
     with console.capture() as captured:
         console.print(render_terminal(make_run(trials), trials, width=100, view=View()))
     assert "Handshakes/s" in captured.get() and "Requests/s" not in captured.get()
+
+
+def test_the_times_of_clients_are_relative_to_the_shortest_median() -> None:
+    times = {"client:c/curl": (0.10, 0.90, 0.10), "client:golang/http-client": (0.20, 0.25, 0.30)}
+    text = FORMATS["markdown"](*make_clients_run(times))
+    lines = [[cell.strip() for cell in line.strip("|").split("|")] for line in text.splitlines() if line.startswith("|")]
+    median, relative = lines[0].index("Median (ms)"), lines[0].index("Relative")
+    found = [(line[0], line[median], line[relative]) for line in lines[2:4]]
+    assert found == [("c/curl", "100.0", "1.00"), ("golang/http-client", "250.0", "2.50")]
